@@ -1,0 +1,376 @@
+"""Build the model table that brim ships, from two public registries of models and prices.
+
+    python scripts/build_models.py [--date YYYY-MM-DD] [--check]
+
+Reads litellm's registry (its JSON file, without importing litellm) and genai-prices, and the small rule files beside
+the table; writes models.json (every field), index.tsv (the few that the hot path needs) and disagreements.tsv (where
+the two registries differ). The same inputs, date and earlier table give the same bytes.
+
+A price row is never overwritten: when a price has changed since the table that is there, a row from the build date on
+is added below it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, time
+from decimal import Context, Decimal
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from brim.models.encodings import encoding_of
+from brim.models.names import spellings
+
+DATA = Path(__file__).parent.parent / "src/brim/models/data"
+MODES = ("chat", "responses", "completion", "embedding")
+PRICES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+SIZES = ("context_window", "max_input", "max_output")
+Record = dict[str, Any]
+
+LITELLM_FIELDS = {
+    "input": ("input_cost_per_token",),
+    "output": ("output_cost_per_token",),
+    "cache_read": ("cache_read_input_token_cost", "input_cost_per_token_cache_hit"),
+    "cache_write_5m": ("cache_creation_input_token_cost",),
+    "cache_write_1h": ("cache_creation_input_token_cost_above_1hr",),
+}
+GENAI_FIELDS = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cache_read": "cache_read_mtok",
+    "cache_write_5m": "cache_write_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+}
+# genai-prices' provider -> how litellm writes its models' names, and the providers litellm files them under.
+GENAI_PROVIDERS = {
+    "anthropic": ("", ("anthropic",)),
+    "openai": ("", ("openai", "text-completion-openai")),
+    "google": ("", ("gemini", "vertex_ai-language-models")),
+    "cohere": ("", ("cohere", "cohere_chat")),
+    "deepseek": ("deepseek/", ("deepseek",)),
+    "mistral": ("mistral/", ("mistral",)),
+    "moonshotai": ("moonshot/", ("moonshot",)),
+    "x-ai": ("xai/", ("xai",)),
+    "zai": ("zai/", ("zai",)),
+    "openrouter": ("openrouter/", ("openrouter",)),
+}
+# A price of 0 is true where the model runs on the user's own machine; elsewhere it stands for "not filled in".
+RUNS_LOCALLY = ("ollama", "lemonade")
+NOT_TEXT = re.compile(r"image|tts|transcribe|whisper|realtime|live|voice|ocr|moderation|lyria|veo")
+
+
+def per_million(per_token: float | int) -> str:
+    """Turn a registry's float per token into USD per million tokens, without the noise of binary floats."""
+    twelve_digits = Context(prec=12).create_decimal(repr(per_token))
+    return plain(twelve_digits * 1_000_000)
+
+
+def plain(number: Decimal) -> str:
+    """Write *number* without exponent and without trailing zeros: ``Decimal("2.50")`` is ``"2.5"``."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def litellm_price(entry: Mapping[str, Any], provider: str, mode: str) -> Record:
+    """Read the current price out of one litellm *entry*; fields that it does not have are absent."""
+    ranges = sorted(entry.get("tiered_pricing") or (), key=lambda part: part["range"][0])
+    row = _litellm_fields(ranges[0] if ranges else entry)
+    tiers = [{"above": int(part["range"][0]), **_litellm_fields(part)} for part in ranges[1:]]
+    marks = {int(m[1]) for key in entry if (m := re.fullmatch(r"input_cost_per_token_above_(\d+)k_tokens", key))}
+    tiers += [{"above": mark * 1000, **_litellm_fields(entry, f"_above_{mark}k_tokens")} for mark in sorted(marks)]
+    if provider not in RUNS_LOCALLY:
+        row = _without_placeholders(row, mode)
+    return _with_tiers(row, tiers)
+
+
+def _litellm_fields(entry: Mapping[str, Any], suffix: str = "") -> Record:
+    row = {}
+    for field, keys in LITELLM_FIELDS.items():
+        value = next((entry[key + suffix] for key in keys if entry.get(key + suffix) is not None), None)
+        if isinstance(value, int | float):
+            row[field] = per_million(value)
+    return row
+
+
+def _without_placeholders(row: Record, mode: str) -> Record:
+    if row.get("input", "0") == "0" and row.get("output", "0") == "0":
+        return {}
+    free_output = mode == "embedding"
+    return {field: price for field, price in row.items() if price != "0" or (field == "output" and free_output)}
+
+
+def _with_tiers(row: Record, tiers: list[Record]) -> Record:
+    """Add *tiers* to *row*, each complete: in both registries a field that a tier does not name keeps its price."""
+    full = [{"above": tier["above"], **{f: tier.get(f, row[f]) for f in PRICES if f in row}} for tier in tiers]
+    full = [tier for tier in full if {**tier, "above": 0} != {"above": 0, **row}]
+    return {**row, "tiers": full} if full and row else row
+
+
+def litellm_record(
+    name: str, entry: Mapping[str, Any], rules: Mapping[tuple[str, int, int], tuple[int, int]]
+) -> Record:
+    """Turn one litellm *entry* into a record of the table."""
+    provider, mode = str(entry["litellm_provider"]), str(entry["mode"])
+    encoding = encoding_of(name.lower())
+    max_input, max_output = _tokens(entry.get("max_input_tokens")), _tokens(entry.get("max_output_tokens"))
+    window = max_input
+    if (encoding, max_input, max_output) in rules:
+        window, max_input = rules[encoding, max_input, max_output]
+    price = litellm_price(entry, provider, mode)
+    about = {"provider": provider, "mode": mode, "encoding": encoding, "source": "litellm"}
+    return _record(about, (window, max_input, max_output), [price] if price else [], _factors(entry))
+
+
+def _tokens(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _factors(entry: Mapping[str, Any]) -> Record:
+    """Return what the price is multiplied by for US-only inference, fast mode and batches, where the registry says."""
+    extra = entry.get("provider_specific_entry") or {}
+    factors = {
+        key: plain(Decimal(repr(extra[key]))) for key in ("us", "fast") if isinstance(extra.get(key), int | float)
+    }
+    pairs = [
+        (entry.get(f"{side}_cost_per_token_batches"), entry.get(f"{side}_cost_per_token"))
+        for side in ("input", "output")
+    ]
+    ratios = {round(batch / full, 9) for batch, full in pairs if batch and full}
+    if len(ratios) == 1:
+        factors["batch"] = plain(Decimal(repr(ratios.pop())))
+    return factors
+
+
+def _record(about: Record, windows: tuple[int, int, int], prices: list[Record], factors: Record) -> Record:
+    sizes = dict(zip(SIZES, windows, strict=True))
+    record = {**about, **{key: value for key, value in sizes.items() if value}}
+    record |= {"factors": factors} if factors else {}
+    record["prices"] = [{"from": None, **price} if "from" not in price else price for price in prices]
+    return record
+
+
+def genai_rows(model: Any) -> list[Record]:
+    """Read a genai-prices *model*'s rows, oldest first; prices that depend on the time of day are left out."""
+    conditional = model.prices if isinstance(model.prices, list) else None
+    if conditional is None:
+        return [{"from": None, **row}] if (row := _genai_row(model.prices)) else []
+    if any(hasattr(part.constraint, "start_time") for part in conditional):
+        return []
+    rows = [(getattr(part.constraint, "start_date", None), _genai_row(part.prices)) for part in conditional]
+    rows.sort(key=lambda pair: pair[0] or date.min)
+    return [{"from": start.isoformat() if start else None, **row} for start, row in rows if row]
+
+
+def _genai_row(price: Any) -> Record:
+    row: Record = {}
+    tiers: dict[int, Record] = {}
+    for field, key in GENAI_FIELDS.items():
+        value = getattr(price, key, None)
+        if value is None:
+            continue
+        row[field] = plain(getattr(value, "base", value))
+        for tier in getattr(value, "tiers", ()):
+            tiers.setdefault(tier.start, {"above": tier.start})[field] = plain(tier.price)
+    return _with_tiers(row, [tiers[start] for start in sorted(tiers)])
+
+
+def genai_record(provider: str, model: Any) -> Record:
+    """Turn a model that only genai-prices has into a record of the table."""
+    mode = "embedding" if "embed" in model.id else "chat"
+    rows = [row for row in genai_rows(model) if ":free" in model.id or _without_placeholders({**row}, mode)]
+    window = model.context_window or 0
+    about = {"provider": provider, "mode": mode, "encoding": encoding_of(model.id.lower()), "source": "genai-prices"}
+    return _record(about, (window, window, 0), rows, {})
+
+
+def current(rows: Iterable[Record], on: str) -> Record:
+    """Return the prices of the row in force *on* a date, without its dates; empty if there is none."""
+    row = next((row for row in reversed(list(rows)) if (row["from"] or "") <= on), {})
+    return {key: value for key, value in row.items() if key != "from"}
+
+
+def merge_prices(record: Record, model: Any, exact: bool, on: str) -> list[tuple[str, str, str, str]]:
+    """Give *record* the history that genai-prices has, and return the fields where the two disagree and who won.
+
+    Where both have a current price and agree, genai-prices adds what litellm lacks (history, tiers, 1 h cache writes).
+    Where they disagree, litellm wins, unless its price is the one that genai-prices says ended on a given date.
+    A model that genai-prices matched only by pattern may be another variant, so there a disagreement is no news.
+    """
+    rows, ours = genai_rows(model), current(record["prices"], on)
+    theirs = current(rows, on)
+    if not ours or not theirs:
+        return []
+    differing = [f for f in PRICES if f in ours and f in theirs and ours[f] != theirs[f]]
+    if differing and not exact:
+        return []
+    past = [row for row in rows[:-1] if all(row.get(f) == ours.get(f) for f in ("input", "output"))]
+    winner = "genai-prices" if any(f in ("input", "output") for f in differing) and past else "litellm"
+    if winner == "litellm":
+        row = next((row for row in reversed(rows) if (row["from"] or "") <= on), None)
+        extra = theirs if not differing else {}
+        merged = {"from": row["from"] if row else None, **extra, **ours}
+        record["prices"] = (
+            [merged if each is row else each for each in rows] if not differing or exact else record["prices"]
+        )
+    else:
+        record["prices"] = rows
+    record["source"] = "litellm+genai-prices" if winner == "litellm" else "litellm; prices genai-prices"
+    return [(field, ours[field], theirs[field], winner) for field in differing]
+
+
+def keep_history(record: Record, earlier: Record | None, on: str) -> None:
+    """Put *earlier*'s price rows before *record*'s: none is changed; what is new starts at its own or build date."""
+    if not earlier or not earlier["prices"]:
+        if earlier and record["prices"]:
+            record["prices"] = [row if row["from"] else {**row, "from": on} for row in record["prices"]]
+        return
+    rows, fresh = list(earlier["prices"]), record["prices"]
+    newest = rows[-1]["from"] or ""
+    rows += [row for row in fresh if row["from"] and row["from"] > newest]
+    now = current(fresh, on)
+    if now and current(rows, on) != now:
+        rows = [row for row in rows if (row["from"] or "") < on or row in earlier["prices"]]
+        rows += [{"from": on, **now}, *(row for row in fresh if row["from"] and row["from"] > on)]
+    record["prices"] = rows
+
+
+def fill_windows(records: dict[str, Record]) -> None:
+    """Give a record without a window the one of the same model elsewhere, and say in ``window_of`` whose it is."""
+    known = {name.lower(): name for name, record in records.items() if "context_window" in record}
+    known = {key.removesuffix("-latest"): name for key, name in known.items()} | known
+    for name, record in records.items():
+        if "context_window" in record:
+            continue
+        same = next((known[key] for key, _ in spellings(name.lower()) if key in known), None)
+        if same and records[same]["encoding"] == record["encoding"]:
+            borrowed: Record = {size: records[same][size] for size in SIZES if size in records[same]}
+            record |= {**borrowed, **{size: record[size] for size in borrowed if size in record}, "window_of": same}
+
+
+def build(
+    litellm: Mapping[str, Mapping[str, Any]], providers: Iterable[Any], earlier: Mapping[str, Record], on: str
+) -> tuple[dict[str, Record], list[tuple[str, ...]]]:
+    """Build every record, and the list of disagreements: name, field, litellm's value, genai-prices' value, winner."""
+    rules = {(r[0], int(r[1]), int(r[2])): (int(r[3]), int(r[4])) for r in rule_rows("windows.tsv")}
+    records = {n: litellm_record(n, e, rules) for n, e in litellm.items() if e.get("mode") in MODES and n.isprintable()}
+    disagreements: list[tuple[str, ...]] = []
+    for provider in providers:
+        prefix, filed_under = GENAI_PROVIDERS.get(provider.id, ("", ()))
+        if not filed_under:
+            continue
+        for name, record in list(records.items()):
+            bare = name.removeprefix(prefix or f"{record['provider']}/")
+            if (
+                record["provider"] in filed_under
+                and record["source"] == "litellm"
+                and (model := provider.find_model(bare))
+            ):
+                found = merge_prices(record, model, model.id.lower() == bare.lower(), on)
+                disagreements += [(name, *each) for each in found]
+        taken = {name.lower() for name in records}
+        for model in provider.models:
+            name = prefix + (model.id.lower() if provider.id == "zai" else model.id)
+            foreign = provider.id == "google" and not model.id.startswith("gem")
+            if name.lower() not in taken and not foreign and not NOT_TEXT.search(name) and name[-1].isalnum():
+                records[name] = genai_record(filed_under[0], model)
+    fill_windows(records)
+    records = {n: r for n, r in records.items() if r["prices"] or "context_window" in r}
+    for name, record in records.items():
+        keep_history(record, earlier.get(name), on)
+    gone = {name: record for name, record in earlier.items() if name not in records}
+    return dict(sorted({**records, **gone}.items())), sorted(disagreements)
+
+
+def rule_rows(name: str) -> list[list[str]]:
+    """Return the rows of one of the rule files beside the table."""
+    lines = (DATA / name).read_text(encoding="utf-8").split("\n")
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def models_json(header: Mapping[str, Any], records: Mapping[str, Record]) -> bytes:
+    """Write the full table: a header, then one model per line."""
+    lines = [f"{json.dumps(name)}: {json.dumps(record, separators=(',', ':'))}" for name, record in records.items()]
+    body = ",\n".join(lines)
+    full = {**header, "models": len(records), "sha256": {**header["sha256"], "body": _sha256(body.encode())}}
+    return f'{{"header": {json.dumps(full, indent=1)},\n"models": {{\n{body}\n}}}}\n'.encode()
+
+
+def index_tsv(records: Mapping[str, Record]) -> bytes:
+    """Write the light table: key, tokenizer, window, max input, max output, and the name if the key is not it.
+
+    Aliases are rows like others, and so are names without their ``-latest``; the prefix of a family is a row whose key
+    begins with ``~``. Sorted by the bytes of the key, because the reader searches by halves.
+    """
+    keys = {name.lower(): name for name in reversed(list(records))}
+    stems = [(key.removesuffix("-latest"), name) for key, name in keys.items() if key.endswith("-latest")]
+    for alias, target in [*rule_rows("aliases.tsv"), *sorted(pair for pair in stems if "-" in pair[0])]:
+        keys.setdefault(alias, target)
+    keys |= {f"~{prefix}": target for prefix, target in rule_rows("families.tsv") if target in records}
+    lines = []
+    for key, name in sorted((key, name) for key, name in keys.items() if name in records):
+        record = records[name]
+        sizes = [str(record.get(size, 0)) for size in SIZES]
+        lines.append("\t".join([key, record["encoding"], *sizes, "" if name == key else name]))
+    return ("\n".join(["#key\tencoding\tcontext_window\tmax_input\tmax_output\tname", *lines]) + "\n").encode()
+
+
+def outputs(on: str) -> dict[str, bytes]:
+    """Build every file, from the installed registries and the table that is there."""
+    from genai_prices.data import providers
+
+    spec, prices = find_spec("litellm"), find_spec("genai_prices")
+    if not (spec and spec.origin and prices and prices.origin):
+        sys.exit("build_models: litellm and genai-prices must be installed")
+    registry = Path(spec.origin).parent / "model_prices_and_context_window_backup.json"
+    earlier_file = DATA / "models.json"
+    earlier = json.loads(earlier_file.read_bytes())["models"] if earlier_file.exists() else {}
+    records, disagreements = build(json.loads(registry.read_bytes()), providers, earlier, on)
+    index = index_tsv(records)
+    sources = [{"name": n, "version": metadata.version(n), "licence": "MIT"} for n in ("litellm", "genai-prices")]
+    inputs = {"litellm": registry.read_bytes(), "genai-prices": (Path(prices.origin).parent / "data.py").read_bytes()}
+    header = {
+        "built": on,
+        "sources": sources,
+        "unit": "USD per million tokens",
+        "sha256": {name: _sha256(content) for name, content in {**inputs, "index": index}.items()},
+    }
+    told = "".join("\t".join(row) + "\n" for row in disagreements)
+    return {
+        "models.json": models_json(header, records),
+        "index.tsv": index,
+        "disagreements.tsv": f"#name\tfield\tlitellm\tgenai-prices\twon\n{told}".encode(),
+    }
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def main() -> None:
+    """Build the files, or with ``--check`` compare them with those that are there."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--date", help="the build date; today by default")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a rebuild would differ")
+    options = parser.parse_args()
+    on = options.date or datetime.combine(date.today(), time()).date().isoformat()
+    if options.check:
+        on = json.loads((DATA / "models.json").read_bytes())["header"]["built"]
+    built = outputs(date.fromisoformat(on).isoformat())
+    differing = [name for name, content in built.items() if options.check and (DATA / name).read_bytes() != content]
+    if differing:
+        sys.exit(f"build_models: a rebuild differs: {', '.join(differing)}")
+    for name, content in built.items():
+        if not options.check:
+            (DATA / name).write_bytes(content)
+        print(f"{name}: {len(content):,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""``brim models``: search and compare."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from brim.cli.options import complete_model, json_option, settings
+from brim.cli.output import faint, note, say, say_json, table
+from brim.models.catalog import model, models
+from brim.models.names import provider_forms
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from brim.models.record import Model, Price
+
+SHOWN = 40
+"""Rows that fit a look; ``--all`` shows the rest."""
+
+RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+
+
+@click.command("models", short_help="Search and compare models.")
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_model)
+@click.option("--all", "show_all", is_flag=True, help=f"Show every match, not the first {SHOWN}.")
+@json_option
+def command(patterns: tuple[str, ...], show_all: bool, as_json: bool) -> None:
+    """Search models by name, and compare what they hold and charge.
+
+    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name in any spelling finds just that model. Several
+    patterns stand side by side. Prices are in dollars per million tokens, as of today; - is unknown. Ends with 1 if
+    nothing matches.
+
+    \b
+    Examples:
+      brim models sonnet
+      brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
+    """
+    settings()
+    found = _matches(patterns)
+    shown = found if show_all or as_json else found[:SHOWN]
+    if as_json:
+        say_json({"models": [_as_json(each) for each in shown], "total": len(found)})
+    elif found:
+        _show(shown)
+        if len(found) > len(shown):
+            note(f"{len(found) - len(shown):,} more; narrow the pattern, or use --all")
+    if not found:
+        note(f"no model matches {' '.join(patterns)}")
+        sys.exit(1)
+
+
+def _matches(patterns: tuple[str, ...]) -> list[Model]:
+    if not patterns:
+        return _own_names_first(models(None))
+    found: dict[str, Model] = {}
+    for pattern in patterns:
+        known = model(pattern)
+        several = models(pattern)
+        # Of many names that hold this one, the one that was meant is the one that was written.
+        exact = [each for each in several if each.name.lower() == pattern.lower()]
+        if known.resolved and (exact or not several):
+            several = exact or [known]
+        found.update((each.name, each) for each in _own_names_first(several))
+    return list(found.values())
+
+
+def _own_names_first(found: list[Model]) -> list[Model]:
+    """Sort by how much stands before the model's own name: nobody looks for a reseller's region first."""
+    return sorted(found, key=lambda each: (sum(1 for _ in provider_forms(each.name.lower())), each.name))
+
+
+def _show(found: list[Model]) -> None:
+    rows = [["model", "window", "input", "output", "tokenizer", "$ in", "$ out", "$ cached", "$ write"]]
+    for each in found:
+        price = each.price()
+        rows.append(
+            [
+                each.name,
+                f"{each.context_window:,}",
+                f"{each.max_input:,}",
+                f"{each.max_output:,}" if each.max_output else "-",
+                each.encoding or "-",
+                *(_dollars(price, rate) for rate in RATES[:4]),
+            ]
+        )
+    lines = table(rows, right=frozenset({1, 2, 3, 5, 6, 7, 8})).split("\n")
+    say("\n".join([faint(lines[0]), *lines[1:]]))
+
+
+def _rate(price: Price | None, rate: str) -> Decimal | None:
+    value: Decimal | None = getattr(price, rate, None)
+    return value
+
+
+def _dollars(price: Price | None, rate: str) -> str:
+    value = _rate(price, rate)
+    return "-" if value is None else f"{value:.2f}" if value == round(value, 2) else f"{value.normalize():f}"
+
+
+def _as_json(each: Model) -> dict[str, object]:
+    price = each.price()
+    return {
+        "name": each.name,
+        "provider": each.provider,
+        "context_window": each.context_window,
+        "max_input": each.max_input,
+        "max_output": each.max_output,
+        "encoding": each.encoding,
+        "resolved": each.resolved,
+        "source": each.source,
+        "price": None if price is None else _price(price),
+    }
+
+
+def _price(price: Price) -> dict[str, object]:
+    rates: dict[str, object] = {rate: _text(_rate(price, rate)) for rate in RATES}
+    tiers = [{"above": tier.above, **{rate: _text(getattr(tier, rate)) for rate in RATES}} for tier in price.tiers]
+    return {"since": str(price.since) if price.since else None, **rates, "tiers": tiers}
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else f"{value.normalize():f}"

@@ -1,0 +1,133 @@
+"""What the configuration says about models: it adds models, and overrides any field of those that the table has.
+
+The values are checked when they are set, so that the hot path can take them as they are.
+"""
+
+from __future__ import annotations
+
+from brim.errors import ConfigError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Override = dict[str, object]
+
+PRICE_FIELDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+"""The prices that a model has, in USD per million tokens."""
+
+_SIZES = ("context_window", "max_input", "max_output")
+_KEYS = (*_SIZES, "encoding", "like", "prices")
+
+_overrides: dict[str, Override] = {}
+
+
+def use(overrides: Mapping[str, Mapping[str, object]]) -> None:
+    """Make *overrides* the models of the configuration, for the whole process, in place of those set before.
+
+    >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": {"input": "2.5", "output": 10}}})
+    >>> use({})
+    """
+    checked = {name.strip().lower(): _checked(name, fields) for name, fields in _items(overrides, "models")}
+    for key, override in checked.items():
+        _check_like(key, override, checked)
+    _overrides.clear()
+    _overrides.update(checked)
+
+
+def get(key: str) -> Override | None:
+    """Return the override for the lower-case name *key*; its ``name`` is the name as it was written."""
+    return _overrides.get(key)
+
+
+def names() -> list[str]:
+    """Return the lower-case names of all overrides."""
+    return sorted(_overrides)
+
+
+def _checked(name: str, fields: object) -> Override:
+    where = f"models.{name}"
+    override: Override = {"name": name.strip()}
+    for key, value in _items(fields, where):
+        if key not in _KEYS:
+            raise ConfigError(f"{where}.{key} is not a setting; there are {', '.join(_KEYS)}")
+        if key in _SIZES:
+            override[key] = _size(value, f"{where}.{key}")
+        elif key == "prices":
+            override[key] = _prices(value, f"{where}.prices")
+        else:
+            override[key] = _text(value, f"{where}.{key}")
+    return override
+
+
+def _check_like(key: str, override: Override, others: Mapping[str, Override]) -> None:
+    """Refuse a circle: ``like`` may name another override, but in the end a model of the table."""
+    seen, next_key = {key}, _means(override.get("like"), others)
+    while next_key:
+        if next_key in seen:
+            raise ConfigError(f"models.{override['name']}.like leads back to itself")
+        seen.add(next_key)
+        next_key = _means(others[next_key].get("like"), others)
+
+
+def _means(like: object, others: Mapping[str, Override]) -> str:
+    """Return the override that the name *like* will be resolved to; empty if it is a model of the table, or unknown."""
+    if not isinstance(like, str):
+        return ""
+    from brim.models.light import in_table
+    from brim.models.names import clean, spellings, split_window
+
+    whole = clean(like)
+    for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
+        if spelling in others:
+            return spelling
+        if in_table(spelling):
+            return ""
+    return ""
+
+
+def _items(value: object, where: str) -> list[tuple[str, object]]:
+    keys = getattr(value, "keys", None)
+    if keys is None or isinstance(value, type):
+        raise ConfigError(f"{where} must be a mapping, not {_shown(value)}")
+    pairs = [(key, value[key]) for key in keys()]  # type: ignore[index] # it has keys, so it is a mapping
+    for key, _ in pairs:
+        if not isinstance(key, str) or not key.strip():
+            raise ConfigError(f"{where} must have names as keys, not {_shown(key)}")
+    return pairs
+
+
+def _size(value: object, where: str) -> int:
+    if type(value) is not int or value < 1:
+        raise ConfigError(f"{where} must be a positive whole number, not {_shown(value)}")
+    return value
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(f"{where} must be a name, not {_shown(value)}")
+    return value.strip()
+
+
+def _prices(value: object, where: str) -> dict[str, object]:
+    from decimal import Decimal, InvalidOperation
+
+    prices: dict[str, object] = {}
+    for key, price in _items(value, where):
+        if key not in PRICE_FIELDS:
+            raise ConfigError(f"{where}.{key} is not a price; there are {', '.join(PRICE_FIELDS)}")
+        if price is None:
+            continue
+        try:
+            number = Decimal(str(price)) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
+        except InvalidOperation:
+            number = Decimal("nan")
+        if isinstance(price, bool) or not number.is_finite() or not 0 <= number < 10**6 or len(str(price)) > 40:
+            raise ConfigError(f"{where}.{key} must be dollars per million tokens, 0 or more, not {_shown(price)}")
+        prices[key] = number
+    return prices
+
+
+def _shown(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

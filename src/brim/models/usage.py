@@ -1,0 +1,145 @@
+"""Reads a provider's usage report: the same request is described in five ways.
+
+What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out; OpenAI (chat,
+responses, Codex) and Gemini put them in, and name them again beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from brim.errors import InputError
+
+_MOST = 10**12
+_STANDARD_SERVICE = ("", "standard", "default", "auto")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """The tokens of one request, each counted once."""
+
+    input: int = 0
+    """Prompt tokens that were neither read from nor written to a cache."""
+    output: int = 0
+    """Tokens that the model wrote, its reasoning included."""
+    cache_read: int = 0
+    """Prompt tokens read from a cache."""
+    cache_write_5m: int = 0
+    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
+    cache_write_1h: int = 0
+    """Prompt tokens written to a cache for an hour."""
+    writes_are_input: bool = False
+    """Whether cache writes without a price of their own are charged as input: OpenAI's way."""
+    factors: tuple[str, ...] = ()
+    """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no price here."""
+
+    @property
+    def prompt(self) -> int:
+        """The whole prompt, cached tokens included: what long-context tiers are measured by."""
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+
+def read_usage(usage: object) -> Tokens:
+    """Read *usage*, a mapping or an object with the provider's own field names.
+
+    A counter that is missing or ``None`` is 0. One that is negative, or no whole number, is an ``InputError`` that
+    names it; so is a report without any counter that is known.
+
+    >>> read_usage({"prompt_tokens": 100, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 80}}).input
+    20
+    """
+    has = _Report(usage)
+    if has.any("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
+        return _gemini(has)
+    if has.any("prompt_tokens", "completion_tokens"):
+        return _openai_chat(has)
+    if has.any("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
+        return _openai_responses(has)
+    if has.any("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
+        return _anthropic(has)
+    raise InputError("usage has none of the token counters of Anthropic, OpenAI, Codex or Gemini")
+
+
+class _Report:
+    def __init__(self, usage: object, path: str = "usage") -> None:
+        self._usage, self._path = usage, path
+
+    def get(self, key: str) -> object:
+        return self._usage.get(key) if isinstance(self._usage, Mapping) else getattr(self._usage, key, None)
+
+    def any(self, *keys: str) -> bool:
+        return any(self.get(key) is not None for key in keys)
+
+    def part(self, key: str) -> _Report:
+        return _Report(self.get(key), f"{self._path}.{key}")
+
+    def text(self, key: str) -> str:
+        value = self.get(key)
+        return value.lower() if isinstance(value, str) else ""
+
+    def count(self, *keys: str) -> int:
+        """Return the first of *keys* that is there."""
+        key = next((key for key in keys if self.get(key) is not None), None)
+        if key is None:
+            return 0
+        value = self.get(key)
+        whole = int(value) if isinstance(value, float) and value.is_integer() else value
+        if type(whole) is not int or not 0 <= whole <= _MOST:
+            raise InputError(f"{self._path}.{key} must be a whole number of tokens, not {repr(value)[:40]}")
+        return whole
+
+
+def _anthropic(has: _Report) -> Tokens:
+    by_time = has.part("cache_creation")
+    hour, minutes = by_time.count("ephemeral_1h_input_tokens"), by_time.count("ephemeral_5m_input_tokens")
+    unsaid = max(0, has.count("cache_creation_input_tokens") - hour - minutes)
+    return Tokens(
+        input=has.count("input_tokens"),
+        output=has.count("output_tokens"),
+        cache_read=has.count("cache_read_input_tokens"),
+        cache_write_5m=minutes + unsaid,
+        cache_write_1h=hour,
+        factors=_factors(has),
+    )
+
+
+def _openai_chat(has: _Report) -> Tokens:
+    details = has.part("prompt_tokens_details")
+    read = details.count("cached_tokens") or has.count("prompt_cache_hit_tokens", "cache_read_input_tokens")
+    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count("cache_creation_input_tokens")
+    return _inclusive(has, has.count("prompt_tokens"), read, written, has.count("completion_tokens"))
+
+
+def _openai_responses(has: _Report) -> Tokens:
+    details = has.part("input_tokens_details")
+    read = details.count("cached_tokens") or has.count("cached_input_tokens")
+    written = details.count("cache_write_tokens") or has.count("cache_write_input_tokens")
+    return _inclusive(has, has.count("input_tokens"), read, written, has.count("output_tokens"))
+
+
+def _gemini(has: _Report) -> Tokens:
+    prompt = has.count("promptTokenCount", "prompt_token_count")
+    read = has.count("cachedContentTokenCount", "cached_content_token_count")
+    tools = has.count("toolUsePromptTokenCount", "tool_use_prompt_token_count")
+    answer = has.count("candidatesTokenCount", "candidates_token_count")
+    thoughts = has.count("thoughtsTokenCount", "thoughts_token_count")
+    return Tokens(input=max(0, prompt - read) + tools, output=answer + thoughts, cache_read=read, factors=_factors(has))
+
+
+def _inclusive(has: _Report, prompt: int, read: int, written: int, output: int) -> Tokens:
+    return Tokens(
+        input=max(0, prompt - read - written),
+        output=output,
+        cache_read=read,
+        cache_write_5m=written,
+        writes_are_input=True,
+        factors=_factors(has),
+    )
+
+
+def _factors(has: _Report) -> tuple[str, ...]:
+    service = has.text("service_tier")
+    signs = [service if service not in _STANDARD_SERVICE else ""]
+    signs += [sign for key, sign in (("speed", "fast"), ("inference_geo", "us")) if has.text(key) == sign]
+    return tuple(sign for sign in signs if sign)

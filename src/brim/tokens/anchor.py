@@ -1,0 +1,262 @@
+"""Anchored counts: what the provider reported for the beginning, and a local count of what came after it.
+
+A conversation grows at its end. The provider has counted all but the end of it already, with its own vocabulary, its
+framing, its tool texts and its images: nothing counted here is as good. On two real sessions of an agent the sum was
+off by 0.1 % in the median and by less than 4 % in 99 of 100 requests.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Protocol
+
+from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, Ratio, learn
+from brim.tokens.count import Count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from brim.tokens.types import TokenCounter
+
+__all__ = ["Anchor", "AnchorStore", "AnchoredTokenCounter", "MemoryAnchorStore"]
+
+PREFIX_ERROR = 0.04
+"""The share by which the reported part may be off when it is sent again: the 99th percentile on real sessions.
+
+The report itself is exact. But between two requests a client may drop old reasoning, shorten a result or add a
+reminder, and none of that shows in the messages.
+"""
+
+
+_UNSCALED = Ratio(1.0, 1.0, 1.0, "exact")
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """One report: these messages, sent to this model with these tools, were so many tokens."""
+
+    digest: str
+    """Identifies the model, the tools and every message of the prefix, in order."""
+    messages: int
+    """How many messages the prefix has."""
+    tokens: int
+    """What the provider reported for it."""
+    model: str
+    """The model that reported it: another model counts otherwise."""
+
+
+class AnchorStore(Protocol):
+    """Where anchors are kept, by their digest."""
+
+    def get(self, digest: str, /) -> Anchor | None:
+        """Return the anchor with *digest*, or None."""
+        ...
+
+    def put(self, anchor: Anchor, /) -> None:
+        """Keep *anchor*, in place of an older one with the same digest."""
+        ...
+
+
+class MemoryAnchorStore:
+    """The last *limit* anchors that were put or used, for the life of this object. Safe to share between threads."""
+
+    def __init__(self, limit: int = 1024) -> None:
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, not {limit}")
+        self._limit = limit
+        self._kept: dict[str, Anchor] = {}
+        self._lock = threading.Lock()
+
+    def get(self, digest: str, /) -> Anchor | None:
+        """Return the anchor with *digest*, or None; it is then the last to be forgotten."""
+        with self._lock:
+            anchor = self._kept.pop(digest, None)
+            if anchor is not None:
+                self._kept[digest] = anchor
+            return anchor
+
+    def put(self, anchor: Anchor, /) -> None:
+        """Keep *anchor*, and forget the one that was not used for longest if there are too many."""
+        with self._lock:
+            self._kept.pop(anchor.digest, None)
+            self._kept[anchor.digest] = anchor
+            if len(self._kept) > self._limit:
+                del self._kept[next(iter(self._kept))]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+class AnchoredTokenCounter:
+    """A counter that knows what the provider has reported.
+
+    It promises: the count of messages that begin with a reported prefix is the report plus the wrapped *counter*'s
+    count of the rest; without such a prefix it is the wrapped counter's count. Any change in the prefix, in the tools
+    or of the model, and the report does not apply. Looking for the prefix reads each message once.
+
+    With *calibrations* each report also teaches the model's ratio, which multiplies local tokens. Those are what
+    *local* counts (the same vocabulary, not scaled), or without it the wrapped counter's own counts divided by the
+    ``ratio`` it says it applied: else the ratio would be learned from itself. *encoding* is the model's family in the
+    table of priors.
+    """
+
+    def __init__(
+        self,
+        counter: TokenCounter,
+        *,
+        model: str | None = None,
+        anchors: AnchorStore | None = None,
+        calibrations: CalibrationStore | None = None,
+        local: TokenCounter | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        if calibrations is not None and local is None and not hasattr(counter, "ratio"):
+            raise ValueError(
+                "calibrations= needs local=, the counter that the ratio multiplies, or a counter with .ratio"
+            )
+        self.counter = counter
+        self.model = model if model is not None else counter.model or ""
+        self.anchors: AnchorStore = anchors if anchors is not None else MemoryAnchorStore()
+        self._calibrations, self._local = calibrations, local
+        self._encoding = encoding if encoding is not None else str(getattr(counter, "encoding", ""))
+
+    def count(self, text: str, /) -> Count:
+        """Return the wrapped counter's count: a text alone was never reported."""
+        return self.counter.count(text)
+
+    def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
+        """Return what the provider reported for the longest known prefix, and the count of the messages after it.
+
+        ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and ``PREFIX_ERROR`` of the
+        reported part to each side: in 99 of 100 requests the next report lies between them, if the rest does.
+        """
+        anchor = self._longest(list(_digests(messages, tools, self.model)), self.anchors)
+        if anchor is None:
+            return self.counter.count_messages(messages, tools)
+        tail = messages[anchor.messages :]
+        rest = self.counter.count_messages(tail) if tail else Count(0)
+        margin = -(-anchor.tokens * round(PREFIX_ERROR * 100) // 100)
+        low, high = rest.low + max(0, anchor.tokens - margin), rest.high + anchor.tokens + margin
+        return Count(anchor.tokens + int(rest), "anchored", low, high, rest.note)
+
+    def report(
+        self,
+        messages: Sequence[Any],
+        reported_tokens: int,
+        tools: Sequence[Any] | None = None,
+        *,
+        output_tokens: int = 0,
+    ) -> Anchor | None:
+        """Remember that the provider counted *reported_tokens* for a request with *messages* and *tools*.
+
+        That is all of the input: fresh, read from the cache and written to it. When the reply is the last of *messages*
+        already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended later.
+
+        Nothing is remembered, and None returned, when there are no messages or no tokens: such events say nothing.
+        """
+        digests = list(_digests(messages, tools, self.model))
+        if reported_tokens <= 0 or output_tokens < 0 or not messages or len(digests) != len(messages):
+            return None
+        anchor = Anchor(digests[-1], len(messages), int(reported_tokens) + int(output_tokens), self.model)
+        if self._calibrations is not None and self.anchors.get(anchor.digest) != anchor:
+            self._teach(self._calibrations, anchor, self._longest(digests[:-1], self.anchors), messages, tools)
+        self.anchors.put(anchor)
+        return anchor
+
+    def _teach(
+        self,
+        store: CalibrationStore,
+        anchor: Anchor,
+        before: Anchor | None,
+        messages: Sequence[Any],
+        tools: Sequence[Any] | None,
+        /,
+    ) -> None:
+        """Learn from what came since the report *before*, else from the whole.
+
+        The difference of two reports is free of what every request has and no message shows: hidden system texts,
+        framing, tool texts. A whole request has them. So nothing is learned from a ratio beyond all vocabularies:
+        it speaks of something else than the vocabulary.
+        """
+        counter = self._local or self.counter
+        counted = counter.count_messages(messages[before.messages :] if before else messages, None if before else tools)
+        scale: float = 1.0 if self._local else getattr(counter, "ratio", _UNSCALED).value
+        new = int(counted) / scale
+        reported = anchor.tokens - before.tokens if before else anchor.tokens
+        if new > 0 and MIN_RATIO <= reported / new <= MAX_RATIO:
+            learn(store, self.model, self._encoding, reported=reported, local=new)
+
+    @staticmethod
+    def _longest(digests: list[str], anchors: AnchorStore) -> Anchor | None:
+        for digest in reversed(digests):
+            anchor = anchors.get(digest)
+            if anchor is not None:
+                return anchor
+        return None
+
+
+def _digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
+    """Yield the digest of each prefix, shortest first; each takes in the one before it, so each message is read once.
+
+    It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
+    seen): nothing after it is known, which costs an anchor and never gives a wrong one.
+    """
+    try:
+        rolling = _hash(model.encode("utf-8", "surrogatepass"), _canonical(list(tools or ())))
+        for message in messages:
+            rolling = _hash(rolling, _canonical(message))
+            yield rolling.hex()
+    except (RecursionError, TypeError, ValueError):
+        return
+
+
+def _hash(before: bytes, data: bytes) -> bytes:
+    return blake2b(data, digest_size=16, key=blake2b(before, digest_size=16).digest()).digest()
+
+
+def _canonical(value: object) -> bytes:
+    """Return *value* as bytes that are equal when the provider sees the same."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":")).encode()
+
+
+def _plain(value: object) -> object:
+    """Return *value* without what makes no difference to the provider.
+
+    A dict and an object with the same fields are the same; a field that is None is one that is missing; a text is a
+    list of one text part; and a cache mark, which clients move along with every request, is nothing.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": bytes(value).hex()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    fields = _fields(value)
+    plain = {str(key): _plain(item) for key, item in fields.items() if item is not None and key != "cache_control"}
+    if "role" in plain and isinstance(plain.get("content"), str):
+        plain["content"] = [{"type": "text", "text": plain["content"]}]
+    return plain
+
+
+def _fields(value: object) -> Mapping[str, object]:
+    """Return what *value* holds; ``TypeError`` if that cannot be seen, as a guess could take two messages for one."""
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and isinstance(dumped := dump(), Mapping):
+        return dumped
+    names = [name for kind in type(value).__mro__ for name in _names(kind)]
+    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
+    if not fields:
+        raise TypeError(f"cannot see into {type(value).__name__}")
+    return fields
+
+
+def _names(kind: type) -> Sequence[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)

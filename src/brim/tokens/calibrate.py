@@ -1,0 +1,216 @@
+"""How many of its own tokens a model makes of one local token.
+
+Some vocabularies are not public. Their tokens are counted with ``o200k_base`` and multiplied by a ratio. The ratio
+starts as a prior (``data/priors.tsv``) and is then learned, per model, from what the provider reports. How far the
+observations scatter is how wide the interval is.
+
+A hook multiplies stored costs by this ratio, so this file imports nothing that a hook does not have already.
+"""
+
+from __future__ import annotations
+
+import math
+import os.path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from brim.tokens.count import Basis
+else:
+    Protocol = object  # typing costs a hook nine milliseconds
+
+__all__ = ["Calibration", "CalibrationStore", "MemoryCalibrationStore", "Ratio", "learn", "prior_for", "ratio_for"]
+
+ALPHA = 0.1
+"""The share of a new observation in the average, once there are ten. Before that it is the plain mean of them."""
+MIN_RATIO, MAX_RATIO = 0.5, 2.0
+"""No two vocabularies differ by more. An observation beyond is a request that held more than its messages show."""
+FULL_WEIGHT = 2_000
+"""Local tokens from which an observation counts in full. Every request has tokens that no message shows (framing, a
+hidden system text: tens to hundreds), so a small one says little about the ratio: 200 tokens count a tenth."""
+MIN_SAMPLES = 3.0
+"""Full observations until the ratio is called calibrated: before, their scatter says nothing."""
+MIN_SPREAD = 0.02
+"""The least spread that is believed, as a share of the ratio: other text than was seen lies further out."""
+
+
+class Calibration(tuple[float, float, float]):
+    """What is known about one model's ratio: ``ratio``, ``spread`` (a standard deviation) and ``samples``.
+
+    ``samples`` is a sum of weights, not of requests: an observation of ``FULL_WEIGHT`` tokens or more is 1, a smaller
+    one less. It is a plain tuple of three numbers, so a store can keep it as such: ``Calibration(*row)``.
+
+    >>> Calibration(1.27).observe(reported=12_900, local=10_000)
+    Calibration(ratio=1.29, spread=0, samples=1)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, ratio: float = 1.0, spread: float = 0.0, samples: float = 0.0) -> Calibration:
+        """Begin with *ratio* (a prior), or with what a store kept."""
+        if not (MIN_RATIO <= ratio <= MAX_RATIO and 0 <= spread <= MAX_RATIO and 0 <= samples < math.inf):
+            raise ValueError(
+                f"a calibration needs a ratio of {MIN_RATIO} to {MAX_RATIO}, a spread and a number of samples from 0"
+                f" on, not {ratio}, {spread}, {samples}"
+            )
+        return super().__new__(cls, (float(ratio), float(spread), float(samples)))
+
+    @property
+    def ratio(self) -> float:
+        """Tokens the provider reports for one local token: always from ``MIN_RATIO`` to ``MAX_RATIO``."""
+        return self[0]
+
+    @property
+    def spread(self) -> float:
+        """How far the observations scatter around the ratio: a standard deviation, weighted like the ratio."""
+        return self[1]
+
+    @property
+    def samples(self) -> float:
+        """How many full observations this rests on."""
+        return self[2]
+
+    def observe(self, reported: float, local: float) -> Calibration:
+        """Return what is known after the provider reported *reported* tokens where *local* were counted here.
+
+        Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is. Once there are ten
+        observations, a new one moves the ratio by at most a tenth of its distance: one odd request spoils little.
+        """
+        try:
+            usable = local > 0 and reported > 0 and math.isfinite(local) and math.isfinite(reported)
+        except OverflowError:
+            usable = False
+        if not usable:
+            return self
+        seen = min(MAX_RATIO, max(MIN_RATIO, float(reported) / float(local)))
+        weight = min(1.0, local / FULL_WEIGHT)
+        step = weight * max(ALPHA, 1.0 / (self.samples + 1.0))
+        off = seen - self.ratio
+        ratio = min(MAX_RATIO, max(MIN_RATIO, self.ratio + step * off))
+        variance = (1.0 - step) * (self.spread * self.spread + step * off * off)
+        return Calibration(ratio, math.sqrt(variance), self.samples + weight)
+
+    def __repr__(self) -> str:
+        return f"Calibration(ratio={self.ratio:.4g}, spread={self.spread:.4g}, samples={self.samples:.4g})"
+
+    def __getnewargs__(self) -> tuple[float, float, float]:
+        return self[0], self[1], self[2]
+
+
+class Ratio(tuple[float, float, float, "Basis"]):
+    """A ratio to multiply a local count by: ``value``, ``low``, ``high`` and the ``basis`` the product has.
+
+    It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, value: float, low: float, high: float, basis: Basis) -> Ratio:
+        """Make a ratio; ``low <= value <= high``."""
+        if not 0 < low <= value <= high:
+            raise ValueError(f"a ratio needs 0 < low <= value <= high, not low {low}, value {value}, high {high}")
+        return super().__new__(cls, (value, low, high, basis))
+
+    @property
+    def value(self) -> float:
+        """The ratio itself."""
+        return self[0]
+
+    @property
+    def low(self) -> float:
+        """The least it may be."""
+        return self[1]
+
+    @property
+    def high(self) -> float:
+        """The most it may be."""
+        return self[2]
+
+    @property
+    def basis(self) -> Basis:
+        """``calibrated`` if it was learned, ``estimated`` if it is a prior, ``exact`` if there is nothing to learn."""
+        return self[3]
+
+    def __repr__(self) -> str:
+        return f"Ratio({self.value:.4g}, {self.basis}, {self.low:.4g} to {self.high:.4g})"
+
+    def __getnewargs__(self) -> tuple[float, float, float, Basis]:
+        return self[0], self[1], self[2], self[3]
+
+
+class CalibrationStore(Protocol):
+    """Where calibrations are kept, by the model's name. A store for a user's machine outlives the process."""
+
+    def get(self, model: str, /) -> Calibration | None:
+        """Return what is known about *model*, or None."""
+        ...
+
+    def put(self, model: str, calibration: Calibration, /) -> None:
+        """Keep *calibration* for *model*, in place of what was there."""
+        ...
+
+
+class MemoryCalibrationStore:
+    """Calibrations for the life of this object: for tests, and for processes that run long."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Calibration] = {}
+
+    def get(self, model: str, /) -> Calibration | None:
+        """Return what is known about *model*, or None."""
+        return self._kept.get(model)
+
+    def put(self, model: str, calibration: Calibration, /) -> None:
+        """Keep *calibration* for *model*."""
+        self._kept[model] = calibration
+
+
+def prior_for(encoding: str) -> Ratio:
+    """Return the ratio for a family of models before anything is learned; an unknown family has a wide interval."""
+    if not _PRIORS:
+        with open(os.path.join(os.path.dirname(__file__), "data", "priors.tsv"), encoding="utf-8") as file:
+            for line in file:
+                if line.strip() and not line.startswith("#"):
+                    family, ratio, low, high, _source = line.rstrip("\n").split("\t")
+                    basis: Basis = "exact" if low == high else "estimated"
+                    _PRIORS[family] = Ratio(float(ratio), float(low), float(high), basis)
+    return _PRIORS.get(encoding) or _PRIORS["*"]
+
+
+def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = None) -> Ratio:
+    """Return the ratio for *model_name*, whose vocabulary is of the family *encoding*.
+
+    Learned (``calibrated``) from ``MIN_SAMPLES`` full observations on: the interval is two spreads to each side, wider
+    while there are few. With fewer the value already follows them, and the interval is still the prior's.
+
+    >>> ratio_for("claude-sonnet-4-5", "claude")
+    Ratio(1.27, estimated, 1 to 1.5)
+    """
+    prior = prior_for(encoding)
+    known = store.get(model_name) if store is not None and prior.basis != "exact" else None
+    if known is None or known.samples <= 0:
+        return prior
+    if known.samples < MIN_SAMPLES:
+        return Ratio(known.ratio, min(prior.low, known.ratio), max(prior.high, known.ratio), "estimated")
+    half = 2.0 * max(known.spread, MIN_SPREAD * known.ratio) * (1.0 + 2.0 / known.samples)
+    low, high = max(MIN_RATIO, known.ratio - half), min(MAX_RATIO, known.ratio + half)
+    return Ratio(known.ratio, low, high, "calibrated")
+
+
+def learn(store: CalibrationStore, model_name: str, encoding: str, *, reported: float, local: float) -> None:
+    """Put into *store* what one report teaches about *model_name*; the first one starts from the family's prior.
+
+    A family whose vocabulary is here has nothing to learn: where its counts differ from the provider's, it is by
+    framing, which is a sum and not a ratio.
+    """
+    prior = prior_for(encoding)
+    if prior.basis == "exact":
+        return
+    before = store.get(model_name) or Calibration(prior.value)
+    after = before.observe(reported, local)
+    if after != before:
+        store.put(model_name, after)
+
+
+_PRIORS: dict[str, Ratio] = {}

@@ -1,0 +1,63 @@
+"""Counts for models without a public vocabulary: another vocabulary's tokens, times what is known of the ratio."""
+
+from __future__ import annotations
+
+from brim.models.light import lookup
+from brim.tokens.calibrate import ratio_for
+from brim.tokens.count import Count
+from brim.tokens.engines import encoding_counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from brim.tokens.calibrate import CalibrationStore, Ratio
+    from brim.tokens.messages import Framing
+
+STAND_IN = "o200k_base"
+"""The vocabulary that stands in for one that is not here."""
+
+ANY_FAMILY = "*"
+"""The row of the priors for everything that has none of its own."""
+
+
+class CalibratedTokenCounter:
+    """Counts with a stand-in vocabulary, times a ratio: learned (``calibrated``), else a prior (``estimated``).
+
+    A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
+    """
+
+    def __init__(self, model: str, *, calibrations: CalibrationStore | None = None) -> None:
+        found = lookup(model)
+        self.model = model
+        self.encoding = found.encoding
+        self._calibrations = calibrations
+        # The vocabulary of a name that is not known is a guess, so its ratio is as uncertain as any.
+        self._family = found.encoding if found.resolved else ANY_FAMILY
+        counter = encoding_counter(found.encoding) or encoding_counter(STAND_IN)
+        assert counter is not None  # noqa: S101 - the table engine has the stand-in
+        self._count: Callable[[str], int] = counter
+
+    @property
+    def ratio(self) -> Ratio:
+        """Tokens of the model for one token of the vocabulary that is counted with."""
+        return ratio_for(self.model, self._family, self._calibrations)
+
+    def count(self, text: str, /) -> Count:
+        """Return the local count times the ratio, rounded up once."""
+        return Count(self._count(text)).scaled(*self.ratio)
+
+    def count_blocks(self, blocks: Iterable[str]) -> Count:
+        """Return the count of one text given in *blocks*: the ratio is applied once, to their sum."""
+        return Count(sum(map(self._count, blocks))).scaled(*self.ratio)
+
+    def count_messages(
+        self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
+    ) -> Count:
+        """Return the tokens of a request: its text times the ratio, and the rest by the provider's own rules."""
+        from brim.tokens.messages import measure
+
+        tally = measure(messages, tools, model_name=self.model, count_text=self._count, framing=framing)
+        value, low, high, basis = self.ratio
+        return tally.scaled(value, low, high).count_on(basis)

@@ -1,0 +1,88 @@
+"""Counts by the model's own vocabulary."""
+
+from __future__ import annotations
+
+from brim.errors import NoExactCounter
+from brim.models.light import lookup
+from brim.tokens.count import Count
+from brim.tokens.engines import encoding_counter
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from brim.tokens.messages import Framing
+
+DEFAULT_ENCODING = "o200k_base"
+"""What is counted with when no model is named."""
+
+NOT_ADDITIVE = frozenset({"mistral", "llama2"})
+"""Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
+
+
+class ExactTokenCounter:
+    """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
+
+    It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
+    Tools, images and other families make a message count ``estimated``, with an interval.
+
+    >>> ExactTokenCounter("gpt-4o").count("Hello world")
+    Count(2)
+    """
+
+    def __init__(self, model: str | None = None, *, encoding: str | None = None) -> None:
+        """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no engine here has it."""
+        if encoding is None:
+            encoding = _public_encoding(model)
+        counter = encoding_counter(encoding)
+        if counter is None:
+            raise NoExactCounter(_why_not(model, encoding))
+        self.model = model
+        self.encoding = encoding
+        self._count: Callable[[str], int] = counter
+
+    def count(self, text: str, /) -> Count:
+        """Return the exact number of tokens of *text*."""
+        return Count(self._count(text))
+
+    def count_blocks(self, blocks: Iterable[str]) -> Count:
+        """Return the exact count of one text, given in *blocks* as ``brim.tokens.stream`` cuts them."""
+        if self.encoding in NOT_ADDITIVE:
+            return self.count("".join(blocks))
+        return Count(sum(map(self._count, blocks)))
+
+    def count_messages(
+        self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
+    ) -> Count:
+        """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
+        from brim.tokens.messages import measure
+
+        tally = measure(
+            messages, tools, model_name=self.model, encoding=self.encoding, count_text=self._count, framing=framing
+        )
+        return tally.count
+
+
+def _public_encoding(model: str | None) -> str:
+    if model is None:
+        return DEFAULT_ENCODING
+    found = lookup(model)
+    if not found.resolved:
+        raise NoExactCounter(
+            f"{model}: brim does not know this model, so it cannot count it exactly; use mode 'auto' for an estimate, "
+            "or add it under models: in the configuration"
+        )
+    return found.encoding
+
+
+def _why_not(model: str | None, encoding: str) -> str:
+    from brim.tokens.native import NativeEngine
+
+    name = model or encoding
+    if encoding in NativeEngine.encodings:
+        return f"{name}: its vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+    return (
+        f"{name}: its vocabulary is not public, so brim cannot count it exactly here; use mode 'api' for the "
+        "provider's own count, or 'auto' for an estimate with an interval"
+    )

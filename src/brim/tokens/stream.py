@@ -1,0 +1,87 @@
+"""Counting what does not fit into memory: blocks cut where the sum of their counts stays exact.
+
+A cut is exact where the split pattern ends a piece whatever follows, and begins a new one whatever came before:
+
+- after a newline, if the next character is neither white space nor ``/`` (which o200k joins to punctuation before it);
+- between a letter and a digit, and between a letter or digit and a space that a letter follows, all of them ASCII.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from brim.tokens.count import Count
+    from brim.tokens.types import TokenCounter
+
+BLOCK = 1 << 20
+"""Characters from which on a block is cut."""
+
+LONG_BLOCK = 4 << 20
+"""Characters without an exact cut after which the reader is told that memory grows."""
+
+_CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
+_SEEN = 2  # characters after a cut that the pattern looks at
+
+
+def blocks(
+    chunks: Iterable[str], *, block: int = BLOCK, on_long_block: Callable[[int], object] | None = None
+) -> Iterator[str]:
+    """Join *chunks* and cut them again into blocks of at least *block* characters, whose counts add up exactly.
+
+    Where there is no exact cut the block grows, and *on_long_block* is called once with its length so far.
+    """
+    parts: list[str] = []
+    size = 0
+    tail = ""
+    told = False
+    for chunk in chunks:
+        overlap = tail[-_SEEN:]
+        parts.append(chunk)
+        size += len(chunk)
+        tail = (overlap + chunk)[-_SEEN:]
+        if size < block:
+            continue
+        cut = _last_cut(overlap + chunk)
+        if cut is None:
+            if size >= LONG_BLOCK and not told and on_long_block is not None:
+                told = True
+                on_long_block(size)
+            continue
+        text = "".join(parts)
+        at = len(text) - len(overlap) - len(chunk) + cut
+        yield text[:at]
+        parts, size, told = [text[at:]], len(text) - at, False
+    rest = "".join(parts)
+    if rest:
+        yield rest
+
+
+def _last_cut(text: str) -> int | None:
+    """Return the last place where *text* may be cut, looking at its end first."""
+    reach = 4096
+    while True:
+        start = max(0, len(text) - reach)
+        cut = None
+        for match in _CUT.finditer(text, start):
+            cut = match.end()
+        if cut is not None or start == 0:
+            return cut
+        reach *= 8
+
+
+def count_stream(
+    counter: TokenCounter, chunks: Iterable[str], *, on_long_block: Callable[[int], object] | None = None
+) -> Count:
+    """Return the count of *chunks* as one text, without holding the text.
+
+    A counter without ``count_blocks`` (one that asks the provider, say) needs the whole text, and gets it.
+    """
+    count_blocks = getattr(counter, "count_blocks", None)
+    if count_blocks is None:
+        return counter.count("".join(chunks))
+    result: Count = count_blocks(blocks(chunks, on_long_block=on_long_block))
+    return result

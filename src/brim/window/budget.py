@@ -1,0 +1,143 @@
+"""How many tokens of a model's window are left for memory, after everything that must be in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brim.errors import InputError
+from brim.models.light import lookup
+from brim.tokens.calibrated import CalibratedTokenCounter
+from brim.tokens.count import Count
+from brim.tokens.counters import local_counter
+from brim.tokens.exact import ExactTokenCounter
+from brim.tokens.messages import Framing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MODEL_CONTEXT_WINDOWS: dict[str, int] = {
+    name: lookup(name).context_window
+    for name in ("gpt-4o", "gpt-4o-mini", "gpt-4-turbo", "gpt-4", "gpt-3.5-turbo", "gpt-3.5-turbo-16k")
+}
+"""The models that the allocation was first written for; any other is looked up in the same table."""
+
+DEFAULT_CONTEXT_WINDOW = 8_192
+"""The window of a model that nobody knows: small, so that nothing overflows."""
+
+RESPONSE_RESERVE_RATIO = 0.15
+"""The share of the window that is kept for the response."""
+
+RESPONSE_RESERVE_MIN = 500
+"""The least that is kept for the response, in tokens."""
+
+RESPONSE_RESERVE_MAX = 4_096
+"""The most that is kept for the response, in tokens."""
+
+SAFETY_BUFFER_RATIO = 0.05
+"""The share of the window that stays empty."""
+
+CONSTRAINED_BELOW = 1_000
+"""With fewer tokens than this left for memory, a budget is constrained."""
+
+FRAMING = Framing(priming=3, message=4, roles=True)
+"""3 tokens to prime the response, 4 around each message, and its role."""
+
+
+NO_FRAMING = Framing(priming=0, message=0, roles=False)
+
+
+@dataclass(frozen=True)
+class TokenBudget:
+    """How a model's window is divided. The parts may add up to more than the window; ``memory_tokens`` is then 0."""
+
+    model: str
+    context_window: int
+    """All the tokens that the model can hold."""
+    messages_tokens: int
+    """What the messages take."""
+    directive_tokens: int
+    """What the directive takes: it always goes in whole."""
+    response_reserve: int
+    """What is kept for the model's answer."""
+    safety_buffer: int
+    """What stays empty, because something is always forgotten."""
+    memory_tokens: int
+    """What is left for memory; never negative."""
+    is_constrained: bool
+    """Whether that is very little: less than 1,000 tokens."""
+    tools_tokens: int = 0
+    """What the tool schemas take, if any were given."""
+
+
+class TokenBudgetCalculator:
+    """Calculates how much of a model's window is left for memory.
+
+    >>> budget = TokenBudgetCalculator().calculate("gpt-4o", [{"role": "user", "content": "Hello world"}])
+    >>> budget.memory_tokens
+    117494
+    """
+
+    def __init__(self) -> None:
+        self._counters: dict[str, ExactTokenCounter | CalibratedTokenCounter] = {}
+
+    def count_tokens(self, text: str, model: str) -> Count:
+        """Return the tokens of *text*; a model that nobody knows is counted with cl100k_base."""
+        return self._counter(model).count(text)
+
+    def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
+        """Return the tokens of *messages*: 3, and for each message 4, its content and its role.
+
+        A message is a dict, or an object with ``role`` and ``content``. This formula is the same for every model; for
+        the framing that a provider publishes use ``counter_for(model).count_messages``.
+        """
+        return self._counter(model).count_messages(messages, framing=FRAMING)
+
+    def calculate(
+        self,
+        model: str,
+        messages: Sequence[Any],
+        directive: str = "",
+        *,
+        tools: Sequence[Any] | None = None,
+        max_output: int | None = None,
+        context_window: int | None = None,
+    ) -> TokenBudget:
+        """Return the budget of a request to *model* with *messages* and *directive*.
+
+        *tools* are schemas that go with the request; *max_output* is the response that will be asked for, in place of
+        the reserve; *context_window* is the window that the provider reported, in place of the table's.
+        """
+        if max_output is not None and max_output < 0:
+            raise InputError(f"max_output must be 0 or more, not {max_output}")
+        if context_window is not None and context_window < 1:
+            raise InputError(f"context_window must be 1 or more, not {context_window}")
+        window = lookup(model).context_window if context_window is None else context_window
+        messages_tokens = int(self.count_messages_tokens(messages, model))
+        directive_tokens = int(self.count_tokens(directive, model)) if directive else 0
+        tools_tokens = int(self._counter(model).count_messages([], tools, framing=NO_FRAMING)) if tools else 0
+        reserve = response_reserve(window) if max_output is None else max_output
+        safety = int(window * SAFETY_BUFFER_RATIO)
+        consumed = messages_tokens + directive_tokens + tools_tokens + reserve + safety
+        memory = max(0, window - consumed)
+        return TokenBudget(
+            model=model,
+            context_window=window,
+            messages_tokens=messages_tokens,
+            directive_tokens=directive_tokens,
+            response_reserve=reserve,
+            safety_buffer=safety,
+            memory_tokens=memory,
+            is_constrained=memory < CONSTRAINED_BELOW,
+            tools_tokens=tools_tokens,
+        )
+
+    def _counter(self, model: str) -> ExactTokenCounter | CalibratedTokenCounter:
+        if model not in self._counters:
+            self._counters[model] = local_counter(model)
+        return self._counters[model]
+
+
+def response_reserve(window: int) -> int:
+    """Return what is kept for the response: 15 % of *window*, at least 500 and at most 4,096 tokens."""
+    return max(RESPONSE_RESERVE_MIN, min(RESPONSE_RESERVE_MAX, int(window * RESPONSE_RESERVE_RATIO)))

@@ -1,0 +1,49 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from brim.tokens.table import open_table
+
+RANK_FILES = {
+    "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",
+    "cl100k_base": "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken",
+}
+"""What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these names."""
+
+Oracle = Callable[[str, str], int]
+
+
+def rank_file(encoding: str) -> bytes:
+    """Write the shipped table of *encoding* as the rank file that it was built from."""
+    return b"".join(
+        base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(open_table(encoding).tokens())
+    )
+
+
+@pytest.fixture(scope="session")
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+    """Return tiktoken's count of a text in an encoding.
+
+    tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and never downloads.
+    """
+    import tiktoken
+
+    folder: Path = tmp_path_factory.mktemp("ranks")
+    for encoding, name in RANK_FILES.items():
+        (folder / hashlib.sha1(name.encode()).hexdigest()).write_bytes(rank_file(encoding))
+    before = os.environ.get("TIKTOKEN_CACHE_DIR")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)
+    loaded = {name: tiktoken.get_encoding(name) for name in ("o200k_base", "o200k_harmony", "cl100k_base")}
+    if before is None:
+        del os.environ["TIKTOKEN_CACHE_DIR"]
+    else:
+        os.environ["TIKTOKEN_CACHE_DIR"] = before
+    yield lambda text, encoding: len(loaded[encoding].encode_ordinary(text))

@@ -1,0 +1,113 @@
+"""The table as it is shipped: whole, ordered, and in agreement with a second registry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from importlib import metadata
+from typing import Any
+
+import pytest
+
+from brim.models import lookup, model
+from brim.models.files import read
+
+TABLE: dict[str, Any] = json.loads(read("models.json"))
+HEADER, RECORDS = TABLE["header"], TABLE["models"]
+BUILT = date.fromisoformat(HEADER["built"])
+RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+
+
+def rows(name: str) -> list[list[str]]:
+    lines = read(name).decode().split("\n")
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def test_the_shipped_bytes_are_the_built_bytes() -> None:
+    body = read("models.json").split(b'"models": {\n', 1)[1].removesuffix(b"\n}}\n")
+    assert hashlib.sha256(body).hexdigest() == HEADER["sha256"]["body"]
+    assert hashlib.sha256(read("index.tsv")).hexdigest() == HEADER["sha256"]["index"]
+
+
+def test_the_header_names_its_sources() -> None:
+    assert [(source["name"], source["licence"]) for source in HEADER["sources"]] == [
+        ("litellm", "MIT"),
+        ("genai-prices", "MIT"),
+    ]
+    assert HEADER["models"] == len(RECORDS)
+    assert {"litellm", "genai-prices"} <= set(HEADER["sha256"])
+
+
+def test_the_light_table_says_the_same_as_the_full_one() -> None:
+    for key, encoding, window, max_input, max_output, name in rows("index.tsv"):
+        record = RECORDS[name or key]
+        sizes = [str(record.get(size, 0)) for size in ("context_window", "max_input", "max_output")]
+        assert [encoding, window, max_input, max_output] == [record["encoding"], *sizes], key
+    keys = [key.encode() for key, *_ in rows("index.tsv")]
+    assert keys == sorted(keys)
+    assert {name.lower() for name in RECORDS} <= {key.decode() for key in keys}
+
+
+def test_every_alias_and_family_leads_to_a_model() -> None:
+    for alias, name in rows("aliases.tsv"):
+        assert (lookup(alias).name, lookup(alias).resolved) == (name, True)
+    for prefix, name in rows("families.tsv"):
+        assert name in RECORDS
+        assert lookup(f"{prefix}-zz").context_window == RECORDS[name]["context_window"]
+
+
+def test_every_record_is_plausible() -> None:
+    for name, record in RECORDS.items():
+        assert record["mode"] in ("chat", "responses", "completion", "embedding"), name
+        assert record.get("max_input", 0) <= record.get("context_window", 0), name
+        starts = [row["from"] or "" for row in record["prices"]]
+        assert starts == sorted(set(starts)), name
+        for row in record["prices"]:
+            marks = [tier["above"] for tier in row.get("tiers", [])]
+            assert marks == sorted(set(marks)), name
+            for rates in (row, *row.get("tiers", [])):
+                prices = [Decimal(rates[rate]) for rate in RATES if rate in rates]
+                assert all(0 <= price < 10_000 for price in prices), name
+                assert not any(
+                    "e" in rates[rate].lower() or rates[rate].endswith(".") for rate in RATES if rate in rates
+                )
+
+
+def test_nothing_that_is_charged_for_is_listed_as_free() -> None:
+    def free(record: dict[str, Any]) -> bool:
+        return any(row.get("input") == "0" and row.get("output", "0") == "0" for row in record["prices"])
+
+    names = [name for name, record in RECORDS.items() if free(record)]
+    assert all(name.startswith(("ollama/", "lemonade/")) or name.endswith(":free") for name in names)
+
+
+FLAGSHIPS = {
+    "anthropic": "claude-sonnet-4-5 claude-haiku-4-5 claude-opus-4-5 claude-opus-4-6 claude-opus-4-8 claude-sonnet-5 "
+    "claude-opus-5 claude-opus-5-5 claude-haiku-5-5 claude-sonnet-5-5",
+    "openai": "gpt-4o gpt-4o-mini gpt-4.1 o3 o4-mini gpt-5 gpt-5-mini gpt-5.1 gpt-5.2 gpt-5.4 gpt-5.6-sol gpt-6-sol",
+    "google": "gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite",
+}
+
+
+@pytest.mark.parametrize(("provider", "name"), [(p, name) for p, names in FLAGSHIPS.items() for name in names.split()])
+def test_flagships_agree_with_a_second_registry(provider: str, name: str) -> None:
+    from genai_prices.data import providers
+
+    built_with = next(source["version"] for source in HEADER["sources"] if source["name"] == "genai-prices")
+    if metadata.version("genai-prices") != built_with:
+        pytest.skip(f"the table was built with genai-prices {built_with}")
+    registry = next(each for each in providers if each.id == provider)
+    theirs = registry.find_model(name)
+    ours = model(name).price(BUILT)
+    assert theirs is not None
+    assert ours is not None
+    price = theirs.get_prices(datetime.combine(BUILT, datetime.min.time(), UTC))
+    told = {field for disagreeing, field, *_ in rows("disagreements.tsv") if disagreeing == name}
+    for field, their_field in (("input", "input_mtok"), ("output", "output_mtok"), ("cache_read", "cache_read_mtok")):
+        value = getattr(price, their_field)
+        for prompt in (1, 10**6):
+            base = value.base if hasattr(value, "base") else value
+            tier = [tier.price for tier in getattr(value, "tiers", ()) if prompt > tier.start]
+            assert field in told or getattr(ours.at(prompt), field) == (tier[-1] if tier else base)

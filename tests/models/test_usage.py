@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from brim.errors import InputError
+from brim.models import Tokens, read_usage
+
+ANTHROPIC = {
+    "input_tokens": 8,
+    "cache_creation_input_tokens": 1_000,
+    "cache_read_input_tokens": 12_000,
+    "cache_creation": {"ephemeral_5m_input_tokens": 600, "ephemeral_1h_input_tokens": 400},
+    "output_tokens": 42,
+    "output_tokens_details": {"thinking_tokens": 10},
+    "service_tier": "standard",
+}
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        (ANTHROPIC, Tokens(input=8, output=42, cache_read=12_000, cache_write_5m=600, cache_write_1h=400)),
+        (
+            {"input_tokens": 8, "cache_creation_input_tokens": 50, "cache_read_input_tokens": None, "output_tokens": 1},
+            Tokens(input=8, output=1, cache_write_5m=50),
+        ),
+        ({"input_tokens": 5, "output_tokens": 1, "cache_creation": None}, Tokens(input=5, output=1)),
+        (
+            {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 64}},
+            Tokens(input=36, output=9, cache_read=64, writes_are_input=True),
+        ),
+        (
+            {"prompt_tokens": 100, "completion_tokens": 9, "prompt_tokens_details": None},
+            Tokens(input=100, output=9, writes_are_input=True),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 9,
+                "prompt_cache_hit_tokens": 70,
+                "prompt_cache_miss_tokens": 30,
+            },
+            Tokens(input=30, output=9, cache_read=70, writes_are_input=True),
+        ),
+        (
+            {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60}, "output_tokens": 9},
+            Tokens(input=40, output=9, cache_read=60, writes_are_input=True),
+        ),
+        (
+            {"input_tokens": 100, "cached_input_tokens": 60, "cache_write_input_tokens": 10, "output_tokens": 9},
+            Tokens(input=30, output=9, cache_read=60, cache_write_5m=10, writes_are_input=True),
+        ),
+        (
+            {
+                "promptTokenCount": 100,
+                "cachedContentTokenCount": 30,
+                "candidatesTokenCount": 5,
+                "thoughtsTokenCount": 7,
+                "toolUsePromptTokenCount": 11,
+            },
+            Tokens(input=81, output=12, cache_read=30),
+        ),
+        ({"prompt_token_count": 10, "candidates_token_count": 2}, Tokens(input=10, output=2)),
+        ({"input_tokens": 3.0, "output_tokens": 0}, Tokens(input=3)),
+    ],
+)
+def test_each_providers_report_counts_every_token_once(usage: dict[str, Any], tokens: Tokens) -> None:
+    assert read_usage(usage) == tokens
+    nested = {key: SimpleNamespace(**value) if isinstance(value, dict) else value for key, value in usage.items()}
+    assert read_usage(SimpleNamespace(**nested)) == tokens
+
+
+def test_the_prompt_is_everything_that_was_sent() -> None:
+    assert read_usage(ANTHROPIC).prompt == 13_008
+
+
+def test_more_cached_than_sent_leaves_nothing_uncached() -> None:
+    assert read_usage({"prompt_tokens": 5, "prompt_tokens_details": {"cached_tokens": 9}}).input == 0
+
+
+@pytest.mark.parametrize(
+    ("extra", "factors"),
+    [
+        ({"service_tier": None, "speed": "standard", "inference_geo": "global"}, ()),
+        ({"service_tier": "batch"}, ("batch",)),
+        ({"service_tier": "priority"}, ("priority",)),
+        ({"speed": "fast", "inference_geo": "us"}, ("fast", "us")),
+    ],
+)
+def test_what_changes_the_whole_price_is_kept(extra: dict[str, Any], factors: tuple[str, ...]) -> None:
+    assert read_usage({**ANTHROPIC, **extra}).factors == factors
+
+
+@pytest.mark.parametrize("value", [-1, True, 1.5, "12", float("nan"), float("inf"), 10**30, [], {}])
+def test_a_counter_that_is_none_is_named(value: Any) -> None:
+    with pytest.raises(InputError, match=r"usage\.output_tokens must be a whole number of tokens"):
+        read_usage({"input_tokens": 1, "output_tokens": value})
+    with pytest.raises(InputError, match=r"usage\.cache_creation\.ephemeral_1h_input_tokens must"):
+        read_usage({"input_tokens": 1, "cache_creation": {"ephemeral_1h_input_tokens": value}})
+
+
+@pytest.mark.parametrize("usage", [{}, None, [], "usage", 3, {"tokens": 3}])
+def test_what_is_no_usage_report_is_refused(usage: object) -> None:
+    with pytest.raises(InputError, match="none of the token counters"):
+        read_usage(usage)
