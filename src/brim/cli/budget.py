@@ -11,9 +11,10 @@ import click
 
 from brim.cli.inputs import Source, chunks
 from brim.cli.options import json_option, model_option, settings
-from brim.cli.output import note, paint, say, say_json, share, symbols, table, terminal_width
+from brim.cli.output import faint, note, paint, say, say_json, share, symbols, table, terminal_width
 from brim.errors import InputError
 from brim.models.light import lookup
+from brim.tokens.count import Count
 from brim.window.budget import TokenBudget, TokenBudgetCalculator
 
 PARTS = (
@@ -25,6 +26,8 @@ PARTS = (
     ("safety_buffer", "safety buffer", "red", "╱", "s"),
 )
 """The parts of a window in the order they are drawn: field, name, colour, and what they are drawn with."""
+
+COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
 
 
 @click.command("budget", short_help="Show how a model's window is divided.")
@@ -64,17 +67,11 @@ def command(
     calculator = TokenBudgetCalculator()
     budget = calculator.calculate(name, messages, text, tools=tools, max_output=max_output, context_window=window)
     if as_json:
-        say_json({**asdict(budget), "resolved": lookup(name).resolved, "fits": _fits(budget)})
+        say_json({**asdict(budget), "fits": budget.fits, "resolved": lookup(name).resolved, "counts": _counts(budget)})
     else:
         _show(budget)
-    if not _fits(budget):
+    if not budget.fits:
         sys.exit(1)
-
-
-def _fits(budget: TokenBudget) -> bool:
-    """Whether the messages, the tools, the directive and the response fit into the window at all."""
-    taken = budget.messages_tokens + budget.tools_tokens + budget.directive_tokens + budget.response_reserve
-    return taken <= budget.context_window
 
 
 def _messages(path: str) -> Any:
@@ -106,6 +103,15 @@ def _kind(value: object) -> str:
     )
 
 
+def _counts(budget: TokenBudget) -> dict[str, object]:
+    """Return what each count rests on; the counts themselves are plain numbers in JSON."""
+    return {
+        field: {"basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+        for field in COUNTED
+        for count in [getattr(budget, field)]
+    }
+
+
 def _show(budget: TokenBudget) -> None:
     window = budget.context_window
     say(f"{budget.model}  {window:,} tokens")
@@ -114,14 +120,20 @@ def _show(budget: TokenBudget) -> None:
     for field, name, colour, nice, plain in PARTS:
         tokens = getattr(budget, field)
         if tokens or field not in ("tools_tokens", "directive_tokens"):
-            rows.append([paint(symbols(nice * 2, plain * 2), colour), name, f"{tokens:,}", share(tokens, window)])
+            about = _about(tokens) if field in COUNTED else ""
+            key = paint(symbols(nice * 2, plain * 2), colour)
+            rows.append([key, name, f"{tokens:,}", share(tokens, window), about])
     say(table(rows, right=frozenset({2, 3})))
-    if not _fits(budget):
-        note("this does not fit: the messages, the directive and the response are larger than the window")
+    if not budget.fits:
+        note("this does not fit: the messages, the directive and the response may be larger than the window")
     elif budget.is_constrained:
         note("constrained: less than 1,000 tokens are free for memory")
     if not lookup(budget.model).resolved:
         note(f"{budget.model} is not a model that brim knows: the counts and the window are guesses")
+
+
+def _about(count: Count) -> str:
+    return faint(count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}")
 
 
 def _bar(budget: TokenBudget) -> str:

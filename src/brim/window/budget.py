@@ -45,18 +45,22 @@ FRAMING = Framing(priming=3, message=4, roles=True)
 
 
 NO_FRAMING = Framing(priming=0, message=0, roles=False)
+NOTHING = Count(0)
 
 
 @dataclass(frozen=True)
 class TokenBudget:
-    """How a model's window is divided. The parts may add up to more than the window; ``memory_tokens`` is then 0."""
+    """How a model's window is divided. The parts may add up to more than the window; ``memory_tokens`` is then 0.
+
+    What was counted is a ``Count``: a whole number that also says what it rests on.
+    """
 
     model: str
     context_window: int
     """All the tokens that the model can hold."""
-    messages_tokens: int
+    messages_tokens: Count
     """What the messages take."""
-    directive_tokens: int
+    directive_tokens: Count
     """What the directive takes: it always goes in whole."""
     response_reserve: int
     """What is kept for the model's answer."""
@@ -66,8 +70,17 @@ class TokenBudget:
     """What is left for memory; never negative."""
     is_constrained: bool
     """Whether that is very little: less than 1,000 tokens."""
-    tools_tokens: int = 0
+    tools_tokens: Count = NOTHING
     """What the tool schemas take, if any were given."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether messages, directive, tools and response go into the window, even if the counts are at their highest.
+
+        A request that does not fit is an error at the provider, so here the upper end of the interval decides.
+        """
+        counted = self.messages_tokens + self.directive_tokens + self.tools_tokens
+        return counted.high + self.response_reserve <= self.context_window
 
 
 class TokenBudgetCalculator:
@@ -113,12 +126,12 @@ class TokenBudgetCalculator:
         if context_window is not None and context_window < 1:
             raise InputError(f"context_window must be 1 or more, not {context_window}")
         window = lookup(model).context_window if context_window is None else context_window
-        messages_tokens = int(self.count_messages_tokens(messages, model))
-        directive_tokens = int(self.count_tokens(directive, model)) if directive else 0
-        tools_tokens = int(self._counter(model).count_messages([], tools, framing=NO_FRAMING)) if tools else 0
+        messages_tokens = self.count_messages_tokens(messages, model)
+        directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
+        tools_tokens = self._counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
         reserve = response_reserve(window) if max_output is None else max_output
         safety = int(window * SAFETY_BUFFER_RATIO)
-        consumed = messages_tokens + directive_tokens + tools_tokens + reserve + safety
+        consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
         memory = max(0, window - consumed)
         return TokenBudget(
             model=model,

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from brim.tokens.encoding import load_table_counter
 from brim.tokens.messages import measure
 
 JARGON = "You are a helpful, pattern-following assistant that translates corporate jargon into plain English."
@@ -73,15 +74,7 @@ def test_plain_chat_of_a_published_family_is_exact(model: str, encoding: str, pe
     ],
 )
 def test_the_number_that_the_openai_api_reported(model: str, encoding: str, tokens: int) -> None:
-    tiktoken = pytest.importorskip("tiktoken")
-    try:
-        vocabulary = tiktoken.get_encoding(encoding)
-    except Exception:
-        pytest.skip("tiktoken has no vocabulary here")
-
-    def count(text: str) -> int:
-        return len(vocabulary.encode_ordinary(text))
-
+    count = load_table_counter(encoding)
     assert measure(COOKBOOK, model_name=model, encoding=encoding, count_text=count).tokens == tokens
 
 

@@ -1,0 +1,17 @@
+import json
+
+import brim
+from brim.models import cost
+from brim.window import MemoryConfig, TokenBudgetCalculator, WorkingMemory
+
+messages = json.load(open("messages.json", encoding="utf-8"))
+
+print("text:    ", repr(brim.count("Hello world", model="gpt-4o")))
+print("messages:", repr(brim.counter_for("gpt-4o").count_messages(messages)))
+print("budget:  ", TokenBudgetCalculator().calculate("gpt-4o", messages).memory_tokens, "tokens are free for memory")
+
+memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
+print("history: ", memory.history_budget(system_prompt=1_200, procedure=300, knowledge=1_500, episodes=400, current_message=100))
+
+usage = {"input_tokens": 1_200, "cache_read_input_tokens": 45_000, "output_tokens": 800}
+print("cost:    ", cost(usage, model="claude-sonnet-4-5"), "micro-dollars")

@@ -1,0 +1,32 @@
+#!/bin/sh
+# A first tour of brim, on the text and messages beside this file.
+set -eu
+cd "$(dirname "$0")"
+
+step() { printf '\n\033[1m%s\033[0m\n' "$1" | if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then cat; else sed 's/\x1b\[[0-9]*m//g'; fi; }
+run() {
+    printf '$'
+    for word; do case $word in *" "*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
+    printf '\n'
+    "$@"
+}
+
+step "1. How many tokens is this? Exactly, offline, in milliseconds."
+run brim count "Hello world" --model gpt-4o
+
+step "2. Several files, as a share of the model's window."
+run brim count notes.md import.py messages.json --model gpt-4o
+
+step "3. Where the vocabulary is not public, the count says so, with an interval."
+run brim count notes.md --model claude-sonnet-4-5
+
+step "4. What fills the window? A conversation with a tool, and a directive that always goes in."
+run brim budget --model gpt-3.5-turbo --messages messages.json --tools tools.json --directive "Never restart the importer while lock.json exists."
+
+step "5. What do models hold, and what do they charge?"
+run brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
+
+step "6. The same from Python."
+cat tour.py
+printf '\n'
+"$(dirname "$(command -v brim)")/python" tour.py

@@ -1,0 +1,83 @@
+"""Everything that the documentation shows runs as it stands, and prints what it says."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import brim
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+MODULES = sorted(module.name for module in pkgutil.walk_packages(brim.__path__, "brim."))
+LINKS = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_python_examples_give_what_they_show(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "examples")
+    found = doctest.testfile(
+        str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE, encoding="utf-8"
+    )
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples_give_what_they_show(name: str) -> None:
+    assert doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
+
+
+def console_examples() -> list[tuple[str, str, str]]:
+    """Return page, command and expected output of each ``$`` line in a console block."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = example.partition("\n")
+                found.append((named(page), command, output.rstrip()))
+    return found
+
+
+@pytest.mark.parametrize(("page", "command", "output"), console_examples())
+def test_commands_print_what_they_show(page: str, command: str, output: str, tmp_path: Path) -> None:
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "LC_ALL": "C.UTF-8",
+        "COLUMNS": "80",
+    }
+    answer = subprocess.run(
+        ["sh", "-c", f"{command} 2>&1"],
+        cwd=ROOT / "examples",
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert [line.rstrip() for line in answer.stdout.rstrip().split("\n")] == output.split("\n"), page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert [link for link in LINKS.findall(text) if not (page.parent / link).exists()] == []
+
+
+def test_every_room_has_a_page() -> None:
+    rooms = {
+        name.split(".")[1] for name in MODULES if name.count(".") == 1 and (Path(brim.__path__[0]) / name[5:]).is_dir()
+    }
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")}
+    assert rooms - pages == set()
