@@ -1,17 +1,21 @@
+"""The tour's last stop: the same from Python."""
+
 import json
 
 import brim
 from brim.models import cost
 from brim.window import MemoryConfig, TokenBudgetCalculator, WorkingMemory
 
-messages = json.load(open("messages.json", encoding="utf-8"))
+with open("messages.json", encoding="utf-8") as file:
+    messages = json.load(file)
 
 print("text:    ", repr(brim.count("Hello world", model="gpt-4o")))
 print("messages:", repr(brim.counter_for("gpt-4o").count_messages(messages)))
 print("budget:  ", TokenBudgetCalculator().calculate("gpt-4o", messages).memory_tokens, "tokens are free for memory")
 
 memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
-print("history: ", memory.history_budget(system_prompt=1_200, procedure=300, knowledge=1_500, episodes=400, current_message=100))
+sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500, "episodes": 400, "current_message": 100}
+print("history: ", memory.history_budget(**sections), "tokens are left for history")
 
 usage = {"input_tokens": 1_200, "cache_read_input_tokens": 45_000, "output_tokens": 800}
 print("cost:    ", cost(usage, model="claude-sonnet-4-5"), "micro-dollars")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,7 @@ def rank_file(encoding: str) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
+def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     """Return tiktoken's count of a text in an encoding.
 
     tiktoken finds brim's own vocabulary in its cache, checks that it is OpenAI's by its hash, and never downloads.
@@ -46,4 +46,4 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Oracle]:
         del os.environ["TIKTOKEN_CACHE_DIR"]
     else:
         os.environ["TIKTOKEN_CACHE_DIR"] = before
-    yield lambda text, encoding: len(loaded[encoding].encode_ordinary(text))
+    return lambda text, encoding: len(loaded[encoding].encode_ordinary(text))

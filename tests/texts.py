@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
-_WORDS = (
+_COMMON = (
     "the of and to in is it that was for on are with as his they at be this from have or by one had not but what all "
     "were when we there can an your which their said if do will each about how up out them then she many some so these "
     "would other into has more her two like him see time could no make than first been its who now people my made over "
     "did down only way find use may water long little very after words called just where most know Anfrage Größe naïve "
     "façade Übermut señor перевод слово время данные 日本語 文章 情報 中文 上下文 令牌 한국어 문장 العربية سياق हिन्दी"
-).split()
+)
+_WORDS = _COMMON.split()
 _CODE = (
     'def {a}(self, {b}: int = {n}) -> str:\n    return f"{{{b}}}-{n}"\n',
     "    if {a}.{b}[{n}] != '{a}':\n        raise ValueError(\"{b}\")\n",

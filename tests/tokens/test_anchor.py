@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from brim.tokens.anchor import Anchor, AnchoredTokenCounter, MemoryAnchorStore
 from brim.tokens.calibrate import MemoryCalibrationStore, Ratio
 from brim.tokens.count import Count
+from brim.tokens.counters import counter_for
 
 
 class Words:
@@ -255,3 +256,16 @@ def test_a_ratio_is_not_learned_from_itself() -> None:
     assert known.ratio == pytest.approx(1.3)
     with pytest.raises(ValueError, match="local="):
         AnchoredTokenCounter(Words(), calibrations=store)
+
+
+def test_a_name_that_nobody_knows_is_calibrated_too() -> None:
+    store = MemoryCalibrationStore()
+    counter = AnchoredTokenCounter(counter_for("some-new-model", calibrations=store), calibrations=store)
+    history: list[dict[str, str]] = []
+    for _ in range(5):
+        history.append({"role": "user", "content": "What was decided about the importer, and why? " * 300})
+        local = int(counter_for("some-new-model").count_messages(history))
+        counter.report(history, int(local * 1.3))
+    learned = counter_for("some-new-model", calibrations=store).count("What was decided about the importer? " * 100)
+    assert learned.basis == "calibrated"
+    assert 1.2 < learned / counter_for("some-new-model").count("What was decided about the importer? " * 100) < 1.4

@@ -6,12 +6,12 @@ import sys
 import tracemalloc
 
 import pytest
-from tests.conftest import Oracle
 from hypothesis import given, settings
-from tests.texts import ANY_TEXT, PATHOLOGICAL, documents
 
 from brim.tokens import encoding as engine
 from brim.tokens.encoding import ENCODINGS, TableEncoding, load_table_counter
+from tests.conftest import Oracle
+from tests.texts import ANY_TEXT, PATHOLOGICAL, documents
 
 NAMES = sorted(ENCODINGS)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ def plain(piece: bytes, name: str) -> int:
     rank = open_table(name).rank
     parts = [piece[at : at + 1] for at in range(len(piece))]
     while len(parts) > 1:
-        ranks = [rank(left + right) for left, right in zip(parts, parts[1:], strict=False)]
+        ranks = [rank(left + right) for left, right in pairwise(parts)]
         lowest = min(ranks)
         if lowest == NO_RANK:
             break

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from tests.texts import ANY_TEXT
 
 from brim.tokens.encoding import without_surrogates
 from brim.tokens.split import PATTERNS, ascii_splitter, unicode_splitter
+from tests.texts import ANY_TEXT
 
 SPLITTERS = {name: unicode_splitter(name) for name in PATTERNS}
 

@@ -6,10 +6,8 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from tests.conftest import Oracle
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.texts import ANY_TEXT, documents
 
 from brim.tokens import stream
 from brim.tokens.approximate import ApproximateTokenCounter
@@ -17,6 +15,8 @@ from brim.tokens.calibrated import CalibratedTokenCounter
 from brim.tokens.encoding import ENCODINGS, load_table_counter
 from brim.tokens.exact import ExactTokenCounter
 from brim.tokens.stream import blocks, count_stream
+from tests.conftest import Oracle
+from tests.texts import ANY_TEXT, documents
 
 PLACES = [
     "\n",

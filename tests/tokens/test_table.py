@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import rank_file
 
 from brim.tokens.table import DATA, NO_RANK, Table, open_table
+from tests.conftest import rank_file
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = {
@@ -37,7 +37,8 @@ def test_what_is_no_token_has_no_rank() -> None:
 
 
 def test_the_shipped_bytes_have_the_recorded_hashes() -> None:
-    sums = dict(reversed(line.split()) for line in Path(DATA, "SHA256SUMS").read_text().splitlines())
+    lines = Path(DATA, "SHA256SUMS").read_text().splitlines()
+    sums = {name: digest for digest, name in map(str.split, lines)}
     assert sums == {name: hashlib.sha256(Path(DATA, name).read_bytes()).hexdigest() for name in sums}
     assert {path.name for path in Path(DATA).glob("*.bin")} == set(sums)
 

@@ -123,7 +123,7 @@ class AnchoredTokenCounter:
         self.model = model if model is not None else counter.model or ""
         self.anchors: AnchorStore = anchors if anchors is not None else MemoryAnchorStore()
         self._calibrations, self._local = calibrations, local
-        self._encoding = encoding if encoding is not None else str(getattr(counter, "encoding", ""))
+        self._encoding = encoding if encoding is not None else _family_of(counter)
 
     def count(self, text: str, /) -> Count:
         """Return the wrapped counter's count: a text alone was never reported."""
@@ -198,6 +198,11 @@ class AnchoredTokenCounter:
             if anchor is not None:
                 return anchor
         return None
+
+
+def _family_of(counter: TokenCounter) -> str:
+    """Return the family that *counter* takes its ratio from: for a name that nobody knows, not its encoding's."""
+    return str(getattr(counter, "family", None) or getattr(counter, "encoding", ""))
 
 
 def _digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ class CalibratedTokenCounter:
         self.encoding = found.encoding
         self._calibrations = calibrations
         # The vocabulary of a name that is not known is a guess, so its ratio is as uncertain as any.
-        self._family = found.encoding if found.resolved else ANY_FAMILY
+        self.family = found.encoding if found.resolved else ANY_FAMILY
         counter = encoding_counter(found.encoding) or encoding_counter(STAND_IN)
         assert counter is not None  # noqa: S101 - the table engine has the stand-in
         self._count: Callable[[str], int] = counter
@@ -42,7 +42,7 @@ class CalibratedTokenCounter:
     @property
     def ratio(self) -> Ratio:
         """Tokens of the model for one token of the vocabulary that is counted with."""
-        return ratio_for(self.model, self._family, self._calibrations)
+        return ratio_for(self.model, self.family, self._calibrations)
 
     def count(self, text: str, /) -> Count:
         """Return the local count times the ratio, rounded up once."""

@@ -6,8 +6,8 @@ Why this one, and what was measured: docs/decisions/0002-native-engine.md. What 
 - a panic, which pyo3 raises as a ``BaseException``, becomes ``EngineFailed``, so that the table can step in;
 - special-token strings are ordinary text, lone surrogates are replaced as tiktoken replaces them, and the one spelling
   that splintr splits otherwise than tiktoken goes to the table; Qwen's text is composed first;
-- large text is counted in blocks, eight at a time, outside the GIL; never in a forked child of a process that did so,
-  where the threads of the pool are gone and the call would wait for them for ever.
+- large text is counted in groups of blocks, on splintr's threads and outside the GIL; never in a forked child of a
+  process that did so, where those threads are gone and the call would wait for them for ever.
 """
 
 from __future__ import annotations
@@ -41,11 +41,14 @@ class EngineFailed(Exception):
     """The native engine broke while it counted; the text itself may be fine."""
 
 
-BLOCK = 1 << 15
-"""Characters from which on a block is cut. Below two blocks the text is counted in one call."""
+BATCH_FROM = 1 << 16
+"""Characters from which on text is cut into blocks for the threads; shorter text is one call on this thread."""
 
-GROUP = 8
-"""Blocks counted at a time, so at most that many threads work for one count."""
+BLOCK = 1 << 13
+"""Characters from which on a block is cut."""
+
+GROUP = 128
+"""Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
 
 _VOCABULARIES = {
     "o200k_base": "o200k_base",
@@ -153,7 +156,7 @@ class NativeCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
-        if len(text) < 2 * BLOCK or self.encoding in _SENTENCEPIECE:
+        if len(text) < BATCH_FROM or self.encoding in _SENTENCEPIECE:
             return self._count(text)
         total = 0
         group: list[str] = []
