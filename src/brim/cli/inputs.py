@@ -28,6 +28,8 @@ class Source(NamedTuple):
     path: str | None = None
     found: bool = False
     """Whether it was found in a folder: then it is skipped, not refused, if it is not text."""
+    problem: str = ""
+    """Why it cannot be read, if that is known before it is read."""
 
     @property
     def size(self) -> int:
@@ -43,7 +45,7 @@ class Source(NamedTuple):
 def sources(arguments: tuple[str, ...]) -> Iterator[Source]:
     """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything else is text.
 
-    A word that looks like a path and names nothing is refused: it is a misspelt file far more often than a text.
+    A word that looks like a path and names nothing is a problem: it is a misspelt file far more often than a text.
     """
     for argument in arguments:
         if argument == "-":
@@ -51,13 +53,15 @@ def sources(arguments: tuple[str, ...]) -> Iterator[Source]:
         elif _exists(argument):
             yield from _folder(argument) if os.path.isdir(argument) else (Source(argument, path=argument),)
         elif _looks_like_a_path(argument):
-            raise InputError(f"{argument}: no such file; to count it as text, pipe it: echo ... | brim count -")
+            yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim count -")
         else:
             yield Source("text", text=argument)
 
 
 def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
     """Yield the text of *source* piece by piece; *on_read* is told the bytes of each."""
+    if source.problem:
+        raise InputError(f"{source.name}: {source.problem}")
     if source.path is None:
         yield source.text or ""
         return

@@ -74,20 +74,24 @@ def _own_names_first(found: list[Model]) -> list[Model]:
 
 
 def _show(found: list[Model]) -> None:
-    rows = [["model", "window", "input", "output", "tokenizer", "$ in", "$ out", "$ cached", "$ write"]]
+    rows = [["model", "window", "max input", "output", "tokenizer", "$ in", "$ out", "$ cached", "$ write"]]
     for each in found:
         price = each.price()
         rows.append(
             [
                 each.name,
                 f"{each.context_window:,}",
-                f"{each.max_input:,}",
+                "" if each.max_input == each.context_window else f"{each.max_input:,}",
                 f"{each.max_output:,}" if each.max_output else "-",
                 each.encoding or "-",
                 *(_dollars(price, rate) for rate in RATES[:4]),
             ]
         )
-    lines = table(rows, right=frozenset({1, 2, 3, 5, 6, 7, 8})).split("\n")
+    right = {1, 2, 3, 5, 6, 7, 8}
+    if not any(row[2] for row in rows[1:]):
+        rows = [row[:2] + row[3:] for row in rows]
+        right = {1, 2, 4, 5, 6, 7}
+    lines = table(rows, right=frozenset(right)).split("\n")
     say("\n".join([faint(lines[0]), *lines[1:]]))
 
 
