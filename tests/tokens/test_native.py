@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 
 from brim.tokens import native
-from brim.tokens.native import BATCH_FROM, BLOCK, EngineFailed, EngineUnavailable, NativeCounter, NativeEngine
+from brim.tokens.engines import EngineFailed, EngineUnavailable
+from brim.tokens.native import BATCH_FROM, BLOCK, NativeCounter, NativeEngine
 from tests.conftest import Oracle
 from tests.texts import ANY_TEXT, PATHOLOGICAL, documents
 
@@ -134,7 +135,7 @@ def test_blocks_of_an_additive_encoding_add_up(encoding: str, monkeypatch: pytes
 
 
 def test_sentencepiece_is_not_additive_and_is_never_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert NativeEngine.encodings - NativeEngine.additive == {"llama2", "mistral"}
+    assert NativeEngine.encodings - NativeEngine.additive == {"mistral"}
     count = load("mistral")
     whole = count("one line\ntwo lines\n" * 100)
     monkeypatch.setattr(native, "BATCH_FROM", 0)

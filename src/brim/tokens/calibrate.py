@@ -35,6 +35,10 @@ MIN_SPREAD = 0.02
 """The least spread that is believed, as a share of the ratio: other text than was seen lies further out."""
 
 
+ANY_FAMILY = "*"
+"""The row of the priors for every family that has none of its own."""
+
+
 class Calibration(tuple[float, float, float]):
     """What is known about one model's ratio: ``ratio``, ``spread`` (a standard deviation) and ``samples``.
 
@@ -175,7 +179,7 @@ def prior_for(encoding: str) -> Ratio:
                     family, ratio, low, high, _source = line.rstrip("\n").split("\t")
                     basis: Basis = "exact" if low == high else "estimated"
                     _PRIORS[family] = Ratio(float(ratio), float(low), float(high), basis)
-    return _PRIORS.get(encoding) or _PRIORS["*"]
+    return _PRIORS.get(encoding) or _PRIORS[ANY_FAMILY]
 
 
 def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = None) -> Ratio:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from brim.models.light import lookup
-from brim.tokens.calibrate import ratio_for
+from brim.tokens.calibrate import ANY_FAMILY, ratio_for
 from brim.tokens.count import Count
-from brim.tokens.engines import encoding_counter
+from brim.tokens.engines import STAND_IN, encoding_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
     from brim.tokens.calibrate import CalibrationStore, Ratio
     from brim.tokens.messages import Framing
-
-STAND_IN = "o200k_base"
-"""The vocabulary that stands in for one that is not here."""
-
-ANY_FAMILY = "*"
-"""The row of the priors for everything that has none of its own."""
 
 
 class CalibratedTokenCounter:

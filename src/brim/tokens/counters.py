@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.engines import encoding_counter
 from brim.tokens.exact import ExactTokenCounter
@@ -66,6 +65,8 @@ def local_counter(
     """Return the best counter for *model* that needs neither the network nor luck."""
     if model is None:
         return ExactTokenCounter()
+    from brim.models.light import lookup
+
     found = lookup(model)
     if found.resolved and encoding_counter(found.encoding) is not None:
         return ExactTokenCounter(model)

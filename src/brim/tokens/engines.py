@@ -14,9 +14,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+STAND_IN = "o200k_base"
+"""The vocabulary that stands in for one that is not here."""
+
 ASK_FROM = 100_000
-"""Characters counted in a process before the native engine is asked at all: looking whether it is installed costs more
-than counting a prompt."""
+"""Characters counted before the native engine is asked at all: to look whether it is installed costs more than to count
+a prompt."""
+
+SLOW_TEXT = 4
+"""How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
+
+_NEVER = 1 << 62
+
+
+class EngineUnavailable(Exception):
+    """An engine is not installed, lacks the encoding, or failed its check when it was loaded. Its text says which."""
+
+
+class EngineFailed(Exception):
+    """An engine broke while it counted; the text itself may be fine."""
 
 
 class EncodingCounter:
@@ -25,13 +41,15 @@ class EncodingCounter:
     def __init__(self, encoding: str) -> None:
         """Raise ``KeyError`` if no engine that is installed has *encoding*."""
         self.encoding = encoding
-        self.fallbacks = 0
-        """How often a native engine failed and the table stepped in."""
-        self._counted = 0
-        self._native: Callable[[str], int] | None = None
+        self.exact = True
+        """False once the only engine of this encoding has failed: counts are then those of ``STAND_IN``."""
+        self._work = 0
         self._ask_at = ASK_FROM
-        self._table = load_table_counter(encoding) if encoding in ENCODINGS else None
-        if self._table is None:
+        self._native: Callable[[str], int] | None = None
+        self._table: Callable[[str], int] | None = None
+        if encoding in ENCODINGS:
+            self._table = load_table_counter(encoding)
+        else:
             self._native = _load_native(encoding)
             if self._native is None:
                 raise KeyError(encoding)
@@ -43,42 +61,37 @@ class EncodingCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
-        if self._table is None:
-            return self._native(text)  # type: ignore[misc]  # the constructor saw to it
         if self._native is None:
-            self._counted += len(text)
-            if self._counted < self._ask_at:
-                return self._table(text)
-            self._ask_native()
-            if self._native is None:
-                return self._table(text)
-        from brim.tokens.native import EngineFailed
-
-        try:
-            return self._native(text)
-        except EngineFailed:
-            self.fallbacks += 1
-            self._native, self._ask_at = None, _NEVER
-            return self._table(text)
+            self._work += len(text) * (1 if text.isascii() else SLOW_TEXT)
+            if self._work >= self._ask_at:
+                self._ask_native()
+        if self._native is not None:
+            try:
+                return self._native(text)
+            except EngineFailed:
+                self._give_up_native()
+        assert self._table is not None  # noqa: S101 - there is one engine or the other
+        return self._table(text)
 
     def _ask_native(self) -> None:
-        """Load the native engine if this is enough work for it; remember when to ask again, or never to."""
+        """Load the native engine if there is enough work for it; remember when to ask again, or never to."""
         from brim.tokens.native import NativeEngine
 
-        pays_from = NativeEngine.pays_from
-        if self._counted < pays_from:
-            self._ask_at = pays_from
-            return
-        self._native = _load_native(self.encoding)
-        self._ask_at = _NEVER
+        if self._work < NativeEngine.pays_from:
+            self._ask_at = NativeEngine.pays_from
+        else:
+            self._ask_at = _NEVER
+            self._native = _load_native(self.encoding)
 
-
-_NEVER = 1 << 62
+    def _give_up_native(self) -> None:
+        self._native, self._ask_at = None, _NEVER
+        if self._table is None:
+            self._table, self.exact = load_table_counter(STAND_IN), False
 
 
 def _load_native(encoding: str) -> Callable[[str], int] | None:
     """Return the native counter of *encoding*, or None if it is not installed, lacks it, or failed its check."""
-    from brim.tokens.native import EngineUnavailable, NativeEngine
+    from brim.tokens.native import NativeEngine
 
     try:
         return NativeEngine().load(encoding)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from brim.errors import NoExactCounter
-from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.engines import encoding_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from brim.tokens.engines import EncodingCounter
     from brim.tokens.messages import Framing
 
 DEFAULT_ENCODING = "o200k_base"
 """What is counted with when no model is named."""
 
-NOT_ADDITIVE = frozenset({"mistral", "llama2"})
+NOT_ADDITIVE = frozenset({"mistral"})
 """Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
 
 
@@ -40,17 +40,17 @@ class ExactTokenCounter:
             raise NoExactCounter(_why_not(model, encoding))
         self.model = model
         self.encoding = encoding
-        self._count: Callable[[str], int] = counter
+        self._count: EncodingCounter = counter
 
     def count(self, text: str, /) -> Count:
         """Return the exact number of tokens of *text*."""
-        return Count(self._count(text))
+        return self._result(self._count(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the exact count of one text, given in *blocks* as ``brim.tokens.stream`` cuts them."""
         if self.encoding in NOT_ADDITIVE:
             return self.count("".join(blocks))
-        return Count(sum(map(self._count, blocks)))
+        return self._result(sum(map(self._count, blocks)))
 
     def count_messages(
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
@@ -61,12 +61,28 @@ class ExactTokenCounter:
         tally = measure(
             messages, tools, model_name=self.model, encoding=self.encoding, count_text=self._count, framing=framing
         )
-        return tally.count
+        if self._count.exact:
+            return tally.count
+        from brim.tokens.calibrate import ANY_FAMILY, prior_for
+
+        value, low, high, _ = prior_for(ANY_FAMILY)
+        return tally.scaled(value, low, high).count
+
+    def _result(self, tokens: int) -> Count:
+        """Return *tokens* as a count: exact, unless the only engine of this encoding failed and another stood in."""
+        if self._count.exact:
+            return Count(tokens)
+        from brim.tokens.calibrate import ANY_FAMILY, prior_for
+
+        rough = Count(tokens).scaled(*prior_for(ANY_FAMILY))
+        return Count(int(rough), "estimated", rough.low, rough.high, f"the engine of {self.encoding} failed")
 
 
 def _public_encoding(model: str | None) -> str:
     if model is None:
         return DEFAULT_ENCODING
+    from brim.models.light import lookup
+
     found = lookup(model)
     if not found.resolved:
         raise NoExactCounter(

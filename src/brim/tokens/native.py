@@ -13,7 +13,10 @@ Why this one, and what was measured: docs/decisions/0002-native-engine.md. What 
 from __future__ import annotations
 
 import os
-import re
+
+from brim.tokens.encoding import load_table_counter, without_surrogates
+from brim.tokens.engines import EngineFailed, EngineUnavailable
+from brim.tokens.stream import CUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +36,6 @@ if TYPE_CHECKING:
             """Return four bytes for each token of all *texts*, made on several threads, and where each text begins."""
 
 
-class EngineUnavailable(Exception):
-    """The native engine is not installed, lacks the encoding, or counted the canary wrongly. Its text says which."""
-
-
-class EngineFailed(Exception):
-    """The native engine broke while it counted; the text itself may be fine."""
-
-
 BATCH_FROM = 1 << 16
 """Characters from which on text is cut into blocks for the threads; shorter text is one call on this thread."""
 
@@ -58,15 +53,13 @@ _VOCABULARIES = {
     "qwen3": "qwen3",
     "deepseek": "deepseek_v3",
     "tekken": "mistral_v3",
-    "glm": "glm4",
-    "kimi": "kimi_k2",
     "mistral": "mistral_v2",
-    "llama2": "llama2",
 }
-"""brim's name of an encoding to splintr's."""
+"""brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
+more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
 
 _OPENAI = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
-_SENTENCEPIECE = frozenset({"mistral", "llama2"})
+_SENTENCEPIECE = frozenset({"mistral"})
 _COMPOSED = frozenset({"qwen3"})
 """Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
 
@@ -82,9 +75,6 @@ _CANARY = (
 _CANARY_SPECIAL = _CANARY + "<|endoftext|><|im_start|>system<|message|>"
 _CANARY_COUNTS = {"o200k_base": (182, 200), "o200k_harmony": (182, 200), "cl100k_base": (216, 234)}
 """What tiktoken counts in the two canary texts."""
-
-_CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
-"""Ends where a piece ends whatever follows, in every vocabulary but the SentencePiece ones: see brim.tokens.stream."""
 
 
 class NativeEngine:
@@ -177,8 +167,6 @@ class NativeCounter:
     def _count(self, text: str) -> int:
         """Count in one call, on this thread."""
         if not self.handles(text):
-            from brim.tokens.encoding import load_table_counter
-
             return load_table_counter(self.encoding)(text)
         if self.encoding in _COMPOSED and not text.isascii():
             from unicodedata import normalize
@@ -189,7 +177,7 @@ class NativeCounter:
                 return len(self._flat(text)) // 4
             return len(self._ordinary(text))
         except UnicodeEncodeError:
-            return self._count(_without_surrogates(text))
+            return self._count(without_surrogates(text))
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
         except BaseException as error:
@@ -211,16 +199,11 @@ class NativeCounter:
             raise EngineFailed(f"{type(error).__name__}: {error}") from error
 
 
-def _without_surrogates(text: str) -> str:
-    """Join surrogate pairs and replace lone surrogates by U+FFFD, as tiktoken does."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _blocks(text: str) -> Iterator[str]:
     """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
     start = 0
     while len(text) - start > BLOCK:
-        cut = _CUT.search(text, start + BLOCK)
+        cut = CUT.search(text, start + BLOCK)
         if cut is None:
             break
         yield text[start : cut.end()]

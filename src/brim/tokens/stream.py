@@ -23,7 +23,8 @@ BLOCK = 1 << 20
 LONG_BLOCK = 4 << 20
 """Characters without an exact cut after which the reader is told that memory grows."""
 
-_CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
+CUT = re.compile(r"\n(?=[^\s/])|[A-Za-z](?=[0-9])|[A-Za-z0-9](?= [A-Za-z])")
+"""Ends at every place where a text may be cut; not for SentencePiece, which marks the beginning of each text."""
 _SEEN = 2  # characters after a cut that the pattern looks at
 
 
@@ -66,7 +67,7 @@ def _last_cut(text: str) -> int | None:
     while True:
         start = max(0, len(text) - reach)
         cut = None
-        for match in _CUT.finditer(text, start):
+        for match in CUT.finditer(text, start):
             cut = match.end()
         if cut is not None or start == 0:
             return cut

@@ -1,0 +1,109 @@
+"""Runs the real command, as a person or a script would: its own process, its own home, its own folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("brim"))
+NOWHERE = "http://127.0.0.1:9"
+"""The discard port of this machine: whoever asks for the network is refused at once, and nobody else hears of it."""
+
+
+class Ran(NamedTuple):
+    """What a run left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+class Brim:
+    """The command in a home and a working folder of its own. No run may end in a traceback."""
+
+    def __init__(self, root: Path) -> None:
+        self.home = root / "home"
+        self.cwd = root / "work"
+        self.home.mkdir()
+        self.cwd.mkdir()
+        self.environ = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(self.home),
+            "LC_ALL": "C.UTF-8",
+            **dict.fromkeys(("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"), NOWHERE),
+            **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), NOWHERE),
+            "NO_PROXY": "127.0.0.1",
+        }
+
+    def __call__(
+        self,
+        *arguments: str | bytes | Path,
+        stdin: str | bytes = b"",
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Ran:
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            env={**self.environ, **(env or {})},
+            cwd=cwd or self.cwd,
+            timeout=60,
+            check=False,
+        )
+        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        assert "Traceback" not in ran.err, ran.err
+        return ran
+
+    def shell(self, script: str, *, env: Mapping[str, str] | None = None) -> Ran:
+        """Run *script* in bash, where ``$BRIM`` is the command and a pipe fails if any part of it does."""
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", script],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env={**self.environ, "BRIM": COMMAND, **(env or {})},
+            cwd=self.cwd,
+            timeout=60,
+            check=False,
+        )
+        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        assert "Traceback" not in ran.err, ran.err
+        return ran
+
+    def start(self, *arguments: str, env: Mapping[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
+        """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``."""
+        return subprocess.Popen([COMMAND, *arguments], env={**self.environ, **(env or {})}, cwd=self.cwd, **streams)
+
+    def write(self, name: str, content: str | bytes) -> Path:
+        """Write a file into the working folder."""
+        path = self.cwd / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    def configure(self, project: str | None = None, *, user: str | None = None) -> None:
+        """Write the project's and the user's configuration."""
+        for folder, content in ((self.cwd, project), (self.home, user)):
+            if content is not None:
+                (folder / ".brim").mkdir(exist_ok=True)
+                (folder / ".brim" / "config.yaml").write_text(content, encoding="utf-8")
+
+
+@pytest.fixture
+def brim(tmp_path: Path) -> Brim:
+    return Brim(tmp_path)

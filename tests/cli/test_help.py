@@ -1,0 +1,111 @@
+"""Help, version and completion."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import brim as library
+from tests.cli.conftest import COMMAND, Brim
+
+COMMANDS = ("count", "budget", "models", "config", "completion")
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_the_packages(brim: Brim, flag: str) -> None:
+    ran = brim(flag)
+    assert (ran.code, ran.out, ran.err) == (0, f"brim {library.__version__}\n", "")
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_lists_every_command_and_shows_an_example(brim: Brim, flag: str) -> None:
+    ran = brim(flag)
+    assert (ran.code, ran.err) == (0, "")
+    assert "brim count" in ran.out
+    for command in COMMANDS:
+        assert f"\n  {command} " in ran.out
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "config list"])
+def test_each_commands_help_shows_an_example(brim: Brim, command: str) -> None:
+    ran = brim(*command.split(), "--help", env={"COLUMNS": "80"})
+    assert (ran.code, ran.err) == (0, "")
+    usage, _, rest = ran.out.partition("\n")
+    assert usage.startswith(f"Usage: brim {command} ")
+    assert f"brim {command}" in rest
+
+
+def test_no_command_shows_the_help(brim: Brim) -> None:
+    ran = brim()
+    assert "Commands:" in ran.out + ran.err
+
+
+def test_help_is_printed_where_only_ascii_is(brim: Brim) -> None:
+    for command in COMMANDS:
+        assert brim(command, "--help", env={"PYTHONIOENCODING": "ascii:strict"}).code == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_the_shell(brim: Brim, shell: str) -> None:
+    ran = brim("completion", shell)
+    assert (ran.code, ran.err) == (0, "")
+    assert f"_BRIM_COMPLETE={shell}_complete" in ran.out
+    found = brim("completion", shell, "--json").json
+    assert (found["shell"], found["script"].strip()) == (shell, ran.out.strip())
+
+
+def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
+    ran = brim("completion", "tcsh")
+    assert ran.code == 2
+    assert "fish" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("brim cou", {"count"}),
+        ("brim co", {"count", "config", "completion"}),
+        ("brim config ", {"list"}),
+        ("brim count --mod", {"--mode", "--model"}),
+        ("brim count --mode a", {"auto", "approximate", "api"}),
+        ("brim completion z", {"zsh"}),
+    ],
+)
+def test_completion_completes_commands_options_and_values(brim: Brim, words: str, expected: set[str]) -> None:
+    env = {"_BRIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    ran = brim(env=env)
+    assert {line.split(",")[1] for line in ran.lines} == expected
+
+
+@pytest.mark.parametrize("words", ["brim count --model gpt-4o-m", "brim models gpt-4o-m", "brim budget -m gpt-4o-m"])
+def test_completion_completes_models(brim: Brim, words: str) -> None:
+    env = {"_BRIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    found = {line.split(",")[1] for line in brim(env=env).lines}
+    assert "gpt-4o-mini" in found
+    assert all(name.startswith("gpt-4o-m") for name in found)
+
+
+def test_completion_knows_the_models_of_the_configuration(brim: Brim) -> None:
+    brim.configure("models:\n  house-model:\n    like: gpt-4o\n")
+    env = {"_BRIM_COMPLETE": "bash_complete", "COMP_WORDS": "brim count -m house", "COMP_CWORD": "3"}
+    assert brim(env=env).out == "plain,house-model\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no bash there")
+def test_the_bash_script_is_bash(brim: Brim) -> None:
+    subprocess.run(["bash", "-n"], input=brim("completion", "bash").out.encode(), check=True, timeout=30)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no bash there")
+def test_the_bash_script_completes_in_bash(brim: Brim) -> None:
+    folder = COMMAND.rpartition("/")[0]
+    script = """
+        PATH="$FOLDER:$PATH"
+        source <(brim completion bash) || exit 3
+        COMP_WORDS=(brim bud) COMP_CWORD=1
+        _brim_completion brim
+        echo "${COMPREPLY[@]}"
+    """
+    assert brim.shell(script, env={"FOLDER": folder}).out.split() == ["budget"]

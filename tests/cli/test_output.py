@@ -1,0 +1,103 @@
+"""What a person sees: colour only on a terminal that wants it, and signs that the terminal can print."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import Brim
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+
+
+def on_a_terminal(brim: Brim, *arguments: str, stream: str = "stdout", **env: str) -> str:
+    """Run the command with *stream* a terminal, and return what it wrote there."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: theirs}
+    process = brim.start(*arguments, env={"TERM": "xterm", **env}, **streams)
+    os.close(theirs)
+    written = b""
+    while True:
+        try:
+            piece = os.read(ours, 65_536)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not piece:
+            break
+        written += piece
+    os.close(ours)
+    assert process.wait(timeout=30) == 0
+    return written.decode()
+
+
+BUDGET = ("budget", "-m", "gpt-4o", "--directive", "Answer briefly.")
+
+
+def test_a_terminal_gets_colour(brim: Brim) -> None:
+    assert "\x1b[" in on_a_terminal(brim, *BUDGET)
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_that_wants_none_gets_none(brim: Brim, env: dict[str, str]) -> None:
+    for arguments in (BUDGET, ("count", "a", "b"), ("models", "gpt-4o"), ("config", "list")):
+        assert "\x1b" not in on_a_terminal(brim, *arguments, **env)
+
+
+def test_a_pipe_gets_no_colour(brim: Brim) -> None:
+    assert "\x1b" not in brim(*BUDGET).out
+
+
+def test_colour_changes_nothing_else(brim: Brim) -> None:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal(brim, *BUDGET, COLUMNS="80")).replace("\r\n", "\n")
+    assert plain == brim(*BUDGET, env={"COLUMNS": "80"}).out
+
+
+@pytest.mark.parametrize("columns", ["10", "40", "72", "100", "400"])
+def test_the_bar_is_as_wide_as_the_terminal_within_reason(brim: Brim, columns: str) -> None:
+    bar = brim(*BUDGET, env={"COLUMNS": columns}).lines[1]
+    assert len(bar) == max(40, min(100, int(columns)))
+
+
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"PYTHONIOENCODING": "ascii"},
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+    ids=["ascii", "C", "latin-1"],
+)
+def test_an_output_without_the_signs_gets_letters(brim: Brim, env: dict[str, str]) -> None:
+    ran = brim(*BUDGET, env=env)
+    assert ran.code == 0
+    assert ran.out.isascii()
+    assert set(ran.lines[1]) == set("md.rs")
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_name_that_the_output_cannot_print_is_no_traceback(brim: Brim, encoding: str) -> None:
+    brim.write("日本語.txt", "Hello world")
+    ran = brim("count", "日本語.txt", "more", env={"PYTHONIOENCODING": encoding})
+    assert ran.code == 0
+    assert [line.split()[0] for line in ran.lines[1:4]] == ["2", "1", "3"]
+    assert brim("count", "日本語.txt", "--json", env={"PYTHONIOENCODING": encoding}).json["tokens"] == 2
+
+
+def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
+    brim.write("large.txt", "word\n" * 1_000_000)
+    shown = on_a_terminal(brim, "count", "large.txt", stream="stderr")
+    assert "counting" in shown
+    assert "100%" in shown
+
+
+def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
+    brim.write("small.txt", "word\n")
+    brim.write("large.txt", "word\n" * 1_000_000)
+    assert on_a_terminal(brim, "count", "small.txt", stream="stderr") == ""
+    assert brim("count", "large.txt").err == ""

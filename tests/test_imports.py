@@ -1,0 +1,91 @@
+"""A fresh process waits for every module it imports: what a count may import is fixed here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "typing",
+    "dataclasses",
+    "json",
+    "logging",
+    "pathlib",
+    "click",
+    "yaml",
+    "splintr",
+    "tiktoken",
+    "anthropic",
+    "openai",
+    "asyncio",
+    "inspect",
+    "importlib.metadata",
+    "importlib.resources",
+    "subprocess",
+    "urllib.request",
+    "brim.config",
+    "brim.cli",
+    "brim.models.catalog",
+}
+
+
+def imported(code: str) -> set[str]:
+    """What a fresh process has imported after *code*, beyond what Python itself had."""
+
+    def modules(code: str) -> set[str]:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", f"{code}\nimport sys; print(*sys.modules)"],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        return set(done.stdout.split())
+
+    return modules(code) - modules("")
+
+
+def test_importing_brim_imports_only_how_to_import() -> None:
+    assert {name for name in imported("import brim") if name != "__future__"} == {"brim", "brim._lazy"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "brim.count('Hello world', model='gpt-4o')",
+        "brim.count('naïve façade 上下文', model='gpt-4o')",
+        "brim.count('Hello world')",
+        "brim.count('Hello world', model='claude-sonnet-4-5')",
+        "brim.count('Hello world', model='nobody-knows-me')",
+        "brim.counter_for('gpt-4o').count_messages([{'role': 'user', 'content': 'Hello world'}])",
+    ],
+)
+def test_a_count_imports_nothing_heavy(call: str) -> None:
+    assert imported(f"import brim; {call}") & HEAVY == set()
+
+
+def test_every_public_name_is_there() -> None:
+    import brim
+    import brim.models
+    import brim.tokens
+    import brim.window
+
+    for package in (brim, brim.models, brim.tokens, brim.window):
+        for name in package.__all__:
+            assert getattr(package, name) is not None
+        assert set(package.__all__) <= set(dir(package))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    import brim
+
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = brim.nonsense
+
+
+def test_the_command_line_imports_a_command_when_it_is_called() -> None:
+    found = imported("import brim.cli")
+    assert "click" in found
+    assert found & {"brim.cli.count", "brim.cli.budget", "brim.cli.models", "yaml", "brim.models.catalog"} == set()
