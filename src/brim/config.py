@@ -8,41 +8,57 @@ reads neither: whoever opens a door (the command line, a hook) loads the setting
 from __future__ import annotations
 
 import os.path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import namedtuple
 
 from brim.errors import ConfigError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 LARGEST_FILE = 1_000_000
 """Bytes: a configuration is written by hand."""
 
 
-class Setting(NamedTuple):
-    """One thing that can be set."""
+class Setting:
+    """One thing that can be set: of which *kind*, by which environment *variable*, and among which *choices*."""
 
-    key: str
-    kind: type
-    default: object
-    variable: str | None
-    help: str
-    choices: tuple[str, ...] = ()
+    __slots__ = ("choices", "default", "help", "key", "kind", "variable")
 
+    def __init__(
+        self,
+        key: str,
+        kind: type,
+        help: str,
+        *,
+        default: object = None,
+        variable: str | None = None,
+        choices: tuple[str, ...] = (),
+    ) -> None:
+        self.key, self.kind, self.help = key, kind, help
+        self.default, self.variable, self.choices = default, variable, choices
+
+
+_MODES = ("auto", "approximate", "exact", "api")
 
 SETTINGS = (
-    Setting("model", str, None, "BRIM_MODEL", "the model to count for when none is named"),
-    Setting("mode", str, "auto", "BRIM_MODE", "how to count", ("auto", "approximate", "exact", "api")),
-    Setting("models", dict, {}, None, "models to add, or fields of known models to override"),
+    Setting("model", str, "the model to count for when none is named", variable="BRIM_MODEL"),
+    Setting(
+        "mode",
+        str,
+        "how to count",
+        default="auto",
+        variable="BRIM_MODE",
+        choices=_MODES,
+    ),
+    Setting("models", dict, "models to add, or fields of known models to override", default={}),
 )
 """Every setting that there is. Anything else in a file is an error."""
 
 
-class Value(NamedTuple):
-    """A setting's value and where it was set: a flag, a variable, ``FILE:LINE`` or ``default``."""
-
-    value: Any
-    origin: str
+Value = namedtuple("Value", ("value", "origin"))
+"""A setting's value and where it was set: a flag, a variable, ``FILE:LINE`` or ``default``."""
 
 
 class Config:
@@ -55,15 +71,17 @@ class Config:
     def __getitem__(self, key: str) -> Any:
         return self.values[key].value
 
-    def where(self, key: str) -> str:
-        """Return ``FILE:LINE`` of *key*, or of the nearest key above it that a file sets; empty if none does."""
-        while key and key not in self._lines:
-            key = key.rpartition(".")[0]
-        return self._lines.get(key, "")
+    def where(self, problem: str) -> str:
+        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else nothing."""
+        named = [key for key in self._lines if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "]
+        return self._lines[max(named, key=len)] if named else ""
 
 
-def load(environ: Mapping[str, str], cwd: str, flags: Mapping[str, object] | None = None) -> Config:
-    """Return the settings in force in *cwd*, with *environ* and *flags* (None is a flag that was not given)."""
+def load(environ: Mapping[str, str], cwd: str | None, flags: Mapping[str, object] | None = None) -> Config:
+    """Return the settings in force in *cwd*, with *environ* and *flags* (None is a flag that was not given).
+
+    A *cwd* of None is a folder that went away: no project then.
+    """
     values = {setting.key: Value(setting.default, "default") for setting in SETTINGS}
     lines: dict[str, str] = {}
     for path in config_files(environ, cwd):
@@ -80,10 +98,10 @@ def load(environ: Mapping[str, str], cwd: str, flags: Mapping[str, object] | Non
     return Config(values, lines)
 
 
-def config_files(environ: Mapping[str, str], cwd: str) -> list[str]:
+def config_files(environ: Mapping[str, str], cwd: str | None) -> list[str]:
     """Return the configuration files that exist, the weaker first."""
     folders = [user_folder(environ)]
-    project = project_folder(environ, cwd)
+    project = project_folder(environ, cwd) if cwd is not None else None
     if project is not None and os.path.join(project, ".brim") != folders[0]:
         folders.append(os.path.join(project, ".brim"))
     return [path for folder in folders if os.path.exists(path := os.path.join(folder, "config.yaml"))]
@@ -96,7 +114,8 @@ def user_folder(environ: Mapping[str, str]) -> str:
 
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """Return the project that *cwd* lies in: the nearest folder with a ``.brim/``, else git's top level, else None."""
-    home, folder = _home(environ), os.path.abspath(cwd)
+    # The working folder comes with its links resolved, so the home folder has to be as well.
+    home, folder = os.path.realpath(_home(environ)), os.path.realpath(cwd)
     above = [folder]
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent

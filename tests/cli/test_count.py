@@ -138,7 +138,7 @@ def test_a_folder_is_searched_for_text(brim: Brim) -> None:
     names = [each["name"] for each in ran.json["inputs"]]
     assert names == [os.path.join("docs", *name.split("/")) for name in ("a.md", "b.md", "deep/er/c.py")]
     assert sorted(map(os.path.basename, ran.json["skipped"])) == ["image.png", "latin.txt"]
-    assert "left out 2 files" in brim("count", "docs").err
+    assert "left out what is not text: 2 files" in brim("count", "docs").err
 
 
 def test_hidden_files_in_a_folder_are_left_out(brim: Brim) -> None:

@@ -1,18 +1,25 @@
 """The command line: parse, call a room, print.
 
-Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or input that cannot be read. Each
-command is a file of its own, imported when it is called, because a person waits for the prompt to come back.
+Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or input that cannot be read.
+
+Each command is a file of its own: ``arguments`` says what it takes, ``run`` does it and returns the exit code. It is
+imported when it is called, because a person waits for the prompt to come back. For the same reason this is argparse:
+docs/decisions/0003.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
-from importlib import import_module
-
-import click
 
 from brim import __version__
+from brim.cli.output import note, prepare_output
 from brim.errors import BrimError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 COMMANDS = {
     "count": "Count the tokens of text, files or folders.",
@@ -23,50 +30,78 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
-    """Finds a command's file by its name, when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"brim.cli.{cmd_name}").command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-@click.group(
-    cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: brim count README.md --model gpt-4o",
-)
-@click.version_option(__version__, "-V", "--version", message="brim %(version)s")
-def brim() -> None:
-    """Fill the context window to the brim, never over."""
-
-
 def main() -> None:
     """Run the command line; every way out of it is an exit code, never a traceback for what was typed."""
+    prepare_output()
     _die_quietly_when_nobody_reads()
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     try:
-        code = brim.main(prog_name="brim", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = 2
+        code = _run(sys.argv[1:])
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrimError as error:
-        click.echo(f"brim: {error}", err=True)
+        note(str(error))
         code = 2
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("brim: interrupted", err=True)
+    except KeyboardInterrupt:
+        note("interrupted")
         code = 130
-    except BrokenPipeError:
-        code = 141
-    sys.exit(code if isinstance(code, int) else 0)
+    except OSError as error:  # rooms turn theirs into BrimErrors: this one is the output's
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        note(f"standard output: {error.strerror or error}")
+        code = 2
+    sys.exit(code)
+
+
+def _run(words: list[str]) -> int:
+    if not words or words[0] not in COMMANDS:
+        parser = whole_parser(with_arguments=False)
+        parser.parse_args(words)
+        parser.print_help(sys.stderr)
+        return 2
+    module = _command(words[0])
+    parser = argparse.ArgumentParser(**_described(words[0], module))
+    module.arguments(parser)
+    code: int = module.run(parser.parse_intermixed_args(words[1:]))
+    return code
+
+
+def whole_parser(*, with_arguments: bool) -> argparse.ArgumentParser:
+    """Return the parser of all commands: for ``brim --help``, and *with_arguments* for completion."""
+    parser = argparse.ArgumentParser(
+        prog="brim",
+        description="Fill the context window to the brim, never over.",
+        epilog="Example: brim count README.md --model gpt-4o",
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary)
+        if with_arguments:
+            _command(name).arguments(command)
+    return parser
+
+
+def _command(name: str) -> Any:
+    __import__(f"brim.cli.{name}")
+    return sys.modules[f"brim.cli.{name}"]
+
+
+def _described(name: str, module: Any) -> dict[str, Any]:
+    """Return what ``--help`` says about a command: its module's ``HELP``, with the examples after the options."""
+    description, _, examples = module.HELP.partition("\n\nExample")
+    return {
+        "prog": f"brim {name}",
+        "description": description,
+        "epilog": f"Example{examples}",
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+    }
+
+
+def _complete() -> None:
+    import argcomplete
+
+    argcomplete.autocomplete(whole_parser(with_arguments=True))
 
 
 def _die_quietly_when_nobody_reads() -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
-from typing import Any
-
-import click
 
 from brim.cli.inputs import Source, chunks
-from brim.cli.options import json_option, model_option, settings
-from brim.cli.output import faint, note, paint, say, say_json, share, symbols, table, terminal_width
+from brim.cli.output import note, paint, say, say_json, share, symbols, table, terminal_width
+from brim.cli.settings import add_json, add_model, settings, whole_number
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.window.budget import TokenBudget, TokenBudgetCalculator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),
@@ -30,53 +31,51 @@ PARTS = (
 COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
 
 
-@click.command("budget", short_help="Show how a model's window is divided.")
-@model_option
-@click.option("--messages", "messages_file", metavar="FILE|-", help="Messages in JSON: a list, or a request body.")
-@click.option("--directive", default="", metavar="TEXT|@FILE", help="Text that always goes in whole.")
-@click.option("--tools", "tools_file", metavar="FILE", help="Tool schemas in JSON: a list.")
-@click.option("--max-output", type=click.IntRange(min=0), metavar="N", help="Response to reserve, not the 15 %.")
-@click.option("--window", type=click.IntRange(min=1), metavar="N", help="Window to divide, not the table's.")
-@json_option
-def command(
-    *,
-    model: str | None,
-    messages_file: str | None,
-    directive: str,
-    tools_file: str | None,
-    max_output: int | None,
-    window: int | None,
-    as_json: bool,
-) -> None:
-    """Show how a model's window is divided between messages, directive, response and what is free for memory.
+HELP = """\
+Show how a model's window is divided between messages, directive, tools, response and what is free for memory. Ends with
+1 if the request does not fit.
 
-    \b
-    Examples:
-      brim budget --model gpt-4o
-      brim budget --model claude-sonnet-4-5 --messages chat.json --directive "Answer in German."
-    """
-    config = settings(model=model)
-    name = config["model"]
+Examples:
+  brim budget --model gpt-4o
+  brim budget --model claude-sonnet-4-5 --messages chat.json --directive "Answer in German."
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    add_model(parser)
+    parser.add_argument("--messages", metavar="FILE|-", help="messages in JSON: a list, or a whole request body")
+    parser.add_argument("--directive", default="", metavar="TEXT|@FILE", help="text that always goes in whole")
+    parser.add_argument("--tools", metavar="FILE", help="tool schemas in JSON: a list")
+    parser.add_argument("--max-output", type=whole_number(0), metavar="N", help="response to reserve, not the 15 %%")
+    parser.add_argument("--window", type=whole_number(1), metavar="N", help="window to divide, not the table's")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Divide the window, print it, and return the exit code."""
+    name = settings(model=options.model)["model"]
     if not name:
-        raise click.UsageError("Which model? Use --model, for example --model gpt-4o.")
-    messages = _messages(messages_file) if messages_file else []
-    tools = _json(tools_file) if tools_file else None
+        raise InputError("which model? use --model, for example --model gpt-4o")
+    messages = _messages(options.messages) if options.messages else []
+    tools = _json(options.tools) if options.tools else None
     if tools is not None and not isinstance(tools, list):
-        raise InputError(f"{tools_file}: tools must be a list of schemas, not {_kind(tools)}")
-    text = _read(directive[1:]) if directive.startswith("@") else directive
-    calculator = TokenBudgetCalculator()
-    budget = calculator.calculate(name, messages, text, tools=tools, max_output=max_output, context_window=window)
-    if as_json:
-        say_json({**asdict(budget), "fits": budget.fits, "resolved": lookup(name).resolved, "counts": _counts(budget)})
+        raise InputError(f"{options.tools}: tools must be a list of schemas, not {_kind(tools)}")
+    directive = _read(options.directive[1:]) if options.directive.startswith("@") else options.directive
+    budget = TokenBudgetCalculator().calculate(
+        name, messages, directive, tools=tools, max_output=options.max_output, context_window=options.window
+    )
+    if options.as_json:
+        facts = {"fits": budget.fits, "resolved": lookup(name).resolved, "counts": _counts(budget)}
+        say_json({**asdict(budget), **facts})
     else:
         _show(budget)
-    if not budget.fits:
-        sys.exit(1)
+    return 0 if budget.fits else 1
 
 
 def _messages(path: str) -> Any:
     value = _json(path)
-    if isinstance(value, dict) and any(key in value for key in ("messages", "input", "contents")):
+    if isinstance(value, dict) and any(value.get(key) is not None for key in ("messages", "input", "contents")):
         return value
     if not isinstance(value, list):
         raise InputError(f"{path}: messages must be a list of messages or a request body, not {_kind(value)}")
@@ -85,9 +84,11 @@ def _messages(path: str) -> Any:
 
 def _json(path: str) -> Any:
     try:
-        return json.loads(_read(path))
+        return json.loads(_read(path).removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise InputError(f"{path}: {error}") from None
     except RecursionError:
         raise InputError(f"{path}: nested too deeply") from None
 
@@ -133,7 +134,8 @@ def _show(budget: TokenBudget) -> None:
 
 
 def _about(count: Count) -> str:
-    return faint(count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}")
+    text = count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
+    return paint(text, "faint")
 
 
 def _bar(budget: TokenBudget) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import click
+from brim.cli.output import say, say_json
+from brim.cli.settings import add_json
 
-from brim.cli.options import json_option
-from brim.cli.output import say_json
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 LINES = {
     "bash": 'eval "$(brim completion bash)"  # in ~/.bashrc',
@@ -13,27 +15,29 @@ LINES = {
     "fish": "brim completion fish | source  # in ~/.config/fish/config.fish",
 }
 
+HELP = """\
+Print the script that completes commands, options and model names in SHELL.
 
-@click.command("completion", short_help="Print the script that completes brim in your shell.")
-@click.argument("shell", type=click.Choice(list(LINES)))
-@json_option
-def command(shell: str, as_json: bool) -> None:
-    """Print the script that completes commands, options and model names in SHELL.
+Examples, each for the file that your shell reads at its start:
+  eval "$(brim completion bash)"      # ~/.bashrc
+  eval "$(brim completion zsh)"       # ~/.zshrc
+  brim completion fish | source       # ~/.config/fish/config.fish
+"""
 
-    \b
-    Put one of these lines where your shell reads it at the start:
-      eval "$(brim completion bash)"      # ~/.bashrc
-      eval "$(brim completion zsh)"       # ~/.zshrc
-      brim completion fish | source       # ~/.config/fish/config.fish
-    """
-    from click.shell_completion import get_completion_class
 
-    from brim.cli import brim
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("shell", metavar="SHELL", choices=list(LINES), help="bash, zsh or fish")
+    add_json(parser)
 
-    completer = get_completion_class(shell)
-    assert completer is not None  # noqa: S101 - the choices are the shells that click knows
-    script = completer(brim, {}, "brim", "_BRIM_COMPLETE").source()
-    if as_json:
-        say_json({"shell": shell, "script": script, "install": LINES[shell]})
+
+def run(options: Namespace) -> int:
+    """Print the script."""
+    from argcomplete.shell_integration import shellcode
+
+    script = shellcode(["brim"], shell=options.shell)
+    if options.as_json:
+        say_json({"shell": options.shell, "script": script, "install": LINES[options.shell]})
     else:
-        click.echo(script)
+        say(script)
+    return 0

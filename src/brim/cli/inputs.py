@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from typing import TYPE_CHECKING, NamedTuple
 
 from brim.errors import InputError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
@@ -20,16 +20,24 @@ SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
 """Folders that nobody means when they name the folder above; those that begin with a dot are skipped as well."""
 
 
-class Source(NamedTuple):
-    """Something to count, and the name to show for it."""
+class Source:
+    """Something to count, and the *name* to show for it: a *text*, or a *path* to read (``-`` is standard input).
 
-    name: str
-    text: str | None = None
-    path: str | None = None
-    found: bool = False
-    """Whether it was found in a folder: then it is skipped, not refused, if it is not text."""
-    problem: str = ""
-    """Why it cannot be read, if that is known before it is read."""
+    *found* says that it was found in a folder: then it is skipped, not refused, if it is not text. A *problem* is why
+    it cannot be read, if that is known before it is read.
+    """
+
+    __slots__ = ("found", "name", "path", "problem", "text")
+
+    def __init__(
+        self, name: str, *, text: str | None = None, path: str | None = None, found: bool = False, problem: str = ""
+    ) -> None:
+        self.name, self.text, self.path, self.found, self.problem = name, text, path, found, problem
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one bare word: a text, or a file name that somebody misspelt."""
+        return bool(self.text) and not any(character.isspace() for character in self.text or "")
 
     @property
     def size(self) -> int:
@@ -42,7 +50,7 @@ class Source(NamedTuple):
             return 0
 
 
-def sources(arguments: tuple[str, ...]) -> Iterator[Source]:
+def sources(arguments: list[str]) -> Iterator[Source]:
     """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything else is text.
 
     A word that looks like a path and names nothing is a problem: it is a misspelt file far more often than a text.
@@ -80,8 +88,10 @@ def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
 def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Iterator[str]:
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset = 0
+    # read1 returns what is there: read waits in C for the whole chunk, where an interrupt can get lost.
+    read = getattr(file, "read1", file.read)
     while True:
-        piece = file.read(CHUNK)
+        piece = read(CHUNK)
         zero = piece.find(b"\0")
         if zero >= 0:
             raise InputError(f"{name}: binary data (a zero byte at {offset + zero:,}), not text")
@@ -104,7 +114,7 @@ def _folder(path: str) -> Iterator[Source]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
         for name in sorted(files):
             full = os.path.join(folder, name)
-            if os.path.isfile(full) and not os.path.islink(full):
+            if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
                 yield Source(full, path=full, found=True)
 
 

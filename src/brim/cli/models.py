@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
-import click
-
-from brim.cli.options import complete_model, json_option, settings
-from brim.cli.output import faint, note, say, say_json, table
+from brim.cli.output import heading, note, say, say_json, table
+from brim.cli.settings import add_json, complete_model, settings
 from brim.models.catalog import model, models
 from brim.models.names import provider_forms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
     from decimal import Decimal
+    from typing import Any
 
     from brim.models.record import Model, Price
 
@@ -23,47 +21,53 @@ SHOWN = 40
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
-@click.command("models", short_help="Search and compare models.")
-@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_model)
-@click.option("--all", "show_all", is_flag=True, help=f"Show every match, not the first {SHOWN}.")
-@json_option
-def command(patterns: tuple[str, ...], show_all: bool, as_json: bool) -> None:
-    """Search models by name, and compare what they hold and charge.
+HELP = """\
+Search models by name, and compare what they hold and charge.
 
-    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name in any spelling finds just that model. Several
-    patterns stand side by side. Prices are in dollars per million tokens, as of today; - is unknown. Ends with 1 if
-    nothing matches.
+PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name in any spelling finds just that model. Several
+patterns stand side by side. Prices are in dollars per million tokens, as of today; - is unknown. Ends with 1 if
+nothing matches.
 
-    \b
-    Examples:
-      brim models sonnet
-      brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
-    """
+Examples:
+  brim models sonnet
+  brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    patterns: Any = parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="what to look for")
+    patterns.completer = complete_model
+    parser.add_argument("--all", action="store_true", help=f"show every match, not the first {SHOWN}")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Search, print, and return the exit code."""
     settings()
-    found = _matches(patterns)
-    shown = found if show_all or as_json else found[:SHOWN]
-    if as_json:
+    found = _matches(options.patterns)
+    shown = found if options.all or options.as_json else found[:SHOWN]
+    if options.as_json:
         say_json({"models": [_as_json(each) for each in shown], "total": len(found)})
     elif found:
         _show(shown)
         if len(found) > len(shown):
             note(f"{len(found) - len(shown):,} more; narrow the pattern, or use --all")
     if not found:
-        note(f"no model matches {' '.join(patterns)}")
-        sys.exit(1)
+        note(f"no model matches {' '.join(options.patterns)}")
+        return 1
+    return 0
 
 
-def _matches(patterns: tuple[str, ...]) -> list[Model]:
+def _matches(patterns: list[str]) -> list[Model]:
     if not patterns:
         return _own_names_first(models(None))
     found: dict[str, Model] = {}
     for pattern in patterns:
         known = model(pattern)
-        several = models(pattern)
-        # Of many names that hold this one, the one that was meant is the one that was written.
-        exact = [each for each in several if each.name.lower() == pattern.lower()]
-        if known.resolved and (exact or not several):
-            several = exact or [known]
+        # A whole name has its version in it: "sonnet" is looked for, "claude-sonnet-4.5" is meant.
+        is_whole = known.resolved and any(character.isdigit() for character in pattern)
+        several = [known] if is_whole else models(pattern)
         found.update((each.name, each) for each in _own_names_first(several))
     return list(found.values())
 
@@ -91,8 +95,7 @@ def _show(found: list[Model]) -> None:
     if not any(row[2] for row in rows[1:]):
         rows = [row[:2] + row[3:] for row in rows]
         right = {1, 2, 4, 5, 6, 7}
-    lines = table(rows, right=frozenset(right)).split("\n")
-    say("\n".join([faint(lines[0]), *lines[1:]]))
+    say(heading(table(rows, right=frozenset(right))))
 
 
 def _rate(price: Price | None, rate: str) -> Decimal | None:

@@ -1,42 +1,54 @@
-"""How things look on a terminal: aligned tables, bars, numbers, and one JSON object for scripts."""
+"""How things look on a terminal: aligned tables, numbers, colours, progress, and one JSON object for scripts."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
-import click
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
+
+_COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
+
+
+def prepare_output() -> None:
+    """Make sure that no character can stop an answer: what the terminal cannot show is written as its code."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
 
 
 def say(text: str = "") -> None:
-    """Print to standard output, in colour only on a terminal that wants it."""
-    click.echo(text, color=True if _wants_colour() else None)
+    """Print to standard output."""
+    print(text)
 
 
 def note(text: str) -> None:
-    """Print a line to standard error."""
-    click.echo(f"brim: {text}", err=True)
+    """Print a line to standard error, after what was said before it."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    print(f"brim: {text}", file=sys.stderr)
 
 
 def say_json(value: object) -> None:
     """Print one JSON object."""
     import json
 
-    click.echo(json.dumps(value, indent=2, ensure_ascii=not _can_print("é─█")))
+    say(json.dumps(value, indent=2, ensure_ascii=not _can_print("é─█")))
 
 
 def paint(text: str, colour: str) -> str:
-    """Return *text* in *colour* if the terminal wants colour."""
-    return click.style(text, fg=colour) if _wants_colour() else text
+    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that wants colour."""
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if _wants_colour() else text
 
 
-def faint(text: str) -> str:
-    """Return *text* less bright if the terminal wants colour."""
-    return click.style(text, dim=True) if _wants_colour() else text
+def heading(lines: str) -> str:
+    """Return a table with its first line faint."""
+    first, _, rest = lines.partition("\n")
+    return f"{paint(first, 'faint')}\n{rest}"
 
 
 def share(part: int, whole: int) -> str:
@@ -72,24 +84,66 @@ def terminal_width() -> int:
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
+class Progress:
+    """A bar on standard error, if a person is looking and there is more than a moment's work."""
+
+    def __init__(self, size: int, *, shown_from: int) -> None:
+        self._size = size
+        self._done = 0
+        self._percent = -1
+        self._shown = size >= shown_from and _is_terminal(sys.stderr)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            self._write("\r\x1b[K")
+
+    def advance(self, size: int) -> None:
+        """Go on by *size*."""
+        self._done += size
+        percent = min(100, 100 * self._done // self._size) if self._size else 100
+        if self._shown and percent != self._percent:
+            self._percent = percent
+            self._write(f"\rcounting [{'#' * (percent * 3 // 10):-<30}] {percent:>3} %")
+
+    def clear(self) -> None:
+        """Make room for a line; the bar comes back when it goes on."""
+        if self._shown:
+            self._percent = -1
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
 def _width(text: str) -> int:
-    """Return how many columns *text* takes: colours none, East Asian characters two."""
-    text = click.unstyle(text)
-    if text.isascii():
+    """Return how many columns *text* takes: colours none, East Asian characters two, marks none."""
+    if text.isascii() and "\x1b" not in text:
         return len(text)
+    import re
     import unicodedata
 
+    text = re.sub(r"\x1b\[\d*m", "", text)
     wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
 def _wants_colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _is_terminal(stream: Any) -> bool:
+    """Whether *stream* is a terminal; a stream that was closed before brim began is None."""
+    return stream is not None and stream.isatty()
 
 
 def _can_print(text: str) -> bool:
     try:
-        text.encode(sys.stdout.encoding or "ascii")
+        text.encode(getattr(sys.stdout, "encoding", None) or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

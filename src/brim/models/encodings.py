@@ -7,15 +7,29 @@ from __future__ import annotations
 
 from brim.models.files import read
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 def encoding_of(key: str) -> str:
     """Return the tokenizer family of the lower-case name *key*, or ``""`` if no rule knows it."""
+    for pattern, encoding in _rules():
+        if _begins_a_word(pattern, key):
+            return encoding
+    return ""
+
+
+def known_encodings() -> set[str]:
+    """Return every tokenizer family that a rule names."""
+    return {encoding for _, encoding in _rules()}
+
+
+def _rules() -> Iterator[tuple[str, str]]:
     for line in read("encodings.tsv").decode().split("\n"):
         if line and line[0] != "#":
             pattern, _, encoding = line.partition("\t")
-            if _begins_a_word(pattern, key):
-                return encoding
-    return ""
+            yield pattern, encoding
 
 
 def _begins_a_word(pattern: str, key: str) -> bool:

@@ -57,7 +57,16 @@ def _checked(name: str, fields: object) -> Override:
             override[key] = _prices(value, f"{where}.prices")
         else:
             override[key] = _text(value, f"{where}.{key}")
+        if key == "encoding":
+            _check_encoding(str(override[key]), f"{where}.{key}")
     return override
+
+
+def _check_encoding(encoding: str, where: str) -> None:
+    from brim.models.encodings import known_encodings
+
+    if encoding not in known_encodings():
+        raise ConfigError(f"{where} must be one of {', '.join(sorted(known_encodings()))}, not {_shown(encoding)}")
 
 
 def _check_like(key: str, override: Override, others: Mapping[str, Override]) -> None:

@@ -9,7 +9,7 @@ from brim.tokens.engines import STAND_IN, encoding_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from brim.tokens.calibrate import CalibrationStore, Ratio
@@ -31,7 +31,7 @@ class CalibratedTokenCounter:
         self.family = found.encoding if found.resolved else ANY_FAMILY
         counter = encoding_counter(found.encoding) or encoding_counter(STAND_IN)
         assert counter is not None  # noqa: S101 - the table engine has the stand-in
-        self._count: Callable[[str], int] = counter
+        self._count = counter
 
     @property
     def ratio(self) -> Ratio:
@@ -44,7 +44,7 @@ class CalibratedTokenCounter:
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the count of one text given in *blocks*: the ratio is applied once, to their sum."""
-        return Count(sum(map(self._count, blocks))).scaled(*self.ratio)
+        return Count(self._count.sum(blocks)).scaled(*self.ratio)
 
     def count_messages(
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None

@@ -12,7 +12,7 @@ from brim.tokens.encoding import ENCODINGS, load_table_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
@@ -23,6 +23,9 @@ a prompt."""
 
 SLOW_TEXT = 4
 """How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
+
+NOT_ADDITIVE = frozenset({"mistral"})
+"""Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
 
 _NEVER = 1 << 62
 
@@ -72,6 +75,10 @@ class EncodingCounter:
                 self._give_up_native()
         assert self._table is not None  # noqa: S101 - there is one engine or the other
         return self._table(text)
+
+    def sum(self, blocks: Iterable[str]) -> int:
+        """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
+        return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
 
     def _ask_native(self) -> None:
         """Load the native engine if there is enough work for it; remember when to ask again, or never to."""

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 DEFAULT_ENCODING = "o200k_base"
 """What is counted with when no model is named."""
 
-NOT_ADDITIVE = frozenset({"mistral"})
-"""Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
-
 
 class ExactTokenCounter:
     """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
@@ -48,9 +45,7 @@ class ExactTokenCounter:
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the exact count of one text, given in *blocks* as ``brim.tokens.stream`` cuts them."""
-        if self.encoding in NOT_ADDITIVE:
-            return self.count("".join(blocks))
-        return self._result(sum(map(self._count, blocks)))
+        return self._result(self._count.sum(blocks))
 
     def count_messages(
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None

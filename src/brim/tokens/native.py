@@ -16,7 +16,6 @@ import os
 
 from brim.tokens.encoding import load_table_counter, without_surrogates
 from brim.tokens.engines import EngineFailed, EngineUnavailable
-from brim.tokens.stream import CUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,6 +200,8 @@ class NativeCounter:
 
 def _blocks(text: str) -> Iterator[str]:
     """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
+    from brim.tokens.stream import CUT  # it imports re, which only a text of this size is worth
+
     start = 0
     while len(text) - start > BLOCK:
         cut = CUT.search(text, start + BLOCK)

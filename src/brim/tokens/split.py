@@ -10,8 +10,7 @@ out: the pieces of a text, joined, are the text.
 
 from __future__ import annotations
 
-import re
-
+from brim.tokens.compiled import find_all
 from brim.tokens.table import DATA
 
 TYPE_CHECKING = False
@@ -71,14 +70,20 @@ PATTERNS = {
 }
 
 
+def patterns() -> dict[str, str]:
+    """Return each pattern for ASCII text and for text of stand-ins."""
+    alphabets = {"ascii": _ASCII, "unicode": _UNICODE}
+    return {f"{name} {kind}": PATTERNS[name].format_map(alphabets[kind]) for name in PATTERNS for kind in alphabets}
+
+
 def ascii_splitter(pattern: str) -> Callable[[str], list[str]]:
     """Return the function that splits ASCII text: most text, and the faster way."""
-    return re.compile(PATTERNS[pattern].format_map(_ASCII)).findall
+    return find_all(patterns()[f"{pattern} ascii"])
 
 
 def unicode_splitter(pattern: str) -> Callable[[str], list[str]]:
     """Return the function that splits any text without lone surrogates."""
-    findall = re.compile(PATTERNS[pattern].format_map(_UNICODE)).findall
+    findall = find_all(patterns()[f"{pattern} unicode"])
     classes = _Classes()
 
     def split(text: str) -> list[str]:

@@ -22,7 +22,18 @@ _cache: dict[str, Any] = {}
 class Family:
     """How one family frames messages: a row of ``framing.tsv``."""
 
-    __slots__ = ("encoding", "message", "name", "prefixes", "priming", "provider", "published", "roles", "title")
+    __slots__ = (
+        "encoding",
+        "message",
+        "name",
+        "prefixes",
+        "priming",
+        "provider",
+        "published",
+        "roles",
+        "title",
+        "unnamed",
+    )
 
     def __init__(self, row: dict[str, str]) -> None:
         self.title, self.provider = row["family"], row["provider"]
@@ -33,6 +44,7 @@ class Family:
         self.priming = (int(row["priming"]), int(row["priming_low"]), int(row["priming_high"]))
         # Only OpenAI publishes that the role is text; elsewhere it is part of the framing.
         self.roles = self.provider == "openai"
+        self.unnamed = True  # a message without a role has one all the same, when the provider frames it
 
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
@@ -40,7 +52,7 @@ class Family:
 
         other = copy(self)
         other.message, other.priming = (framing.message,) * 3, (framing.priming,) * 3
-        other.roles, other.published = framing.roles, True
+        other.roles, other.published, other.unnamed = framing.roles, True, False
         return other
 
 

@@ -90,9 +90,9 @@ def _add_fields(message: object, walk: Walk) -> None:
         walk.ledger.width(width("item"))
     if role in _RESULT_ROLES:
         walk.ledger.width(width("tool_result"))
-    elif not role:
+    elif not role and walk.family.unnamed:
         walk.ledger.width(width("no_role"))
-    elif role not in _ROLES and walk.family.published:
+    elif role and role not in _ROLES and walk.family.published:
         walk.ledger.width(width("role"))
 
 
