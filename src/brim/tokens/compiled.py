@@ -12,20 +12,27 @@ from brim.tokens.table import DATA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Protocol
+
+    class FindAll(Protocol):
+        """``findall`` of a compiled pattern."""
+
+        def __call__(self, string: str, pos: int = 0, endpos: int = ..., /) -> list[str]:
+            """Return everything that the pattern finds in *string* between *pos* and *endpos*."""
+
 
 UNICODE = 32
 """The flag that ``re`` gives every pattern of text."""
 
 
-def find_all(pattern: str) -> Callable[[str], list[str]]:
+def find_all(pattern: str) -> FindAll:
     """Return ``findall`` of *pattern*, which has no groups."""
     code = recorded(pattern)
     if code is not None:
         from _sre import compile as compile_code
 
         try:
-            found: Callable[[str], list[str]] = compile_code(pattern, UNICODE, code, 0, {}, (None,)).findall
+            found: FindAll = compile_code(pattern, UNICODE, code, 0, {}, (None,)).findall
         except (RuntimeError, TypeError, ValueError):  # code that _sre does not take for its own
             pass
         else:

@@ -8,7 +8,9 @@ from brim.tokens.table import FILES, open_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+
+    from brim.tokens.split import Splitter
 
 PIECES_KEPT = 1 << 16
 """Pieces whose count is remembered; when there are more, all are forgotten and the memory starts again."""
@@ -26,26 +28,27 @@ class TableEncoding:
     def __init__(self, encoding: str) -> None:
         self._pattern = FILES[encoding]
         self._merge = Merger(open_table(encoding)).count
-        self._split_ascii: Callable[[str], list[str]] | None = None
-        self._split_unicode: Callable[[str], list[str]] | None = None
+        self._split_ascii: Splitter | None = None
+        self._split_unicode: Splitter | None = None
         self._counts: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*; special-token strings are ordinary text."""
         counts = self._counts
         total = 0
-        for piece in self._split(text):
-            count = counts.get(piece)
-            if count is None:
-                count = self._merge(piece.encode())
-                if len(piece) <= LONGEST_KEPT:
-                    if len(counts) >= PIECES_KEPT:
-                        counts.clear()
-                    counts[piece] = count
-            total += count
+        for pieces in self._split(text):
+            for piece in pieces:
+                count = counts.get(piece)
+                if count is None:
+                    count = self._merge(piece.encode())
+                    if len(piece) <= LONGEST_KEPT:
+                        if len(counts) >= PIECES_KEPT:
+                            counts.clear()
+                        counts[piece] = count
+                total += count
         return total
 
-    def _split(self, text: str) -> list[str]:
+    def _split(self, text: str) -> Iterator[list[str]]:
         if text.isascii():
             if self._split_ascii is None:
                 self._split_ascii = ascii_splitter(self._pattern)

@@ -15,7 +15,17 @@ from brim.tokens.table import DATA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from brim.tokens.compiled import FindAll
+
+    Splitter = Callable[[str], Iterator[list[str]]]
+
+WINDOW = 1 << 16
+"""Characters that are split at a time."""
+
+HELD_BACK = 8
+"""Pieces at the end of a window that are split again with the next."""
 
 # One stand-in per class, in the order of the numbers in classes.bin: other, upper or title case, lower case, other
 # letter, mark, number, white space. All are Latin-1, so that the text of stand-ins takes one byte a character.
@@ -76,25 +86,49 @@ def patterns() -> dict[str, str]:
     return {f"{name} {kind}": PATTERNS[name].format_map(alphabets[kind]) for name in PATTERNS for kind in alphabets}
 
 
-def ascii_splitter(pattern: str) -> Callable[[str], list[str]]:
+def ascii_splitter(pattern: str, window: int = WINDOW) -> Splitter:
     """Return the function that splits ASCII text: most text, and the faster way."""
-    return find_all(patterns()[f"{pattern} ascii"])
+    find = find_all(patterns()[f"{pattern} ascii"])
 
-
-def unicode_splitter(pattern: str) -> Callable[[str], list[str]]:
-    """Return the function that splits any text without lone surrogates."""
-    findall = find_all(patterns()[f"{pattern} unicode"])
-    classes = _Classes()
-
-    def split(text: str) -> list[str]:
-        pieces = []
-        start = 0
-        for length in map(len, findall(text.translate(classes))):
-            pieces.append(text[start : start + length])
-            start += length
-        return pieces
+    def split(text: str) -> Iterator[list[str]]:
+        return _windows(find, text, window)
 
     return split
+
+
+def unicode_splitter(pattern: str, window: int = WINDOW) -> Splitter:
+    """Return the function that splits any text without lone surrogates."""
+    find = find_all(patterns()[f"{pattern} unicode"])
+    classes = _Classes()
+
+    def split(text: str) -> Iterator[list[str]]:
+        start = 0
+        for found in _windows(find, text.translate(classes), window):
+            pieces = []
+            for length in map(len, found):
+                pieces.append(text[start : start + length])
+                start += length
+            yield pieces
+
+    return split
+
+
+def _windows(find: FindAll, text: str, window: int) -> Iterator[list[str]]:
+    """Yield the pieces of *text*, a window at a time, so that a long text does not become one long list.
+
+    Where a window ends, pieces may differ from those of the whole text: the last one goes on, and what it turns into
+    can change one or two before it (``ABC中DEF`` is two pieces, ``ABC中DEFg`` is one). So the last few are split again.
+    """
+    start, size = 0, window
+    while start + size < len(text):
+        pieces = find(text, start, start + size)[:-HELD_BACK]
+        if pieces:
+            yield pieces
+            start += sum(map(len, pieces))
+            size = window
+        else:
+            size *= 16
+    yield find(text, start, len(text))
 
 
 class _Classes(dict[int, str]):
