@@ -65,6 +65,12 @@ def test_a_join_that_fails_again_and_again_is_merged_as_one() -> None:
     assert Merger(open_table("o200k_base"), 8, 2).count(piece) == plain(piece, "o200k_base")
 
 
+def test_a_piece_is_begun_again_when_no_step_is_left_to_take_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merge, "STEPS_KEPT", 2)
+    for piece in (b"a" * 37 + b"ab" * 9 + b" " * 50, b" " * 301, b"-=" * 99 + b"\n" * 40):
+        assert Merger(open_table("o200k_base"), 8, 2).count(piece) == plain(piece, "o200k_base")
+
+
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merge, "REMEMBERED", 50)
     merger = Merger(open_table("o200k_base"), 16, 4)

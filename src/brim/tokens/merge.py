@@ -17,6 +17,9 @@ MARGIN = 16
 WINDOWS_SEEN = 64
 """Windows remembered while one piece is merged: enough for a run, whose windows are all alike."""
 
+STEPS_KEPT = 1024
+"""Windows that can be taken back, one after the other; beyond that the piece is begun again."""
+
 REMEMBERED = 1 << 18
 """Ranks, and joins of windows, that are remembered per vocabulary."""
 
@@ -99,11 +102,13 @@ class Merger:
             tokens, first, final, advance = found
             if last and not self._stay_apart(last, first):
                 failed_at = max(failed_at, start)
-                count, start, last = steps.pop()
+                count, start, last = steps.pop() if steps else (0, 0, b"")
                 window, margin = 2 * window, 2 * margin
                 continue
             if is_rest:
                 return count + tokens
+            if len(steps) >= STEPS_KEPT:
+                del steps[: STEPS_KEPT // 2]
             steps.append((count, start, last))
             count, start, last = count + tokens, start + advance, final
             if start > failed_at:
