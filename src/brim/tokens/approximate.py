@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 LOW, HIGH = 0.8, 3.0
-"""Real tokens for one approximate token. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to 2.86
-(Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside."""
+"""Real tokens for one approximate token. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to
+2.86 (Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside."""
 
 PER_MESSAGE = 4
 
