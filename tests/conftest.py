@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.table import open_table
 
 RANK_FILES = {
@@ -47,3 +48,13 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     else:
         os.environ["TIKTOKEN_CACHE_DIR"] = before
     return lambda text, encoding: len(loaded[encoding].encode_ordinary(text))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_configured_or_reported() -> Iterator[None]:
+    """Begin and end every test with the shipped model table, whatever another one configured or reported."""
+    before = remember_in(MemoryWindowStore())
+    use({})
+    yield
+    use({})
+    remember_in(before)

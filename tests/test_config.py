@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from brim import config, tokens
 from brim._yaml import read_mapping
 from brim.config import SETTINGS, config_files, load, project_folder, user_folder
 from brim.errors import ConfigError
@@ -260,3 +261,7 @@ def test_aliases_of_aliases_do_not_multiply() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], timeout=20, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode()[-300:]
+
+
+def test_the_modes_of_the_configuration_are_those_of_the_counters() -> None:
+    assert config.MODES == tokens.MODES

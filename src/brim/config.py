@@ -40,7 +40,8 @@ class Setting:
         self.default, self.variable, self.choices = default, variable, choices
 
 
-_MODES = ("auto", "approximate", "exact", "api")
+MODES = ("auto", "approximate", "exact", "api")
+"""The same as ``brim.tokens.MODES``, which stands above this file."""
 
 SETTINGS = (
     Setting("model", str, "the model to count for when none is named", variable="BRIM_MODEL"),
@@ -50,7 +51,7 @@ SETTINGS = (
         "how to count",
         default="auto",
         variable="BRIM_MODE",
-        choices=_MODES,
+        choices=MODES,
     ),
     Setting("models", dict, "models to add, or fields of known models to override", default={}),
 )

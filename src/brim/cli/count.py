@@ -6,11 +6,11 @@ import sys
 
 from brim.cli.inputs import Source, chunks, sources
 from brim.cli.output import Progress, heading, note, paint, say, say_json, share, table
-from brim.cli.settings import MODES, add_json, add_model, settings, whole_number
+from brim.cli.settings import add_json, add_model, settings, whole_number
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.tokens.count import Count
-from brim.tokens.counters import counter_for
+from brim.tokens.counters import MODES, counter_for
 from brim.tokens.stream import count_stream
 
 TYPE_CHECKING = False

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from typing import Any
 
-MODES = ("auto", "approximate", "exact", "api")
-
 
 def add_model(parser: ArgumentParser) -> None:
     """Add ``--model``, which completes model names."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 
 from brim.tokens.encoding import load_table_counter, without_surrogates
-from brim.tokens.engines import EngineFailed, EngineUnavailable
+from brim.tokens.engines import NOT_ADDITIVE, EngineFailed, EngineUnavailable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ _VOCABULARIES = {
 more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
 
 _OPENAI = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
-_SENTENCEPIECE = frozenset({"mistral"})
 _COMPOSED = frozenset({"qwen3"})
 """Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
 
@@ -83,9 +82,6 @@ class NativeEngine:
 
     encodings = frozenset(_VOCABULARIES)
     """OpenAI's three, and the open models' that the package carries."""
-
-    additive = encodings - _SENTENCEPIECE
-    """Encodings in which counts of blocks add up. SentencePiece puts a mark before every text, so of a block too."""
 
     pays_from = 500_000
     """Characters from which on loading it (about a quarter of a second) beats counting on with the table."""
@@ -145,7 +141,7 @@ class NativeCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
-        if len(text) < BATCH_FROM or self.encoding in _SENTENCEPIECE:
+        if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
             return self._count(text)
         total = 0
         group: list[str] = []
