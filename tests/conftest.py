@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from brim.models import MemoryWindowStore, remember_in, use
 from brim.tokens.table import open_table
@@ -18,6 +19,9 @@ RANK_FILES = {
     "cl100k_base": "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken",
 }
 """What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these names."""
+
+settings.register_profile("any machine", deadline=None)  # how fast a machine is, is for bench/
+settings.load_profile("any machine")
 
 Oracle = Callable[[str, str], int]
 

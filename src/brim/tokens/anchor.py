@@ -7,20 +7,20 @@ off by 0.1 % in the median and by less than 4 % in 99 of 100 requests.
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, Ratio, learn
+from brim.tokens.costs import message_costs
 from brim.tokens.count import Count
+from brim.tokens.digests import digests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
+    from brim.tokens.costs import MessageCosts
     from brim.tokens.types import TokenCounter
 
 __all__ = ["Anchor", "AnchorStore", "AnchoredTokenCounter", "MemoryAnchorStore"]
@@ -125,6 +125,10 @@ class AnchoredTokenCounter:
         self._calibrations, self._local = calibrations, local
         self._encoding = encoding if encoding is not None else _family_of(counter)
 
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return what the wrapped counter gives for each message: no report says what a single one takes."""
+        return message_costs(self.counter, messages, tools)
+
     def count(self, text: str, /) -> Count:
         """Return the wrapped counter's count: a text alone was never reported."""
         return self.counter.count(text)
@@ -135,7 +139,7 @@ class AnchoredTokenCounter:
         ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and ``PREFIX_ERROR`` of the
         reported part to each side: in 99 of 100 requests the next report lies between them, if the rest does.
         """
-        anchor = self._longest(list(_digests(messages, tools, self.model)), self.anchors)
+        anchor = self._longest(list(digests(messages, tools, self.model)), self.anchors)
         if anchor is None:
             return self.counter.count_messages(messages, tools)
         tail = messages[anchor.messages :]
@@ -159,12 +163,12 @@ class AnchoredTokenCounter:
 
         Nothing is remembered, and None returned, when there are no messages or no tokens: such events say nothing.
         """
-        digests = list(_digests(messages, tools, self.model))
-        if reported_tokens <= 0 or output_tokens < 0 or not messages or len(digests) != len(messages):
+        known = list(digests(messages, tools, self.model))
+        if reported_tokens <= 0 or output_tokens < 0 or not messages or len(known) != len(messages):
             return None
-        anchor = Anchor(digests[-1], len(messages), int(reported_tokens) + int(output_tokens), self.model)
+        anchor = Anchor(known[-1], len(messages), int(reported_tokens) + int(output_tokens), self.model)
         if self._calibrations is not None and self.anchors.get(anchor.digest) != anchor:
-            self._teach(self._calibrations, anchor, self._longest(digests[:-1], self.anchors), messages, tools)
+            self._teach(self._calibrations, anchor, self._longest(known[:-1], self.anchors), messages, tools)
         self.anchors.put(anchor)
         return anchor
 
@@ -203,65 +207,3 @@ class AnchoredTokenCounter:
 def _family_of(counter: TokenCounter) -> str:
     """Return the family that *counter* takes its ratio from: for a name that nobody knows, not its encoding's."""
     return str(getattr(counter, "family", None) or getattr(counter, "encoding", ""))
-
-
-def _digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
-    """Yield the digest of each prefix, shortest first; each takes in the one before it, so each message is read once.
-
-    It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
-    seen): nothing after it is known, which costs an anchor and never gives a wrong one.
-    """
-    try:
-        rolling = _hash(model.encode("utf-8", "surrogatepass"), _canonical(list(tools or ())))
-        for message in messages:
-            rolling = _hash(rolling, _canonical(message))
-            yield rolling.hex()
-    except (RecursionError, TypeError, ValueError):
-        return
-
-
-def _hash(before: bytes, data: bytes) -> bytes:
-    return blake2b(data, digest_size=16, key=blake2b(before, digest_size=16).digest()).digest()
-
-
-def _canonical(value: object) -> bytes:
-    """Return *value* as bytes that are equal when the provider sees the same."""
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":")).encode()
-
-
-def _plain(value: object) -> object:
-    """Return *value* without what makes no difference to the provider.
-
-    A dict and an object with the same fields are the same; a field that is None is one that is missing; a text is a
-    list of one text part; and a cache mark, which clients move along with every request, is nothing.
-    """
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, bytes | bytearray):
-        return {"bytes": bytes(value).hex()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    fields = _fields(value)
-    plain = {str(key): _plain(item) for key, item in fields.items() if item is not None and key != "cache_control"}
-    if "role" in plain and isinstance(plain.get("content"), str):
-        plain["content"] = [{"type": "text", "text": plain["content"]}]
-    return plain
-
-
-def _fields(value: object) -> Mapping[str, object]:
-    """Return what *value* holds; ``TypeError`` if that cannot be seen, as a guess could take two messages for one."""
-    if isinstance(value, Mapping):
-        return value
-    dump = getattr(value, "model_dump", None)
-    if callable(dump) and isinstance(dumped := dump(), Mapping):
-        return dumped
-    names = [name for kind in type(value).__mro__ for name in _names(kind)]
-    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
-    if not fields:
-        raise TypeError(f"cannot see into {type(value).__name__}")
-    return fields
-
-
-def _names(kind: type) -> Sequence[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from brim.tokens.costs import MessageCosts
+
 LOW, HIGH = 0.8, 3.0
 """Real tokens for one approximate token. On the sixteen kinds of text in ``bench/corpus.py`` it is 0.90 (Python) to
 2.86 (Japanese) in o200k_base; the interval is that, rounded outwards. A megabyte of spaces still lies outside."""
@@ -44,13 +46,19 @@ class ApproximateTokenCounter:
 
         Content that is not text (calls, images) is counted as the messages room counts it, its text by length.
         """
+        costs = self.costs(messages, tools)
+        return _estimate(costs.fixed + sum(costs.each))
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message, which add up to ``count_messages``."""
+        from brim.tokens.costs import MessageCosts
         from brim.tokens.messages import Framing, measure
 
         bare = Framing(priming=0, message=0, roles=False)
         tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)
-        contents = sum(max(1, characters // 4 + other) for characters, other in tally.parts)
-        rest = tally.rest[0] // 4 + tally.rest[1]
-        return _estimate(contents + PER_MESSAGE * len(tally.parts) + rest)
+        each = tuple(max(1, characters // 4 + other) + PER_MESSAGE for characters, other in tally.parts)
+        fixed = tally.rest[0] // 4 + tally.rest[1]
+        return MessageCosts(each, fixed, lambda kept: _estimate(fixed + sum(each[at] for at in kept)))
 
 
 def _estimate(tokens: int) -> Count:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tokens.calibrate import CalibrationStore, Ratio
-    from brim.tokens.messages import Framing
+    from brim.tokens.costs import MessageCosts
+    from brim.tokens.messages import Framing, Tally
 
 
 class CalibratedTokenCounter:
@@ -50,8 +51,19 @@ class CalibratedTokenCounter:
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
     ) -> Count:
         """Return the tokens of a request: its text times the ratio, and the rest by the provider's own rules."""
+        return self._scaled(self._tally(messages, tools, framing)).count_on(self.ratio.basis)
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message, which add up to ``count_messages``."""
+        from brim.tokens.costs import costs_of
+
+        return costs_of(self._tally(messages, tools, None), self._scaled, self.ratio.basis)
+
+    def _tally(self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None) -> Tally:
         from brim.tokens.messages import measure
 
-        tally = measure(messages, tools, model_name=self.model, count_text=self._count, framing=framing)
-        value, low, high, basis = self.ratio
-        return tally.scaled(value, low, high).count_on(basis)
+        return measure(messages, tools, model_name=self.model, count_text=self._count, framing=framing)
+
+    def _scaled(self, tally: Tally) -> Tally:
+        value, low, high, _ = self.ratio
+        return tally.scaled(value, low, high)

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from brim.tokens.costs import MessageCosts
     from brim.tokens.engines import EncodingCounter
-    from brim.tokens.messages import Framing
+    from brim.tokens.messages import Framing, Tally
 
 DEFAULT_ENCODING = "o200k_base"
 """What is counted with when no model is named."""
@@ -51,17 +52,28 @@ class ExactTokenCounter:
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
     ) -> Count:
         """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
+        return self._judge(self._tally(messages, tools, framing)).count
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message, which add up to ``count_messages``."""
+        from brim.tokens.costs import costs_of
+
+        return costs_of(self._tally(messages, tools, None), self._judge)
+
+    def _tally(self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None) -> Tally:
         from brim.tokens.messages import measure
 
-        tally = measure(
+        return measure(
             messages, tools, model_name=self.model, encoding=self.encoding, count_text=self._count, framing=framing
         )
+
+    def _judge(self, tally: Tally) -> Tally:
         if self._count.exact:
-            return tally.count
+            return tally
         from brim.tokens.calibrate import ANY_FAMILY, prior_for
 
         value, low, high, _ = prior_for(ANY_FAMILY)
-        return tally.scaled(value, low, high).count
+        return tally.scaled(value, low, high)
 
     def _result(self, tokens: int) -> Count:
         """Return *tokens* as a count: exact, unless the only engine of this encoding failed and another stood in."""

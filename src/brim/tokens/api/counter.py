@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from brim.tokens.api.requests import Request
+    from brim.tokens.costs import MessageCosts
     from brim.tokens.types import TokenCounter
 
 _OWN_FAULT = frozenset({400, 413, 422})
@@ -83,6 +84,12 @@ class ApiTokenCounter:
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return what the endpoint counts for a request with *messages* and *tools*, in any provider's shape."""
         return self._count(messages, tools, lambda: self.fallback.count_messages(messages, tools))
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return what the fallback gives for each message: asking would be one request per message."""
+        from brim.tokens.costs import message_costs
+
+        return message_costs(self.fallback, messages, tools)
 
     def close(self) -> None:
         """Close the client that was made here; the next count makes another."""

@@ -134,8 +134,10 @@ def reader_of(value: object) -> Reader | None:
 
 def is_prompt(message: object) -> bool:
     """Whether a person wrote *message*: results of tools also come in the name of the user."""
-    if string(get(message, "role")) not in ("user", "human"):
-        return isinstance(message, str)
+    role = string(get(message, "role"))
+    if role not in ("user", "human"):
+        # A content of Gemini's that names no role is the user's.
+        return isinstance(message, str) or (not role and get(message, "parts") is not None)
     content = get(message, "content")
     if content is None:
         content = get(message, "parts")

@@ -11,7 +11,7 @@ from brim.tokens.count import Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from brim.tokens.count import Basis
     from brim.tokens.messages.rules import Width
@@ -43,8 +43,21 @@ class Tally:
     reason for doubt, and then all three are equal. It does not change.
     """
 
-    __slots__ = ("_pairs", "_sums", "exact", "fixed", "high", "low", "per_message", "reasons", "text_tokens", "tokens")
+    __slots__ = (
+        "_details",
+        "_pairs",
+        "_sums",
+        "exact",
+        "fixed",
+        "high",
+        "low",
+        "per_message",
+        "reasons",
+        "text_tokens",
+        "tokens",
+    )
 
+    _details: Details | None
     _pairs: tuple[tuple[int, int], ...]
     _sums: Sums
     tokens: int
@@ -64,10 +77,17 @@ class Tally:
     text_tokens: int
     """The share of ``tokens`` that ``count_text`` counted."""
 
-    def __init__(self, pairs: tuple[tuple[int, int], ...], sums: Sums, reasons: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        pairs: tuple[tuple[int, int], ...],
+        sums: Sums,
+        reasons: tuple[str, ...],
+        details: Details | None = None,
+    ) -> None:
         per_message = tuple(max(0, text + other) for text, other in pairs)
         tokens = max(sums.text + sums.other, sum(per_message), 0)
         values = {
+            "_details": details,
             "_pairs": pairs,
             "_sums": sums,
             "tokens": tokens,
@@ -101,6 +121,27 @@ class Tally:
         bounds = floor(old.text_low * low), ceil(old.text_high * high)
         sums = Sums((text, *bounds), (old.other, old.other_low, old.other_high))
         return Tally(pairs, sums, self.reasons or ("text counted with another vocabulary",))
+
+    def only(self, kept: Iterable[int]) -> Tally:
+        """Return the tally of the messages at the places *kept* alone, with what belongs to no message.
+
+        It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
+        must be among them, because reasoning before it may not count. Not for a tally that was ``scaled``.
+        """
+        if self._details is None:
+            raise ValueError("take the messages before the tally is scaled")
+        details, everything = self._details, self._sums
+        sums, pairs, reasons = Sums(), [], dict.fromkeys(details.fixed)
+        in_messages = [sum(column) for column in zip(*details.messages, strict=True)] or [0] * 6
+        chosen = [0] * 6
+        for at in kept:
+            pairs.append(self._pairs[at])
+            reasons.update(dict.fromkeys(details.reasons[at]))
+            for column, value in enumerate(details.messages[at]):
+                chosen[column] += value
+        for name, all_of_it, here in zip(_COLUMNS, in_messages, chosen, strict=True):
+            setattr(sums, name, getattr(everything, name) - all_of_it + here)
+        return Tally(tuple(pairs), sums, tuple(reasons))
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
@@ -136,7 +177,7 @@ class Tally:
         return hash((self._pairs, self.tokens, self.low, self.high, self.reasons))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Tally, (self._pairs, self._sums, self.reasons)
+        return Tally, (self._pairs, self._sums, self.reasons, self._details)
 
     def __repr__(self) -> str:
         if self.exact:
@@ -144,17 +185,33 @@ class Tally:
         return f"Tally({self.tokens}, {self.low}..{self.high}: {'; '.join(self.reasons)})"
 
 
+_COLUMNS = ("text", "text_low", "text_high", "other", "other_low", "other_high")
+
+
+class Details:
+    """What each message added, so that a tally can be taken of some of them: six numbers, and reasons for doubt."""
+
+    __slots__ = ("fixed", "messages", "reasons")
+
+    def __init__(self) -> None:
+        self.fixed: tuple[str, ...] = ()
+        self.messages: list[tuple[int, ...]] = []
+        self.reasons: list[tuple[str, ...]] = []
+
+
 class Ledger:
     """Adds up one measurement. Each distinct text is given to ``count_text`` once."""
 
-    __slots__ = ("_count_text", "_memo", "_other_mark", "_pairs", "_reasons", "_text_mark", "sums")
+    __slots__ = ("_count_text", "_details", "_here", "_mark", "_memo", "_pairs", "_reasons", "sums")
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count_text = count_text
         self._memo: dict[str, int] = {"": 0}
         self._pairs: list[tuple[int, int]] = []
         self._reasons: dict[str, None] = {}
-        self._text_mark = self._other_mark = 0
+        self._here: dict[str, None] = {}
+        self._mark: tuple[int, ...] = (0,) * 6
+        self._details = Details()
         self.sums = Sums()
 
     def count(self, text: str) -> int:
@@ -192,18 +249,29 @@ class Ledger:
 
     def because(self, reason: str) -> None:
         """Give a reason why the result is not exact; each is listed once."""
-        self._reasons[reason] = None
+        self._reasons[reason] = self._here[reason] = None
 
     def close_message(self) -> None:
         """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
-        sums = self.sums
-        self._pairs.append((sums.text - self._text_mark, sums.other - self._other_mark))
-        self._text_mark, self._other_mark = sums.text, sums.other
+        now = self._now()
+        added = tuple(new - old for new, old in zip(now, self._mark, strict=True))
+        self._pairs.append((added[0], added[3]))
+        self._details.messages.append(added)
+        self._details.reasons.append(tuple(self._here))
+        self._mark = now
+        if self._here:
+            self._here = {}
 
     def begin_messages(self) -> None:
         """Begin the first message: what was added before belongs to none."""
-        self._text_mark, self._other_mark = self.sums.text, self.sums.other
+        self._mark = self._now()
+        self._details.fixed = tuple(self._here)
+        self._here = {}
 
     def tally(self) -> Tally:
         """Return the result."""
-        return Tally(tuple(self._pairs), self.sums, tuple(self._reasons))
+        return Tally(tuple(self._pairs), self.sums, tuple(self._reasons), self._details)
+
+    def _now(self) -> tuple[int, ...]:
+        sums = self.sums
+        return sums.text, sums.text_low, sums.text_high, sums.other, sums.other_low, sums.other_high
