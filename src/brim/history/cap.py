@@ -1,0 +1,127 @@
+"""Long results of tools, shortened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from brim.errors import InputError
+from brim.history.draft import Draft, draft
+from brim.history.editing import with_field
+from brim.history.select import select
+from brim.history.shorten import shorten
+from brim.tokens.costs import joined, message_costs
+from brim.tokens.messages.fields import get, is_mapping, is_sequence, pairs, string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from brim.history.reading.entry import Entry
+    from brim.history.types import Pin, Provider, Pruned
+    from brim.tokens.types import TokenCounter
+
+    Shorten = Callable[[str], str]
+
+LEAST = 50
+"""A smaller cap would hold little more than the note about what was cut."""
+
+
+class ToolResultCap:
+    """Shortens results of more than *limit* tokens, oldest first, until the history fits; then drops oldest units.
+
+    Beginning and end of a result stay, and a note says how much is gone between them. Results are shortened in copies
+    of their messages. What fits is left as it is, whatever its results are.
+    """
+
+    def __init__(self, limit: int = 2_000) -> None:
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < LEAST:
+            raise InputError(f"limit must be a whole number of tokens from {LEAST} on, not {limit!r}")
+        self.limit = limit
+
+    def prune(
+        self,
+        messages: Sequence[Any],
+        target: int,
+        *,
+        model: str | None = None,
+        tools: Sequence[Any] | None = None,
+        provider: Provider | Literal["auto"] = "auto",
+        counter: TokenCounter | None = None,
+        fill: bool = False,
+        pin: Pin | None = None,
+    ) -> Pruned:
+        """Return *messages* with long results shortened, pruned to *target* tokens: see ``Pruner.prune``."""
+        work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
+        capped, places = self._cap(work)
+        notes = [f"results were shortened in {len(places)} messages: {', '.join(map(str, places))}"] if places else []
+        kept = select(capped, target, fill=fill)
+        return capped.finish("cap", kept, reason="it does not fit with what is newer", notes=notes)
+
+    def _cap(self, work: Draft) -> tuple[Draft, list[int]]:
+        """Return the draft with as many results shortened as it takes to fit, and the places of their messages."""
+        entries = [entry for unit in work.units for entry in unit.entries]
+        over = work.total - work.target
+        changed: dict[int, Any] = {}
+        costs = []
+        for at, entry in enumerate(entries):
+            if over <= 0:
+                break
+            if entry.results and work.costs.each[at] > self.limit:
+                message = self._shortened(entry, work.counter)
+                if message is not entry.message:
+                    changed[at] = message
+                    costs.append(message_costs(work.counter, [message]))
+                    over -= work.costs.each[at] - costs[-1].each[0]
+        if not changed:
+            return work, []
+        return work.with_messages(changed, joined(costs)), [entries[at].index for at in changed]
+
+    def _shortened(self, entry: Entry, counter: TokenCounter) -> Any:
+        def cut(text: str) -> str:
+            return shorten(text, self.limit, counter)
+
+        message = entry.message
+        for field in ("content", "output", "parts"):
+            found = get(message, field)
+            if found is None:
+                continue
+            whole = entry.role == "tool"
+            new = _texts(found, cut) if whole else _blocks(found, cut)
+            return message if new is found else with_field(message, field, new)
+        return message
+
+
+def _texts(value: Any, cut: Shorten) -> Any:
+    """Return *value*, a text or a list of parts, with every long text in it shortened; itself if there is none."""
+    if isinstance(value, str):
+        short = cut(value)
+        return value if short == value else short
+    if is_sequence(value):
+        new = [_texts(part, cut) for part in value]
+        return value if all(one is two for one, two in zip(new, value, strict=True)) else new
+    text = get(value, "text")
+    if isinstance(text, str) and (short := cut(text)) != text:
+        return with_field(value, "text", short)
+    return value
+
+
+def _blocks(value: Any, cut: Shorten) -> Any:
+    """Return the blocks *value* with the results among them shortened."""
+    if not is_sequence(value):
+        return value
+    new = [_block(block, cut) for block in value]
+    return value if all(one is two for one, two in zip(new, value, strict=True)) else new
+
+
+def _block(block: Any, cut: Shorten) -> Any:
+    if string(get(block, "type")) == "tool_result":
+        content = get(block, "content")
+        short = _texts(content, cut)
+        return block if short is content else with_field(block, "content", short)
+    for field in ("functionResponse", "function_response"):
+        answer = get(block, field)
+        response = get(answer, "response")
+        if is_mapping(response):
+            short = {name: _texts(inner, cut) if isinstance(inner, str) else inner for name, inner in pairs(response)}
+            if any(short[name] is not inner for name, inner in pairs(response)):
+                return with_field(block, field, with_field(answer, "response", short))
+    return block
