@@ -3,6 +3,7 @@
 import json
 
 import brim
+from brim.history import FifoPruner
 from brim.models import cost
 from brim.window import MemoryConfig, TokenBudgetCalculator, WorkingMemory
 
@@ -16,6 +17,9 @@ print("budget:  ", TokenBudgetCalculator().calculate("gpt-4o", messages).memory_
 memory = WorkingMemory(MemoryConfig(max_working_memory_tokens=150_000, output_reserve=8_192))
 sections = {"system_prompt": 1_200, "procedure": 300, "knowledge": 1_500, "episodes": 400, "current_message": 100}
 print("history: ", memory.history_budget(**sections), "tokens are left for history")
+
+pruned = FifoPruner().prune(messages, 80, model="gpt-4o")
+print("pruned:  ", pruned.receipt)
 
 usage = {"input_tokens": 1_200, "cache_read_input_tokens": 45_000, "output_tokens": 800}
 print("cost:    ", cost(usage, model="claude-sonnet-4-5"), "micro-dollars")

@@ -26,7 +26,17 @@ run brim budget --model gpt-3.5-turbo --messages messages.json --tools tools.jso
 step "5. What do models hold, and what do they charge?"
 run brim models gpt-4o claude-sonnet-4-5 gemini-2.5-pro
 
-step "6. The same from Python."
+step "6. Too long? What stays is valid for its provider, and at most the target."
+run brim fit agent.json --model gpt-4o --target 120
+
+step "7. Broken by an interrupted run? Every violation is listed, and the smallest change that mends it."
+run brim check broken.json || true
+run brim repair broken.json --dry-run || true
+
+step "8. A working memory put together: what goes in, what was left out, and why."
+run brim assemble --config memory.yaml
+
+step "9. The same from Python."
 cat tour.py
 printf '\n'
 "$(dirname "$(command -v brim)")/python" tour.py

@@ -1,7 +1,8 @@
 """brim: the context budget for LLM agents.
 
 Fill the context window to the brim, never over. One folder per question: ``tokens`` (how many tokens is this?),
-``models`` (what does this model hold, and what does it charge?), ``window`` (how much room is there?).
+``models`` (what does this model hold, and what does it charge?), ``history`` (what may leave?), ``window`` (how much
+room is there?).
 """
 
 from __future__ import annotations

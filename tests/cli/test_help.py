@@ -10,7 +10,7 @@ import pytest
 import brim as library
 from tests.cli.conftest import COMMAND, Brim
 
-COMMANDS = ("count", "budget", "models", "config", "completion")
+COMMANDS = ("count", "budget", "fit", "check", "repair", "models", "config", "completion")
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

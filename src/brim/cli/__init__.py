@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 COMMANDS = {
     "count": "Count the tokens of text, files or folders.",
     "budget": "Show how a model's window is divided.",
+    "fit": "Make a history fit into a target.",
+    "check": "Check whether a provider would accept a history.",
+    "repair": "Make a broken history valid again.",
+    "assemble": "Put a working memory together from a configuration file.",
     "models": "Search and compare models.",
     "config": "Show the settings in force, and where each comes from.",
     "completion": "Print the script that completes brim in your shell.",

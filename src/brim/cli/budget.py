@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
-from brim.cli.inputs import Source, chunks
+from brim.cli.messages import read_messages, read_text, read_tools
 from brim.cli.output import note, paint, say, say_json, share, symbols, table, terminal_width
 from brim.cli.settings import add_json, add_model, settings, whole_number
 from brim.errors import InputError
@@ -16,7 +15,6 @@ from brim.window.budget import TokenBudget, TokenBudgetCalculator
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from typing import Any
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),
@@ -57,11 +55,9 @@ def run(options: Namespace) -> int:
     name = settings(model=options.model)["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    messages = _messages(options.messages) if options.messages else []
-    tools = _json(options.tools) if options.tools else None
-    if tools is not None and not isinstance(tools, list):
-        raise InputError(f"{options.tools}: tools must be a list of schemas, not {_kind(tools)}")
-    directive = _read(options.directive[1:]) if options.directive.startswith("@") else options.directive
+    messages = read_messages(options.messages) if options.messages else []
+    tools = read_tools(options.tools) if options.tools else None
+    directive = read_text(options.directive[1:]) if options.directive.startswith("@") else options.directive
     budget = TokenBudgetCalculator().calculate(
         name, messages, directive, tools=tools, max_output=options.max_output, context_window=options.window
     )
@@ -71,37 +67,6 @@ def run(options: Namespace) -> int:
     else:
         _show(budget)
     return 0 if budget.fits else 1
-
-
-def _messages(path: str) -> Any:
-    value = _json(path)
-    if isinstance(value, dict) and any(value.get(key) is not None for key in ("messages", "input", "contents")):
-        return value
-    if not isinstance(value, list):
-        raise InputError(f"{path}: messages must be a list of messages or a request body, not {_kind(value)}")
-    return value
-
-
-def _json(path: str) -> Any:
-    try:
-        return json.loads(_read(path).removeprefix("\ufeff"))
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
-    except ValueError as error:  # a number of more digits than Python reads
-        raise InputError(f"{path}: {error}") from None
-    except RecursionError:
-        raise InputError(f"{path}: nested too deeply") from None
-
-
-def _read(path: str) -> str:
-    name = "standard input" if path == "-" else path
-    return "".join(chunks(Source(name, path=path), lambda _size: None))
-
-
-def _kind(value: object) -> str:
-    return {dict: "an object", list: "a list", str: "a text", bool: "a yes or no", type(None): "null"}.get(
-        type(value), "a number"
-    )
 
 
 def _counts(budget: TokenBudget) -> dict[str, object]:

@@ -27,10 +27,16 @@ def say(text: str = "") -> None:
 
 
 def note(text: str) -> None:
-    """Print a line to standard error, after what was said before it."""
+    """Print a line to standard error that says who speaks."""
+    tell(f"brim: {text}")
+
+
+def tell(text: str) -> None:
+    """Print to standard error, after what was said before; if that is closed, nowhere."""
     if sys.stdout is not None:
         sys.stdout.flush()
-    print(f"brim: {text}", file=sys.stderr)
+    if sys.stderr is not None:
+        print(text, file=sys.stderr)
 
 
 def say_json(value: object) -> None:

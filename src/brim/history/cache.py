@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from brim.history.types import CacheEffect
@@ -70,4 +70,4 @@ def cache_effect(
 
 
 def _up(amount: Decimal) -> int:
-    return -int(-amount // 1)
+    return int(amount.to_integral_value(ROUND_CEILING))

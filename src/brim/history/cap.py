@@ -29,7 +29,7 @@ class ToolResultCap:
     """Shortens results of more than *limit* tokens, oldest first, until the history fits; then drops oldest units.
 
     Beginning and end of a result stay, and a note says how much is gone between them. Results are shortened in copies
-    of their messages. What fits is left as it is, whatever its results are.
+    of their messages; pinned ones stay as they are. What fits is left alone, whatever its results are.
     """
 
     def __init__(self, limit: int = 2_000) -> None:
@@ -59,13 +59,14 @@ class ToolResultCap:
     def _cap(self, work: Draft) -> tuple[Draft, list[int]]:
         """Return the draft with as many results shortened as it takes to fit, and the places of their messages."""
         entries = [entry for unit in work.units for entry in unit.entries]
+        pinned = {entry.index for at in work.pins for entry in work.units[at].entries}
         over = work.total - work.target
         changed: dict[int, Any] = {}
         costs = []
         for at, entry in enumerate(entries):
             if over <= 0:
                 break
-            if entry.results and work.costs.each[at] > self.limit:
+            if entry.results and work.costs.each[at] > self.limit and entry.index not in pinned:
                 message = self._shortened(entry, work.counter)
                 if message is not entry.message:
                     changed[at] = message

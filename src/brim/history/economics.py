@@ -12,8 +12,9 @@ DEFAULT_LOW = 0.6
 """The low mark where nothing is known of prices."""
 OVERHEAD = 0.2
 """What cutting may cost at most: writing anew, as a share of what reading and writing the same turns costs anyway."""
-MARKS = tuple(mark / 100 for mark in range(90, 15, -5))
-"""The low marks that are tried, as shares of the high one, highest first: the more stays, the better."""
+MARKS = tuple(mark / 100 for mark in range(90, 25, -5))
+"""The low marks that are tried, as shares of the high one, highest first: the more stays, the better. Below the last
+one the agent would forget more than money can justify."""
 
 
 @dataclass(frozen=True, slots=True)

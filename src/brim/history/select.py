@@ -96,13 +96,16 @@ def newest(
     """Return the shortest legal run of the newest messages of at least *at_least* tokens; everything if it is less."""
     work = draft(messages, at_least, model=model, provider=provider, counter=counter, pin=pin)
     must = required(work, at_least)
-    kept = set(must)
-    for cut in range(len(work.units) - 1, -1, -1):
-        if price(work, kept) - work.fixed >= at_least:
+    stays = set(must)
+    tokens = price(work, must) - work.fixed
+    enough, cut = tokens, len(work.units)
+    for place in range(len(work.units) - 1, -1, -1):
+        if enough >= at_least:
             break
-        if may_cut(work, must, cut):
-            kept = {*must, *range(cut, len(work.units))}
-    return work.finish("newest", kept, reason="older than the newest that must stay")
+        tokens += 0 if place in stays else work.sizes[place]
+        if may_cut(work, must, place):
+            enough, cut = tokens, place
+    return work.finish("newest", stays.union(range(cut, len(work.units))), reason="older than what must stay")
 
 
 def longest_run(draft: Draft, must: list[int], limit: int, oldest: int = 0) -> int:

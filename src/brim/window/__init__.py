@@ -1,7 +1,11 @@
 """How much room is there?
 
 ``budget`` divides a model's window between the messages, the directive, the response and what may be injected;
-``memory`` divides a working memory between its sections and says what is left for history.
+``memory`` divides a working memory between its sections, says what is left for history, and assembles the request.
+
+Bottom-up, what assembles: ``assembly`` is the result; ``limits`` says how much a request may take; ``items`` chooses
+knowledge and episodes; ``parts`` is what stands before the history and ``tail`` what stands after it; ``given`` reads
+the arguments; ``account`` gives every token to its section; ``assemble`` decides what leaves.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.window.assembly import Assembly, DroppedItem, Section
     from brim.window.budget import (
         DEFAULT_CONTEXT_WINDOW,
         MODEL_CONTEXT_WINDOWS,
@@ -29,12 +34,21 @@ __all__ = [
     "RESPONSE_RESERVE_MIN",
     "RESPONSE_RESERVE_RATIO",
     "SAFETY_BUFFER_RATIO",
+    "Assembly",
+    "DroppedItem",
     "MemoryConfig",
+    "Section",
     "TokenBudget",
     "TokenBudgetCalculator",
     "WorkingMemory",
 ]
 
-_MEMORY = ("MemoryConfig", "WorkingMemory")
+_ELSEWHERE = {
+    "Assembly": "assembly",
+    "DroppedItem": "assembly",
+    "MemoryConfig": "memory",
+    "Section": "assembly",
+    "WorkingMemory": "memory",
+}
 
-__getattr__, __dir__ = exports(__name__, {name: "memory" if name in _MEMORY else "budget" for name in __all__})
+__getattr__, __dir__ = exports(__name__, {name: _ELSEWHERE.get(name, "budget") for name in __all__})

@@ -1,0 +1,237 @@
+"""Messages in JSON: a list, a whole request body, or the transcript of an agent; and back in the form they came in."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from brim.cli.inputs import Source, chunks
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from typing import Any
+
+    from brim.history.types import Provider
+
+BODIES = ("messages", "input", "contents")
+"""Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""
+
+
+class Document:
+    """What was read: its *messages*, and where they stand in it.
+
+    *key* names them in a request *body*; both are empty for a plain list. *lines* are the lines of the file that the
+    messages of a transcript begin in, and *broken* those that are not JSON.
+    """
+
+    __slots__ = ("body", "broken", "key", "lines", "messages", "name", "text")
+
+    def __init__(self, name: str, text: str, messages: list[Any]) -> None:
+        self.name, self.text, self.messages = name, text, messages
+        self.body: dict[str, Any] = {}
+        self.key = ""
+        self.lines: list[int] | None = None
+        self.broken: list[int] = []
+
+    @property
+    def model(self) -> str | None:
+        """The model that the request body names, if it does."""
+        name = self.body.get("model")
+        return name if isinstance(name, str) and name else None
+
+    @property
+    def unit(self) -> str:
+        """What a place is counted in."""
+        return "message" if self.lines is None else "line"
+
+    def place(self, index: int) -> int:
+        """Return where the message *index* stands: its place in the list, or its line in a transcript."""
+        if self.lines is None:
+            return index
+        return self.lines[min(index, len(self.lines) - 1)] if self.lines else 1
+
+    def provider(self, asked: str, model: str | None = None) -> tuple[Provider, str]:
+        """Return whose rules hold, and how that was found; *asked* is what ``--provider`` says."""
+        from brim.history.reading.detect import provider_of
+
+        model = model or self.model
+        found = provider_of(self.messages, asked, model)  # type: ignore[arg-type] # argparse has checked it
+        if asked != "auto":
+            return found, "given with --provider"
+        if self.lines is not None:
+            return "anthropic", "it is a Claude Code transcript"
+        if self.key in ("input", "contents"):
+            return "responses" if self.key == "input" else "gemini", f"found from the request's {self.key}"
+        if self.key and found in ("openai", "anthropic") and self._is_anthropic():
+            return "anthropic", "found from the request's fields"
+        if provider_of(self.messages, "auto") != provider_of(self.messages, "auto", "claude"):
+            return found, f"found from the model's name, {model}" if model else "the default for plain messages"
+        return found, "found from the shape of the messages"
+
+    def _is_anthropic(self) -> bool:
+        tools = self.body.get("tools")
+        first = tools[0] if isinstance(tools, list) and tools else None
+        named = isinstance(first, dict) and "input_schema" in first
+        return named or any(field in self.body for field in ("system", "anthropic_version"))
+
+    def with_messages(self, messages: list[Any]) -> str:
+        """Return the JSON with *messages* in place of its own, in the same form."""
+        if self.key:
+            return to_text({**self.body, self.key: messages}, like=self.text)
+        if messages and self.text.strip().count("\n") == len(self.messages) + 1:  # a line for each, and for a bracket
+            return "[\n" + ",\n".join(f"  {to_text(message, like='')}" for message in messages) + "\n]"
+        return to_text(messages, like=self.text)
+
+
+def add_file(parser: ArgumentParser, what: str) -> None:
+    """Add the file that a command works on."""
+    parser.add_argument("file", metavar="FILE|-", help=f"{what}; - is standard input")
+
+
+def add_provider(parser: ArgumentParser) -> None:
+    """Add ``--provider``."""
+    from brim.history.types import PROVIDERS
+
+    text = "whose rules hold (default: auto, found from the messages)"
+    parser.add_argument("--provider", choices=["auto", *PROVIDERS], default="auto", help=text)
+
+
+def read_document(path: str) -> Document:
+    """Return the messages in *path*: a list, a request body or a transcript; ``InputError`` if it is none of them."""
+    text, name = read_text(path), _name(path)
+    try:
+        value = _parsed(text, name)
+    except InputError:
+        found = _transcript(name, text, _lines(text))
+        if found is None:
+            raise
+        return found
+    return _transcript(name, text, ([value], [])) or _document(name, text, value)
+
+
+def read_messages(path: str) -> Any:
+    """Return the list of messages or the request body in *path*."""
+    text, name = read_text(path), _name(path)
+    found = _document(name, text, _parsed(text, name), strict=False)
+    return found.body or found.messages
+
+
+def read_tools(path: str) -> list[Any]:
+    """Return the tool schemas in *path*."""
+    tools = read_json(path)
+    if not isinstance(tools, list):
+        raise InputError(f"{_name(path)}: tools must be a list of schemas, not {kind_of(tools)}")
+    return tools
+
+
+def read_json(path: str) -> Any:
+    """Return the JSON in *path*."""
+    return _parsed(read_text(path), _name(path))
+
+
+def read_text(path: str) -> str:
+    """Return the text of *path*; ``-`` is standard input."""
+    return "".join(chunks(Source(_name(path), path=path), lambda _size: None))
+
+
+def kind_of(value: object) -> str:
+    """Return what a JSON value is, in words."""
+    return {dict: "an object", list: "a list", str: "a text", bool: "a yes or no", type(None): "null"}.get(
+        type(value), "a number"
+    )
+
+
+def to_text(value: object, *, like: str) -> str:
+    """Return *value* as JSON that is laid out as the text *like* is: in one line, or indented as much."""
+    like = like.lstrip("\ufeff \t\r\n").rstrip()
+    _, newline, rest = like.partition("\n")
+    inner = rest[: len(rest) - len(rest.lstrip(" \t"))]
+    key = like.find('":')
+    tight = not newline and key >= 0 and like[key + 2 : key + 3] != " "
+    try:
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            indent=(inner or 0) if newline else None,
+            separators=(",", ":") if tight else None,
+        )
+    except RecursionError:
+        raise InputError("nested too deeply to be written") from None
+
+
+def say_text(text: str) -> None:
+    """Print JSON to standard output; what its encoding lacks is written as JSON writes it."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("_", "-")
+    if not encoding.startswith("utf"):
+        text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
+    print(text)
+
+
+def say_object(value: dict[str, Any]) -> None:
+    """Print one JSON object."""
+    say_text(to_text(value, like="{\n  }"))
+
+
+def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Document:
+    """Return the messages in *value*; *strict* wants a list of them in a request body too."""
+    if isinstance(value, list):
+        return Document(name, text, value)
+    key = next((key for key in BODIES if value.get(key) is not None), "") if isinstance(value, dict) else ""
+    if not key:
+        raise InputError(f"{name}: messages must be a list of messages or a request body, not {kind_of(value)}")
+    if strict and not isinstance(value[key], list):
+        raise InputError(f"{name}: {key} must be a list of messages, not {kind_of(value[key])}")
+    found = Document(name, text, value[key])
+    found.body, found.key = value, key
+    return found
+
+
+def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Document | None:
+    """Return the conversation in the lines that were *read*, or None if they are no transcript."""
+    from brim.history.transcript import conversation, is_transcript
+
+    lines, broken = read
+    if not is_transcript(lines):
+        return None
+    spoken = conversation(lines)
+    found = Document(name, text, [each.message for each in spoken])
+    found.lines, found.broken = [each.line_number for each in spoken], broken
+    return found
+
+
+def _lines(text: str) -> tuple[list[Any], list[int]]:
+    """Return the JSON in each line, None where there is none, and the numbers of the lines that are not JSON."""
+    lines: list[Any] = []
+    broken = []
+    # Not splitlines: a text in JSON may hold any of the other line ends as it is.
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), start=1):
+        try:
+            lines.append(json.loads(line) if line.strip() else None)
+        except (ValueError, RecursionError):
+            lines.append(None)
+            broken.append(number)
+    return lines, broken
+
+
+def _parsed(text: str, name: str) -> Any:
+    def refuse(constant: str) -> float:
+        raise InputError(f"{name}: not JSON: {constant} is not a number there")
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        return value if abs(value) < float("inf") else refuse(digits)
+
+    try:
+        return json.loads(text.removeprefix("\ufeff"), parse_constant=refuse, parse_float=number)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+    except ValueError as error:  # a number of more digits than Python reads
+        raise InputError(f"{name}: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name}: nested too deeply") from None
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path

@@ -1,0 +1,87 @@
+"""Writes a file so that whoever reads it, at any moment and after any accident, finds the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from brim.errors import InputError
+
+
+def save(path: str, text: str) -> None:
+    """Put *text* in place of the file *path*, or of the file that it links to.
+
+    It is written beside the old one and to the disk, and then renamed. Permissions and owner stay as they are; a new
+    file is for its owner alone.
+    """
+    real = os.path.realpath(path)
+    beside = os.path.join(os.path.dirname(real), f".{os.path.basename(real)[:200]}.{os.getpid()}.tmp")
+    try:
+        _write(beside, text, like=real)
+        try:
+            os.replace(beside, real)
+        except OSError:
+            os.unlink(beside)
+            raise
+        _settle(os.path.dirname(real))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+def keep(path: str, text: str) -> str:
+    """Write *text*, what the file *path* holds, to a new file beside it, and return its name.
+
+    That is ``path.bak``, or with a number after it if that is taken: a backup is never written over.
+    """
+    real = os.path.realpath(path)
+    number = 0
+    while True:
+        name = f"{real}.bak{f'.{number}' if number else ''}"
+        try:
+            _write(name, text, like=real)
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"{name}: no backup can be written: {reason}; {path} is as it was") from None
+        else:
+            return name
+
+
+def _write(path: str, text: str, *, like: str) -> None:
+    """Write a new file with *text* to the disk, with the permissions of the file *like*; all of it or none.
+
+    Half of a surrogate pair has no bytes in UTF-8: it is written as JSON writes it.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+        _make_like(path, like)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+def _make_like(path: str, like: str) -> None:
+    try:
+        old = os.stat(like)
+    except FileNotFoundError:
+        return
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # only root may give a file away
+            os.chown(path, old.st_uid, old.st_gid)
+    os.chmod(path, old.st_mode & 0o7777)
+
+
+def _settle(folder: str) -> None:
+    """Write the new name to the disk too, where a folder can be opened for that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
