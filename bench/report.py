@@ -80,27 +80,27 @@ def print_tables(results: Results) -> None:
     absent = list(results.absent)
 
     rows = [[name, f"{value:.1f}"] for name, value in results.cold.items()]
-    _table("Cold start: one exact count of 5 KB in a fresh process, ms over bare python -I", ["", "ms"], rows, absent)
+    table("Cold start: one exact count of 5 KB in a fresh process, ms over bare python -I", ["", "ms"], rows, absent)
 
     rows = []
     for kind, found in results.throughput.items():
         rows.append([kind, f"{found['tiktoken'][0]:.1f}", *(f"{found[n][1]:.2f}" for n in names if n != "tiktoken")])
     head = ["", "tiktoken MB/s", *(name for name in names if name != "tiktoken")]
-    _table("Throughput: tiktoken in MB/s, the others in times tiktoken (median of rounds)", head, rows, absent)
+    table("Throughput: tiktoken in MB/s, the others in times tiktoken (median of rounds)", head, rows, absent)
 
     everyone = [*names, "brim.count()"]
     rows = [
         [f"{length} characters", *(f"{found[n]:.1f}" for n in everyone)] for length, found in results.latency.items()
     ]
-    _table("Latency of a warm count, microseconds (median)", ["", *everyone], rows, absent)
+    table("Latency of a warm count, microseconds (median)", ["", *everyone], rows, absent)
 
     rows = []
     for label, timed in results.pathological.items():
         rows.append([label, *(f"{v:.0f}" if isinstance(v := timed[n], float) else "raises" for n in names)])
-    _table("Pathological text, 1 MB each, ms", ["", *names], rows, absent)
+    table("Pathological text, 1 MB each, ms", ["", *names], rows, absent)
 
     rows = [[label, f"{times:.1f}"] for label, times in results.growth.items()]
-    _table(
+    table(
         "Growth: brim on 1 MB (16 MB of one character), in times the time for a sixteenth of it",
         ["", "times"],
         rows,
@@ -111,10 +111,10 @@ def print_tables(results: Results) -> None:
     for encoding, compared in results.exactness.items():
         rows.append([encoding, *("{}/{}".format(*compared[n]) for n in names if n != "tiktoken")])
     title = f"Exactness: mismatches with tiktoken / exceptions, in {results.cases:,} texts"
-    _table(title, ["", *(name for name in names if name != "tiktoken")], rows, absent)
+    table(title, ["", *(name for name in names if name != "tiktoken")], rows, absent)
 
 
-def _table(title: str, head: list[str], rows: list[list[str]], absent: list[str]) -> None:
+def table(title: str, head: list[str], rows: list[list[str]], absent: list[str]) -> None:
     """Print *rows* under *head*, the first column to the left and the others to the right, absent engines last."""
     if len(head) > 2:
         head = head + absent

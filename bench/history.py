@@ -1,0 +1,193 @@
+"""Pruning, measured against its peers in one run: ``python bench/history.py [--quick] [--seed N] [--json FILE]``.
+
+Every trimmer gets the same histories and limits. What comes out is *usable* if a provider accepts it, it fits by brim's
+count, and the system prompt and the last user message are still there. Exits with 1 if a target is missed. Progress
+goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import histories
+from brim.history import FifoPruner, WatermarkPruner
+from brim.tokens import TokenCounter, counter_for
+from histories import History, Message
+from measure import say
+from replay import Bill, cheapest, replay
+from report import Target, table, print_targets
+from trimmers import Trimmer, start_all, timed
+from usable import Case, Row, Sizes, mean
+
+MODEL = "gpt-4o"
+BEST = "best possible"
+SHARES = ("valid", "fits", "user", "last_user", "newest", "usable", "used", "used_tools")
+REPLAYED = ("task", "parallel", "outputs", "turns")
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer histories: under a minute")
+    parser.add_argument("--seed", type=int, default=1, help="makes other histories (default: 1)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    counter = counter_for(MODEL)
+    sizes = Sizes(counter)
+    say("importing everyone, making the histories")
+    present, absent = start_all(counter)
+    made = histories.make(10 if options.quick else 160, options.seed)
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    versions = {trimmer.package: str(trimmer.version) for trimmer in present}
+    print(f"{machine}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    rows = compare(made, present, counter, sizes)
+    print_comparison(rows, absent, len(made))
+    played = [history for history in made if history.profile in REPLAYED][: 4 if options.quick else 8]
+    played.sort(key=lambda history: len(history.messages))  # the slowest are measured on the first of every four
+    bills = replay(played, present, counter, sizes.one, sizes.usable, say)
+    print_replay(bills, len(played))
+    grown = growth((1_000, 10_000) if options.quick else (1_000, 10_000, 100_000), counter)
+    print_growth(grown)
+    targets = judge(rows)
+    missed = print_targets(targets)
+    if options.json:
+        everything = {
+            "machine": machine,
+            "versions": versions,
+            "absent": absent,
+            "comparison": {name: row.as_dict() for name, row in rows.items()},
+            "replay": {name: asdict(bill) for name, bill in bills.items()},
+            "growth": grown,
+            "targets": [target.as_dict() for target in targets],
+        }
+        options.json.write_text(json.dumps(everything, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def compare(
+    made: Sequence[History], trimmers: Sequence[Trimmer], counter: TokenCounter, sizes: Sizes
+) -> dict[str, Row]:
+    """Trim every history to each of its limits, with everyone."""
+    rows = {BEST: Row()} | {trimmer.name: Row() for trimmer in trimmers}
+    limits = [(history, limit) for history in made for limit in histories.targets(sizes.all(history.messages))]
+    for number, (history, limit) in enumerate(limits):
+        if number % 50 == 0:
+            say(f"comparison: case {number} of {len(limits)}")
+        case = Case.of(history, limit, sizes)
+        rows[BEST].add(case, case.best, sizes)
+        for trimmer in trimmers:
+            if number % trimmer.every:
+                continue
+            row = rows[trimmer.name]
+            trim = trimmer.start(counter)
+            trimmed: list[Message] | None = None
+            try:
+                trimmed, seconds = trim(history.messages, limit)
+                row.ms.append(seconds * 1000)
+            except Exception as error:
+                row.errors += 1
+                say(f"{trimmer.name}: {type(error).__name__}: {error}")
+            row.add(case, trimmed, sizes)
+    return rows
+
+
+def growth(numbers: Sequence[int], counter: TokenCounter) -> dict[str, dict[int, float]]:
+    """Seconds to prune so many short messages to half of their tokens: the best of three."""
+    table: dict[str, dict[int, float]] = {"fifo": {}, "watermark": {}, "watermark, next turn": {}}
+    gc.freeze()  # what was made before is not what is measured
+    for number in numbers:
+        say(f"growth: {number:,} messages")
+        messages = histories.short(number)
+        limit = int(counter.count_messages(messages)) // 2
+        times: dict[str, list[float]] = defaultdict(list)
+        for _ in range(3):
+            watermark = WatermarkPruner()
+            again = [*messages, {"role": "assistant", "content": "done"}, {"role": "user", "content": "and now?"}]
+            for name, pruner, chat in (
+                ("fifo", FifoPruner(), messages),
+                ("watermark", watermark, messages),
+                ("watermark, next turn", watermark, again),
+            ):
+                _, seconds = timed(partial(pruner.prune, chat, limit, counter=counter, provider="openai"))
+                times[name].append(seconds)
+        for name, taken in times.items():
+            table[name][number] = min(taken)
+    return table
+
+
+def judge(rows: dict[str, Row]) -> list[Target]:
+    """Compare the results with what brim promises."""
+    targets = []
+    for name, row in rows.items():
+        if name.startswith("brim"):
+            targets.append(Target(f"{name}: valid", mean(row.valid), at_least=1))
+            targets.append(Target(f"{name}: fits, where it can", row.reached(row.fits), at_least=1))
+            targets.append(Target(f"{name}: usable, where it can", row.reached(row.usable), at_least=1))
+            targets.append(Target(f"{name}: newest message kept, where it fits", row.kept_newest, at_least=1))
+    filled = mean(rows["brim fifo, fill"].used_tools)
+    targets.append(Target("brim fifo, fill: share of the limit used, tool-heavy", filled, at_least=0.95))
+    return targets
+
+
+def _share(value: float | None) -> str:
+    """Return a percentage that says 100 only if nothing is missing."""
+    return "-" if value is None else "100%" if value == 1 else f"{int(value * 1000) / 10}%"
+
+
+def print_comparison(rows: dict[str, Row], absent: dict[str, str], number: int) -> None:
+    """Print what everyone made of the same histories, under the most that any selection of whole steps can reach."""
+    head = ["cases", "valid", "fits", "user", "last user", "newest", "usable", "used", "used, tools", "ms", "errors"]
+    most = rows[BEST]
+    bounds = [_share(mean(values)) for values in (most.usable, most.used, most.used_tools)]
+    lines = [[BEST, str(len(most.cases)), *["-"] * 5, *bounds, "-", "-"]]
+    for name, row in rows.items():
+        if name != BEST:
+            found = row.as_dict()
+            ms = "-" if found["median_ms"] is None else f"{found['median_ms']:.1f}"
+            lines.append([name, str(found["cases"]), *(_share(found[key]) for key in SHARES), ms, str(row.errors)])
+    lines += [[f"{name}: not installed", *["-"] * len(head)] for name in absent]
+    table(f"Pruning: {number} histories, each to several limits; shares of the outputs", ["", *head], lines, [])
+
+
+def print_replay(bills: dict[str, Bill], number: int) -> None:
+    """Print what everyone's requests cost."""
+    least = cheapest(bills)
+    lines = []
+    for name, bill in bills.items():
+        measured = sum(dollars is not None for dollars in bill.dollars)
+        ratio = f"{bill.ratio(bills[least]):.2f}" if least else "-"
+        read = bill.read / max(1, bill.read + bill.written)
+        mean = (bill.read + bill.written) / max(1, bill.requests)
+        usable = _share(bill.usable / max(1, bill.requests))
+        lines.append([name, f"{bill.total / max(1, measured):.4f}", ratio, _share(read), f"{mean:,.0f}", usable])
+    title = (
+        f"Replay: {number} conversations trimmed before every request; times the cheapest that is nearly always usable"
+    )
+    table(title, ["", "$ each", "times", "from cache", "tokens", "usable"], lines, [])
+
+
+def print_growth(grown: dict[str, dict[int, float]]) -> None:
+    """Print how time grows with the number of messages."""
+    numbers = list(next(iter(grown.values())))
+    head = [f"{number:,}" for number in numbers] + [f"{b / a:g} x" for a, b in pairwise(numbers)]
+    lines = []
+    for name, found in grown.items():
+        seconds = [found[number] for number in numbers]
+        times = [b / a for a, b in pairwise(seconds)]
+        lines.append([name, *(f"{value:.3f}" for value in seconds), *(f"{value:.1f}" for value in times)])
+    table("Growth: seconds for so many short messages, and times the time for a tenth of them", ["", *head], lines, [])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
