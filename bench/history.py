@@ -26,7 +26,7 @@ from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
 from measure import say
 from replay import Bill, cheapest, replay
-from report import Target, table, print_targets
+from report import Target, print_targets, table
 from trimmers import Trimmer, start_all, timed
 from usable import Case, Row, Sizes, mean
 
