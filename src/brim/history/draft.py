@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brim.errors import InputError
 from brim.history.cache import cache_effect
 from brim.history.pins import pinned
+from brim.history.reading.anthropic import is_directive
 from brim.history.reading.detect import provider_of
 from brim.history.reading.history import as_list, read
 from brim.history.soundness import find_broken
@@ -234,7 +235,8 @@ def draft(
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:
     """Refuse what would otherwise be dropped with all else that the provider does not take: the system prompt."""
     field = {"anthropic": "system", "gemini": "systemInstruction"}.get(provider)
-    if field and entries and string(get(entries[0].message, "role")) == "system":
+    first = entries[0].message if entries else None
+    if field and string(get(first, "role")) == "system" and not is_directive(first):
         raise InputError(
             f"messages: message {entries[0].index} is a system message, which this provider takes beside the messages, "
             f"as {field!r}: take it out and prune the rest"

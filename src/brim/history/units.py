@@ -30,13 +30,13 @@ class Unit:
 
     @property
     def first(self) -> Entry:
-        """The message it begins with."""
-        return self.entries[0]
+        """The message it begins with; notes of the system's in it do not count."""
+        return next((entry for entry in self.entries if entry.role != "system"), self.entries[0])
 
     @property
     def last(self) -> Entry:
-        """The message it ends with."""
-        return self.entries[-1]
+        """The message it ends with; notes of the system's in it do not count."""
+        return next((entry for entry in reversed(self.entries) if entry.role != "system"), self.entries[-1])
 
     @property
     def indices(self) -> tuple[int, ...]:

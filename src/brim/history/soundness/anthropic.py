@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from brim.history.reading.anthropic import SERVER_CALLS, blocks_of, is_server_result, kind_of
+from brim.history.reading.anthropic import SERVER_CALLS, blocks_of, is_directive, is_server_result, kind_of
 from brim.tokens.messages.fields import get
 
 if TYPE_CHECKING:
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def broken_messages(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return what is broken in *entries*: index and reason."""
+    """Return what is broken in *entries*: index and reason. Settings without a text may stand anywhere."""
+    entries = [entry for entry in entries if not is_directive(entry.message)]
     turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
     broken = {**_out_of_order(turns), **_reused(entries), **_misplaced_notes(turns), **_last_thought(entries)}
     before: list[Entry] = []
@@ -42,7 +43,7 @@ def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
                 broken[entry.index] = "a result stands after text, or text after a call"
             elif entry.results and said:
                 broken[entry.index] = "the result stands after other text of the same turn"
-            elif entry.says and called:
+            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.message)):
                 broken[entry.index] = "it stands between a call and its result"
             said, called = said or entry.says, called or bool(entry.calls)
     return broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,8 +23,14 @@ def broken_contents(entries: Sequence[Entry]) -> dict[int, str]:
                 broken[entry.index] = f"{results} of its {len(entry.calls)} calls have results right after it"
             elif before is None:
                 broken[entry.index] = "a call cannot come first"
-            elif before.role == "assistant" and not before.calls:
-                broken[before.index] = "a call follows, which must come right after the user"
+            else:
+                broken.update(_between_user_and_call(entries[:at]))
         if entry.results and (before is None or not before.calls):
             broken[entry.index] = "it answers no call of the content before it"
     return broken
+
+
+def _between_user_and_call(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the texts of the model's at the end of *entries*, after which a call comes."""
+    texts = takewhile(lambda entry: entry.role == "assistant" and not entry.calls, reversed(entries))
+    return {entry.index: "a call follows, which must come right after the user" for entry in texts}
