@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from brim.errors import InputError
-from brim.history.draft import Draft, draft
+from brim.history.arguments import whole_number
+from brim.history.base import ChoosingPruner
 from brim.history.editing import with_field
 from brim.history.select import select
 from brim.history.shorten import shorten
@@ -13,10 +13,11 @@ from brim.tokens.costs import joined, message_costs
 from brim.tokens.messages.fields import get, is_mapping, is_sequence, pairs, string
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from brim.history.draft import Draft
     from brim.history.reading.entry import Entry
-    from brim.history.types import Pin, Provider, Pruned
+    from brim.history.types import Pruned
     from brim.tokens.types import TokenCounter
 
     Shorten = Callable[[str], str]
@@ -25,7 +26,7 @@ LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 
 
-class ToolResultCap:
+class ToolResultCap(ChoosingPruner):
     """Shortens results of more than *limit* tokens, oldest first, until the history fits; then drops oldest units.
 
     Beginning and end of a result stay, and a note says how much is gone between them. Results are shortened in copies
@@ -33,27 +34,13 @@ class ToolResultCap:
     """
 
     def __init__(self, limit: int = 2_000) -> None:
-        if not isinstance(limit, int) or isinstance(limit, bool) or limit < LEAST:
-            raise InputError(f"limit must be a whole number of tokens from {LEAST} on, not {limit!r}")
-        self.limit = limit
+        self.limit = whole_number("limit", limit, LEAST, "a whole number of tokens")
 
-    def prune(
-        self,
-        messages: Sequence[Any],
-        target: int,
-        *,
-        model: str | None = None,
-        tools: Sequence[Any] | None = None,
-        provider: Provider | Literal["auto"] = "auto",
-        counter: TokenCounter | None = None,
-        fill: bool = False,
-        pin: Pin | None = None,
-    ) -> Pruned:
-        """Return *messages* with long results shortened, pruned to *target* tokens: see ``Pruner.prune``."""
-        work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return *work* with long results shortened, and then pruned."""
         capped, places = self._cap(work)
         notes = [f"results were shortened in {len(places)} messages: {', '.join(map(str, places))}"] if places else []
-        kept = select(capped, target, fill=fill)
+        kept = select(capped, work.target, fill=fill)
         return capped.finish("cap", kept, reason="it does not fit with what is newer", notes=notes)
 
     def _cap(self, work: Draft) -> tuple[Draft, list[int]]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
+from brim.history.arguments import whole_number
 from brim.history.cache import cache_effect
 from brim.history.pins import pinned
 from brim.history.reading.anthropic import is_directive
@@ -217,8 +218,7 @@ def draft(
     only: Sequence[int] | None = None,
 ) -> Draft:
     """Return *messages*, or those at the places *only*, read, divided and priced; each is counted once."""
-    if not isinstance(target, int) or isinstance(target, bool) or target < 0:
-        raise InputError(f"target must be a whole number of tokens, 0 or more, not {target!r}")
+    whole_number("target", target, 0, "a whole number of tokens")
     given = as_list(messages)
     counter = counter or counter_for(model)
     whose = provider_of(given, provider, model or counter.model)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from brim.errors import InputError
-from brim.history.draft import Draft, draft
+from brim.history.arguments import whole_number
+from brim.history.base import ChoosingPruner
 from brim.history.extract import extract
 from brim.history.select import add_older, cut_for_turns, longest_run, price, required, select
 from brim.history.speaking import user_message
 from brim.tokens.costs import message_costs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from brim.history.draft import Draft
     from brim.history.reading.entry import Entry
-    from brim.history.types import Pin, Provider, Pruned
+    from brim.history.types import Pruned
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
 
 ROUNDS = 8
 """So often is a summary that is still too large made again of more messages."""
@@ -27,7 +28,7 @@ SHARE = 0.1
 LEAST, MOST = 100, 2_000
 
 
-class SummarizePruner:
+class SummarizePruner(ChoosingPruner):
     """Puts one summary in place of the oldest units, made again of more of them until everything fits.
 
     *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
@@ -42,24 +43,11 @@ class SummarizePruner:
     def __init__(self, summarize: Callable[[list[Any]], str] | None = None, *, min_turns: int = 3) -> None:
         if summarize is not None and not callable(summarize):
             raise InputError(f"summarize must be callable, not {type(summarize).__name__}")
-        if not isinstance(min_turns, int) or isinstance(min_turns, bool) or min_turns < 0:
-            raise InputError(f"min_turns must be a whole number from 0 on, not {min_turns!r}")
-        self.summarize, self.min_turns = summarize, min_turns
+        self.summarize, self.min_turns = summarize, whole_number("min_turns", min_turns)
 
-    def prune(
-        self,
-        messages: Sequence[Any],
-        target: int,
-        *,
-        model: str | None = None,
-        tools: Sequence[Any] | None = None,
-        provider: Provider | Literal["auto"] = "auto",
-        counter: TokenCounter | None = None,
-        fill: bool = False,
-        pin: Pin | None = None,
-    ) -> Pruned:
-        """Return *messages* with a summary in place of what does not fit into *target*: see ``Pruner.prune``."""
-        work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return *work* with a summary in place of what does not fit."""
+        target = work.target
         must = required(work, target)
         if work.total <= target or price(work, must) > target:
             return work.finish("summarize", select(work, target))
@@ -74,7 +62,7 @@ class SummarizePruner:
                 break
             text = self._summary(work, text, leaving, min(room, target - price(work, kept)), notes)
             gone.update(leaving)
-            summary = user_message(work.provider, f"<summary>\n{text}\n</summary>")
+            summary = _tagged(work, text)
             final, tokens = _counted(work, kept, summary)
             if tokens >= sum(work.sizes[at] for at in gone):
                 notes.append(f"a summary of {tokens:,} tokens is not smaller than what it replaces: rejected")
@@ -101,7 +89,7 @@ class SummarizePruner:
     def _summary(self, work: Draft, so_far: str, leaving: list[int], room: int, notes: list[str]) -> str:
         entries: list[Entry] = [entry for at in leaving for entry in work.units[at].entries]
         if self.summarize is not None:
-            earlier = [user_message(work.provider, f"<summary>\n{so_far}\n</summary>")] if so_far else []
+            earlier = [_tagged(work, so_far)] if so_far else []
             try:
                 text = self.summarize([*earlier, *(entry.message for entry in entries)])
             except Exception as error:  # a summary must not end the agent's turn: quoting always works
@@ -112,6 +100,12 @@ class SummarizePruner:
                 notes.append(f"summarize returned no text but {type(text).__name__}: the summary quotes instead")
         quoted = extract(entries, work.counter, room - 20)
         return f"{so_far}\n{quoted}" if so_far else quoted
+
+
+def _tagged(work: Draft, text: str) -> dict[str, Any]:
+    """Return *text* as a message; quoted text cannot end the summary."""
+    inside = text.replace("</summary", "<\\/summary")
+    return user_message(work.provider, f"<summary>\n{inside}\n</summary>")
 
 
 def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
+from brim.history.arguments import whole_number
 from brim.history.cache import CachePrices, cache_prices, model_prices
 from brim.history.decisions import Decisions, decide
 from brim.history.draft import Draft, draft
 from brim.history.economics import Outlook, low_mark
 from brim.history.reading.history import as_list
 from brim.history.select import add_older, cut_for_turns, longest_run, required, select
+from brim.models.record import Price
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brim.history.types import Pin, Provider, Pruned
-    from brim.models.record import Price
     from brim.tokens.types import TokenCounter
 
 
@@ -51,17 +52,14 @@ class WatermarkPruner:
             raise InputError(f"high must be more than 0 and at most 1, not {high!r}")
         if low != "auto" and (not _is_share(low) or low >= high):
             raise InputError(f"low must be 'auto', or more than 0 and less than high ({high}), not {low!r}")
-        for name, number, least in (
-            ("min_turns", min_turns, 0),
-            ("expected_turns", expected_turns, 1),
-            ("ttl", ttl, 1),
-        ):
-            if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise InputError(f"{name} must be a whole number from {least} on, not {number!r}")
-        self.high, self.low, self.min_turns = high, low, min_turns
+        for name, given, kind in (("decisions", decisions, Decisions), ("prices", prices, Price)):
+            if given is not None and not isinstance(given, kind):
+                raise InputError(f"{name} must be {kind.__name__}, not {type(given).__name__}")
+        self.high, self.low, self.min_turns = high, low, whole_number("min_turns", min_turns)
         self.decisions = decisions or Decisions()
         """What was decided so far; every prune renews it."""
-        self._prices, self._ttl, self._expected = prices, ttl, expected_turns
+        self._prices = prices
+        self._ttl, self._expected = whole_number("ttl", ttl, 1), whole_number("expected_turns", expected_turns, 1)
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
     def prune(
