@@ -4,8 +4,8 @@ A history is pruned so that its provider still accepts it. Bottom up: ``reading`
 format; ``soundness`` finds what can never be sent; ``cuts`` and ``joins`` hold the rules, one function each, of where a
 history may be cut and what may then stand together; ``units`` are what no cut divides. ``draft`` puts a history on the
 table with its prices, ``pins`` says what stays, ``select`` chooses. Each pruner is a file, on ``base``: ``fifo``,
-``sliding``, ``summarize`` (with ``extract``), ``cap`` (with ``shorten``), ``watermark`` (with ``decisions``, ``economics``
-and ``cache``).
+``sliding``, ``summarize`` (with ``extract``), ``cap`` (with ``shorten``), ``watermark`` (with ``decisions``,
+``economics`` and ``cache``).
 
 ``validity`` checks a history by rules written apart from all of these, and ``repairing`` makes a broken one valid.
 ``transcript`` finds the conversation in a session file. ``types`` holds what they take and return.

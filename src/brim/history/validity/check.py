@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brim.history.reading.detect import provider_of
 from brim.history.reading.history import as_list, read
 from brim.history.validity import anthropic, chat, gemini, responses
+from brim.history.validity.turns import History
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +35,6 @@ def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "au
     """
     several = as_list(messages)
     found = provider_of(several, provider)
-    history = read(several, found)
+    history = History(read(several, found))
     violations = [violation for rule in RULES[found] for violation in rule(history)]
     return sorted(violations, key=lambda violation: violation.index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -26,14 +27,14 @@ class Block:
     """Its type."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turn:
     """Messages of one role that follow each other."""
 
     role: Role
     entries: tuple[Entry, ...]
 
-    @property
+    @cached_property
     def blocks(self) -> list[Block]:
         """All their blocks, in order."""
         return [Block(entry, block, kind_of(block)) for entry in self.entries for block in blocks_of(entry.message)]
@@ -43,8 +44,19 @@ class Turn:
         return [block for block in self.blocks if block.kind == kind]
 
 
+class History(tuple["Entry", ...]):
+    """Entries whose turns are found once, though many rules ask for them."""
+
+    @cached_property
+    def turns(self) -> list[Turn]:
+        """The turns in it."""
+        return turns_of(tuple(self))
+
+
 def turns_of(history: Sequence[Entry]) -> list[Turn]:
     """Return the turns of *history*; settings without a text are in none."""
+    if isinstance(history, History):
+        return history.turns
     said = [entry for entry in history if not is_directive(entry.message)]
     return [Turn(role, tuple(entries)) for role, entries in groupby(said, key=lambda entry: entry.role)]
 
