@@ -56,10 +56,12 @@ def cache_effect(
     if len(kept) == len(draft.units) and not draft.broken and not draft.changed:
         return None
     indices = draft.indices(kept)
-    same = next((at for at, index in enumerate(indices) if at != index or index in draft.changed), len(indices))
+    same = next(
+        (at for at, index in enumerate(indices) if index != draft.view[at] or index in draft.changed), len(indices)
+    )
     prefix = draft.fixed + sum(draft.costs.each[at] for at in draft.positions(kept)[:same])
     saved = max(0, int(draft.before) - after)
-    prices = prices or model_prices(draft.counter.model, draft.total)
+    prices = prices or model_prices(draft.model, draft.total)
     return CacheEffect(
         prefix_tokens=prefix,
         rewritten_tokens=after - prefix,

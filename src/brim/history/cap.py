@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Any
 from brim.history.arguments import whole_number
 from brim.history.base import ChoosingPruner
 from brim.history.editing import with_field
+from brim.history.leaves import texts_in, with_texts
 from brim.history.select import select
-from brim.history.shorten import shorten
+from brim.history.shorten import shorten, shorten_together
 from brim.tokens.costs import joined, message_costs
-from brim.tokens.messages.fields import get, is_mapping, is_sequence, pairs, string
+from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from brim.history.draft import Draft
     from brim.history.reading.entry import Entry
     from brim.history.types import Pruned
     from brim.tokens.types import TokenCounter
 
-    Shorten = Callable[[str], str]
-
+ROOM = 20
+"""Tokens that the names and brackets of a response may take beside its texts."""
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 
@@ -64,52 +63,44 @@ class ToolResultCap(ChoosingPruner):
         return work.with_messages(changed, joined(costs)), [entries[at].index for at in changed]
 
     def _shortened(self, entry: Entry, counter: TokenCounter) -> Any:
-        def cut(text: str) -> str:
-            return shorten(text, self.limit, counter)
-
         message = entry.message
         for field in ("content", "output", "parts"):
             found = get(message, field)
-            if found is None:
-                continue
-            whole = entry.role == "tool"
-            new = _texts(found, cut) if whole else _blocks(found, cut)
-            return message if new is found else with_field(message, field, new)
+            if found is not None:
+                new = self._result(found, counter) if entry.role == "tool" else self._blocks(found, counter)
+                return message if new is found else with_field(message, field, new)
         return message
 
-
-def _texts(value: Any, cut: Shorten) -> Any:
-    """Return *value*, a text or a list of parts, with every long text in it shortened; itself if there is none."""
-    if isinstance(value, str):
-        short = cut(value)
-        return value if short == value else short
-    if is_sequence(value):
-        new = [_texts(part, cut) for part in value]
+    def _blocks(self, value: Any, counter: TokenCounter) -> Any:
+        """Return the blocks *value* with every result among them shortened; *value* itself if none is."""
+        if not is_sequence(value):
+            return value
+        new = [self._block(block, counter) for block in value]
         return value if all(one is two for one, two in zip(new, value, strict=True)) else new
-    text = get(value, "text")
-    if isinstance(text, str) and (short := cut(text)) != text:
-        return with_field(value, "text", short)
-    return value
 
+    def _block(self, block: Any, counter: TokenCounter) -> Any:
+        if string(get(block, "type")) == "tool_result":
+            content = get(block, "content")
+            short = self._result(content, counter)
+            return block if short is content else with_field(block, "content", short)
+        for field in ("functionResponse", "function_response"):
+            answer = get(block, field)
+            response = get(answer, "response")
+            if is_mapping(response):
+                short = self._response(response, counter)
+                return block if short is response else with_field(block, field, with_field(answer, "response", short))
+        return block
 
-def _blocks(value: Any, cut: Shorten) -> Any:
-    """Return the blocks *value* with the results among them shortened."""
-    if not is_sequence(value):
-        return value
-    new = [_block(block, cut) for block in value]
-    return value if all(one is two for one, two in zip(new, value, strict=True)) else new
+    def _response(self, value: Any, counter: TokenCounter) -> Any:
+        """Return the JSON of a response, shortened; one that is too large without its texts becomes a text."""
+        short = self._result(value, counter)
+        whole = compact(short)
+        if int(counter.count(whole)) <= self.limit + ROOM:
+            return short
+        return {"output": shorten(compact(value), self.limit, counter)}
 
-
-def _block(block: Any, cut: Shorten) -> Any:
-    if string(get(block, "type")) == "tool_result":
-        content = get(block, "content")
-        short = _texts(content, cut)
-        return block if short is content else with_field(block, "content", short)
-    for field in ("functionResponse", "function_response"):
-        answer = get(block, field)
-        response = get(answer, "response")
-        if is_mapping(response):
-            short = {name: _texts(inner, cut) if isinstance(inner, str) else inner for name, inner in pairs(response)}
-            if any(short[name] is not inner for name, inner in pairs(response)):
-                return with_field(block, field, with_field(answer, "response", short))
-    return block
+    def _result(self, value: Any, counter: TokenCounter) -> Any:
+        """Return one result with its texts shortened to the limit, which they share; *value* itself if they fit."""
+        texts = texts_in(value)
+        short = shorten_together(texts, self.limit, counter)
+        return value if short == texts else with_texts(value, iter(short))

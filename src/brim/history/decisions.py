@@ -27,7 +27,7 @@ class Decisions:
     kept: tuple[int, ...] = ()
     """Messages before the cut that stay."""
     digest: str = ""
-    """Identifies the messages before the cut."""
+    """Identifies the messages before the cut; empty if they cannot be written down, and then it matches nothing."""
     cuts: int = 0
     """How often it was cut."""
 
@@ -35,7 +35,7 @@ class Decisions:
         """Return the places in *messages* that stay; None if these decisions were made on another transcript."""
         if not self.cut:
             return list(range(len(messages)))
-        if self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
+        if not self.digest or self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
             return None
         return [*self.kept, *range(self.cut, len(messages))]
 
@@ -81,8 +81,8 @@ def decide(messages: Sequence[Any], indices: Sequence[int], broken: Collection[i
 
 
 def _digest(messages: Sequence[Any]) -> str:
-    """Return what identifies *messages*; what cannot be written down is identified by nothing, and matches nothing."""
+    """Return what identifies *messages*; empty if one of them cannot be written down."""
     last, read = "", 0
     for last in digests(messages, None, ""):  # noqa: B007
         read += 1
-    return last if read == len(messages) else f"unreadable after {read}"
+    return last if read == len(messages) else ""

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from brim.tokens.types import TokenCounter
 
 
+NO_PLACE = "no message of the user's can stand before it, and the first must be the user's"
+
+
 @dataclass(frozen=True)
 class Draft:
     """A history that is being pruned. Places of units are their numbers in ``units``, oldest first."""
@@ -45,6 +48,8 @@ class Draft:
     """Whose rules it keeps."""
     counter: TokenCounter
     """Who counts."""
+    model: str | None
+    """For which model."""
     units: list[Unit]
     """What stands or falls together; what is broken is in none."""
     costs: MessageCosts
@@ -54,7 +59,9 @@ class Draft:
     broken: tuple[Dropped, ...]
     """What can never be sent."""
     before: Count
-    """What the given messages take."""
+    """What the messages that are looked at take."""
+    view: Sequence[int]
+    """The places, in the list that was given, of the messages that are looked at."""
     changed: frozenset[int] = frozenset()
     """The places, in the list that was given, of messages that another one stands for."""
 
@@ -109,17 +116,35 @@ class Draft:
         """Return the tokens of the units *kept*, with the interval."""
         return self.costs.count(self.positions(kept))
 
-    def dropped(self, kept: Collection[int], reason: str, reasons: Mapping[int, str]) -> tuple[Dropped, ...]:
-        """Return what is not among the units *kept*, oldest first: *reason* is why, unless *reasons* says otherwise."""
-        if self.total <= self.target:
-            reason = "no message of the user's can stand before it, and the first must be the user's"
-        pinned = "it is pinned, but no message of the user's can stand before it"
+    def dropped(
+        self, kept: Collection[int], reason: str, reasons: Mapping[int, str], limit: int
+    ) -> tuple[Dropped, ...]:
+        """Return what is not among the units *kept*, oldest first: *reason* is why, unless *reasons* says otherwise.
+
+        *limit* is what more could have stayed up to: what fits into it and left all the same, left for its place.
+        """
+        why = {**dict.fromkeys(self._without_a_place(kept, limit), NO_PLACE), **reasons}
+        why.update(dict.fromkeys(self.pins, f"it is pinned, but {NO_PLACE}"))
         gone = [
-            Dropped(unit.indices, unit.kind, self.sizes[at], reasons.get(at, pinned if at in self.pins else reason))
+            Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason))
             for at, unit in enumerate(self.units)
             if at not in kept
         ]
         return tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices))
+
+    def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:
+        """Return the units right before the newest run that would have fitted, had they been allowed to begin it."""
+        run = len(self.units)
+        while run - 1 in kept:
+            run -= 1
+        tokens = self.fixed + sum(self.sizes[at] for at in kept)
+        found = []
+        for at in range(run - 1, -1, -1):
+            tokens += self.sizes[at]
+            if at in kept or tokens > limit:
+                break
+            found.append(at)
+        return found
 
     def with_messages(self, changed: Mapping[int, Any], costs: MessageCosts) -> Draft:
         """Return this draft with other messages, which take *costs*, at places among those that are not broken."""
@@ -151,11 +176,13 @@ class Draft:
         notes: Sequence[str] = (),
         decisions: Decisions | None = None,
         prices: CachePrices | None = None,
+        limit: int | None = None,
         added: tuple[Any, Count] | None = None,
     ) -> Pruned:
         """Return the units *kept* as the result of *pruner*; *reason* is why the others left.
 
-        *added* is a message, and what it takes, that stands in the place of the first unit that left.
+        *limit* is what they had to fit into, if not the target. *added* is a message, and what it takes, that stands in
+        the place of the first unit that left.
         """
         chosen = frozenset(kept)
         messages = [self.messages[at] for at in self.indices(chosen)]
@@ -168,11 +195,11 @@ class Draft:
         receipt = Receipt(
             pruner=pruner,
             provider=self.provider,
-            model=self.counter.model,
+            model=self.model,
             target=self.target,
             before=self.before,
             after=after,
-            dropped=self.dropped(chosen, reason, reasons or {}),
+            dropped=self.dropped(chosen, reason, reasons or {}, self.target if limit is None else limit),
             fits=fits,
             reason="" if fits else self.why_not(chosen, after),
             cache=cache_effect(self, chosen, int(after), prices),
@@ -182,14 +209,16 @@ class Draft:
 
     def why_not(self, kept: Collection[int], after: Count) -> str:
         """Return why the units *kept* are more than the target though nothing else can leave."""
+        last = self.prompts[-1] if self.prompts else -1
         parts = {
             "tools and framing": self.fixed,
             "system messages": sum(self.sizes[at] for at in kept if self.units[at].kind == "system"),
             "pinned messages": sum(
                 self.sizes[at] for at in kept if at in self.pins and self.units[at].kind != "system"
             ),
-            "the last user message": sum(self.sizes[at] for at in kept if at not in self.pins),
+            "the last user message": self.sizes[last] if last in kept and last not in self.pins else 0,
         }
+        parts["the user messages they need"] = int(after) - sum(parts.values())
         largest = ", ".join(f"{name} {tokens:,}" for name, tokens in parts.items() if tokens)
         return f"what is never dropped takes {int(after):,} tokens, {int(after) - self.target:,} too many ({largest})"
 
@@ -221,7 +250,8 @@ def draft(
     whole_number("target", target, 0, "a whole number of tokens")
     given = as_list(messages)
     counter = counter or counter_for(model)
-    whose = provider_of(given, provider, model or counter.model)
+    model = model or counter.model
+    whose = provider_of(given, provider, model)
     entries = read(given, whose, only)
     _refuse_leading_system(entries, whose)
     why = find_broken(entries, whose)
@@ -229,13 +259,14 @@ def draft(
     costs = message_costs(counter, [entry.message for entry in sound], tools)
     broken, before = _broken(given, why, counter, costs.count(range(len(sound))))
     units = units_of(sound, whose)
-    return Draft(given, target, whose, counter, units, costs, pinned(units, pin, whose), broken, before)
+    view = range(len(given)) if only is None else only
+    return Draft(given, target, whose, counter, model, units, costs, pinned(units, pin, whose), broken, before, view)
 
 
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:
     """Refuse what would otherwise be dropped with all else that the provider does not take: the system prompt."""
     field = {"anthropic": "system", "gemini": "systemInstruction"}.get(provider)
-    first = entries[0].message if entries else None
+    first = entries[0].message if entries and entries[0].index == 0 else None
     if field and string(get(first, "role")) == "system" and not is_directive(first):
         raise InputError(
             f"messages: message {entries[0].index} is a system message, which this provider takes beside the messages, "

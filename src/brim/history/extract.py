@@ -5,6 +5,7 @@ It is deterministic and invents nothing: every line is quoted or counted.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from brim.history.reading.entry import Entry
     from brim.tokens.types import TokenCounter
 
+HEAD = re.compile(r"Summary of [\d,]+ earlier messages, made by quoting:")
+"""The first line of a summary."""
 LINE = 200
 """A quoted line has at most so many characters."""
 TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
@@ -23,15 +26,17 @@ TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
 
 
 def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str:
-    """Return a summary of *entries* of at most *budget* tokens; the most important lines first, then in order."""
-    head = f"Summary of {len(entries):,} earlier messages, made by quoting:"
+    """Return a summary of *entries* of at most *budget* tokens, the most important lines; empty if none goes in."""
+    head = f"Summary of {len(entries):,} earlier messages, made by quoting:"  # HEAD matches it
     lines = [
-        *((0, at, f"- the user: {_line(text_of(e.message))}") for at, e in enumerate(entries) if e.is_prompt),
+        *((0, at, line) for at, entry in enumerate(entries) if entry.is_prompt for line in _said(entry)),
         *((1, len(entries), line) for line in _calls(entries)),
         *((2, at, f"- a tool: {line}") for at, e in enumerate(entries) if e.results for line in _troubles(e)),
         *((3, at, f"- the assistant: {_line(text_of(e.message))}") for at, e in enumerate(entries) if _speaks(e)),
     ]
     room = budget - int(counter.count(head)) - 1
+    if room < 0:
+        return ""
     chosen = []
     # The newest of each kind matter most, so they are taken first; what is printed stands in its own order.
     for rank, at, line in sorted(lines, key=lambda row: (row[0], -row[1])):
@@ -40,6 +45,15 @@ def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str
             room -= tokens
             chosen.append((at, rank, line))
     return "\n".join([head, *(line for _, _, line in sorted(chosen))])
+
+
+def _said(entry: Entry) -> list[str]:
+    """Return the user's words as a line; of an earlier summary, which speaks for the user, the lines it has."""
+    text = text_of(entry.message)
+    if text.startswith("<summary>") and text.endswith("</summary>"):
+        lines = text.removeprefix("<summary>").removesuffix("</summary>").splitlines()
+        return [f"- {_line(line.removeprefix('- '))}" for line in lines if line.strip() and not HEAD.fullmatch(line)]
+    return [f"- the user: {_line(text)}"]
 
 
 def _speaks(entry: Entry) -> bool:

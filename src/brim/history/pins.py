@@ -21,14 +21,24 @@ def pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> frozen
     *pin* is a predicate over messages, or a collection of places in the list (numbers), of message ids, or of ids of
     calls (texts). System messages in the middle of a conversation with Claude belong to their turn, and go with it.
     """
-    if pin is not None and not callable(pin) and (isinstance(pin, (str, bytes)) or not isinstance(pin, Collection)):
-        raise InputError(f"pin must be a predicate or a collection of places and ids, not {type(pin).__name__}")
+    if pin is not None and not callable(pin):
+        pin = _names(pin)
     return frozenset(
         at
         for at, unit in enumerate(units)
         if (provider != "anthropic" and any(entry.role == "system" for entry in unit.entries))
         or (pin is not None and any(_matches(entry, pin) for entry in unit.entries))
     )
+
+
+def _names(pin: object) -> frozenset[int | str]:
+    """Return the places and ids in *pin*; ``InputError`` for anything else."""
+    if isinstance(pin, (str, bytes)) or not isinstance(pin, Collection):
+        raise InputError(f"pin must be a predicate or a collection of places and ids, not {type(pin).__name__}")
+    for name in pin:
+        if not isinstance(name, (int, str)) or isinstance(name, bool) or (isinstance(name, int) and name < 0):
+            raise InputError(f"pin must hold places from 0 on, or ids, not {name!r}")
+    return frozenset(pin)
 
 
 def _matches(entry: Entry, pin: Pin) -> bool:

@@ -75,11 +75,17 @@ def cut_for_turns(draft: Draft, must: list[int], turns: int, limit: int) -> int 
 
     Where a turn begins inside a step (the user spoke with the results), the run begins at a legal place before that.
     """
+    furthest = len(draft.units)
+    tokens, stays = price(draft, must), set(must)
+    while furthest and tokens <= limit:
+        furthest -= 1
+        tokens += 0 if furthest in stays else draft.sizes[furthest]
+    furthest += tokens > limit
     for number in range(min(turns, len(draft.prompts)), 0, -1):
         cut = draft.prompts[-number]
-        while cut > 0 and not may_cut(draft, must, cut):
+        while cut > furthest and not may_cut(draft, must, cut):
             cut -= 1
-        if may_cut(draft, must, cut) and price(draft, {*must, *range(cut, len(draft.units))}) <= limit:
+        if cut >= furthest and may_cut(draft, must, cut):
             return cut
     return None
 

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 HEAD = 0.6
 """The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""
 ROUNDS = 40
+NOTE = 20
+"""Tokens that the note may take."""
+SMALLEST = 40
+"""A text shortened to fewer tokens would hold little more than the note."""
 
 
 def shorten(text: str, limit: int, counter: TokenCounter) -> str:
@@ -26,6 +30,44 @@ def shorten(text: str, limit: int, counter: TokenCounter) -> str:
             return short
         scale *= 0.98 * limit / size
     return ""
+
+
+def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> list[str]:
+    """Return *texts* in at most *limit* tokens together: the short ones whole, the long ones an equal share each.
+
+    If there are too many for that, the first and the last stay, and those between them are emptied.
+    """
+    sizes = [int(counter.count(text)) for text in texts]
+    if sum(sizes) <= limit:
+        return texts
+    share, left, room = limit, sorted(sizes), limit
+    while left:
+        share = room // len(left)
+        if left[0] > share:
+            break
+        room -= left.pop(0)
+    if share < SMALLEST:
+        return _ends(texts, sizes, limit, counter)
+    return [text if size <= share else shorten(text, share, counter) for text, size in zip(texts, sizes, strict=True)]
+
+
+def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter) -> list[str]:
+    """Return the first and the last of *texts*, as many as fit, and empty texts between them; the first says so."""
+    room = max(0, limit - NOTE)
+    head, tail, begin, end = int(room * HEAD), room - int(room * HEAD), 0, len(texts)
+    while begin < end and sizes[begin] <= head:
+        head -= sizes[begin]
+        begin += 1
+    while end > begin and sizes[end - 1] <= tail:
+        tail -= sizes[end - 1]
+        end -= 1
+    note = f"[about {sum(sizes[begin:end]):,} tokens are cut out here]"
+    gone = [note, *[""] * (end - begin - 1)] if begin < end else []
+    if begin == 0 and end > 1:
+        gone[0] = shorten(texts[0], head + NOTE, counter)
+    if end == len(texts) > 1:
+        gone[-1] = shorten(texts[-1], tail, counter)
+    return [*texts[:begin], *gone, *texts[end:]]
 
 
 def _cut(text: str, head: int, tail: int, gone: int) -> str:

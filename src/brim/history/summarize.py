@@ -61,6 +61,9 @@ class SummarizePruner(ChoosingPruner):
                 notes.append("there is no room for a summary beside what must stay: left out")
                 break
             text = self._summary(work, text, leaving, min(room, target - price(work, kept)), notes)
+            if not text:
+                notes.append("there is no room for a summary beside what must stay: left out")
+                break
             gone.update(leaving)
             summary = _tagged(work, text)
             final, tokens = _counted(work, kept, summary)
@@ -69,7 +72,7 @@ class SummarizePruner(ChoosingPruner):
                 break
             if price(final, kept) + tokens <= target:
                 reason = "it is in the summary"
-                return final.finish("summarize", kept, reason=reason, notes=notes, added=(summary, tokens))
+                return final.finish("summarize", kept, reason=reason, notes=notes, limit=0, added=(summary, tokens))
             room = max(room, int(tokens))
         else:
             notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
@@ -99,7 +102,7 @@ class SummarizePruner(ChoosingPruner):
                     return text.strip()
                 notes.append(f"summarize returned no text but {type(text).__name__}: the summary quotes instead")
         quoted = extract(entries, work.counter, room - 20)
-        return f"{so_far}\n{quoted}" if so_far else quoted
+        return "\n".join(filter(None, (so_far, quoted)))
 
 
 def _tagged(work: Draft, text: str) -> dict[str, Any]:

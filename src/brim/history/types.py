@@ -71,7 +71,7 @@ class Receipt:
     target: int
     """What was asked for, in tokens."""
     before: Count
-    """What the given messages take."""
+    """What the given messages take; after an earlier cut of ``WatermarkPruner``, what that left of them."""
     after: Count
     """What is left takes."""
     dropped: tuple[Dropped, ...]

@@ -60,6 +60,8 @@ class WatermarkPruner:
         """What was decided so far; every prune renews it."""
         self._prices = prices
         self._ttl, self._expected = whole_number("ttl", ttl, 1), whole_number("expected_turns", expected_turns, 1)
+        if turn_seconds is not None and not (isinstance(turn_seconds, (int, float)) and turn_seconds >= 0):
+            raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
     def prune(
@@ -94,10 +96,20 @@ class WatermarkPruner:
         if work.total > high:
             low = self._low(work, high, prices, notes)
             kept = self._cut(work, high, low, fill)
-            decided = decide(given, work.indices(kept), work.broken_indices, earlier)
+            if len(kept) < len(work.units):
+                decided = decide(given, work.indices(kept), work.broken_indices, earlier)
         self.decisions = decided
         reason = f"over the high mark of {high:,} tokens"
-        return work.finish("watermark", kept, reason=reason, notes=notes, decisions=decided, prices=prices)
+        limit = high if decided is earlier else 0
+        return work.finish(
+            "watermark",
+            kept,
+            reason=reason,
+            notes=notes,
+            decisions=decided,
+            prices=prices,
+            limit=limit,
+        )
 
     def _cut(self, work: Draft, high: int, low: int, fill: bool) -> set[int]:
         """Return what stays after a cut to *low*, or so much more that the newest turns stay, up to *high*."""
@@ -117,13 +129,14 @@ class WatermarkPruner:
         answers = sum(unit.kind in ("assistant", "step") for unit in work.units)
         growth = (work.total - static) // max(1, answers)
         mark, why = low_mark(Outlook(high, static, growth, self._expected, self._warm), prices)
+        why = why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens"
         notes.append(why)
         return int(mark * high)
 
     def _cache_prices(self, work: Draft) -> CachePrices | None:
         if self._prices is not None:
             return cache_prices(self._prices, work.total, self._ttl)
-        return model_prices(work.counter.model, work.total, self._ttl)
+        return model_prices(work.model, work.total, self._ttl)
 
 
 def _is_share(value: object) -> bool:

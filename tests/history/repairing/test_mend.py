@@ -79,8 +79,8 @@ def test_a_changed_named_tuple_is_one() -> None:
     assert repair([Pair("human", "Hi")], "openai").messages == [Pair("user", "Hi")]
 
 
-def test_what_cannot_be_changed_becomes_a_dict() -> None:
-    assert repair([Frozen("human", "Hi")], "openai").messages == [{"role": "user", "content": "Hi"}]
+def test_what_is_frozen_stays_what_it_is() -> None:
+    assert repair([Frozen("human", "Hi")], "openai").messages == [Frozen("user", "Hi")]
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

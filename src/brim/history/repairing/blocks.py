@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields, without_field
 from brim.history.reading.anthropic import blocks_of, is_directive, kind_of
-from brim.history.repairing.edit import with_fields, without_field
 from brim.history.repairing.words import words
 from brim.tokens.messages.fields import get, string
 

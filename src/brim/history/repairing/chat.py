@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import is_structured, with_fields, without_field
 from brim.history.reading.entry import filled
 from brim.history.repairing.draft import Draft, Pass, Slot
-from brim.history.repairing.edit import is_structured, with_fields, without_field
 from brim.history.repairing.pairing import CallAt, ResultAt, pair
 from brim.history.repairing.roles import give_roles
 from brim.history.repairing.stubs import UNKNOWN_TOOL, chat_call, chat_result

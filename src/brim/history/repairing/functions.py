@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields
 from brim.history.reading.gemini import parts_of, result_in
 from brim.history.repairing.draft import Draft, Slot
-from brim.history.repairing.edit import with_fields
 from brim.history.repairing.parts import set_parts
 from brim.history.repairing.stubs import gemini_call, gemini_result
 from brim.history.repairing.words import words

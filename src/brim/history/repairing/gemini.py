@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields
 from brim.history.reading.gemini import call_in, is_empty_part, parts_of, result_in
-from brim.history.repairing.edit import with_fields
 from brim.history.repairing.functions import pair_functions
 from brim.history.repairing.parts import set_parts
 from brim.history.repairing.roles import give_roles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from brim.history.repairing.edit import with_fields, without_field
+from brim.history.editing import with_fields, without_field
 from brim.history.repairing.words import words
 
 if TYPE_CHECKING:

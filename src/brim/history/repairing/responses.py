@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brim.history.editing import with_fields, without_field
 from brim.history.reading.responses import ANSWERED
 from brim.history.repairing.draft import Draft, Pass, Slot
-from brim.history.repairing.edit import with_fields, without_field
 from brim.history.repairing.pairing import CallAt, ResultAt, pair
 from brim.history.repairing.roles import give_roles
 from brim.history.repairing.stubs import response_call, response_output

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields
 from brim.history.reading.anthropic import blocks_of, kind_of
 from brim.history.reading.entry import Call
 from brim.history.repairing.blocks import TurnAt, kinds_in, listed, role_of, set_blocks, turns_of
-from brim.history.repairing.edit import with_fields
 from brim.history.repairing.pairing import CallAt, ResultAt, pair
 from brim.history.repairing.stubs import anthropic_call, anthropic_result
 from brim.history.repairing.words import words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import is_structured, with_fields
 from brim.history.reading.entry import filled
-from brim.history.repairing.edit import is_structured, with_fields
 from brim.history.repairing.words import words
 from brim.tokens.messages.fields import get, is_sequence, string
 

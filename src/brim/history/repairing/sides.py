@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields
 from brim.history.repairing.draft import Slot
-from brim.history.repairing.edit import with_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from brim.history.editing import with_fields
 from brim.history.reading.anthropic import SERVER_CALLS, is_server_result
 from brim.history.repairing.blocks import TurnAt, kinds_in, listed, set_blocks, turns_of
-from brim.history.repairing.edit import with_fields
 from brim.tokens.messages.fields import get
 
 if TYPE_CHECKING:

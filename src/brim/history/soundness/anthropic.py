@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
 from brim.history.reading.anthropic import SERVER_CALLS, blocks_of, is_directive, is_server_result, kind_of
@@ -116,6 +116,5 @@ def _own_tools(turns: list[list[Entry]]) -> dict[int, str]:
 
 
 def _last_thought(entries: Sequence[Entry]) -> dict[int, str]:
-    if entries and entries[-1].ends_in_reasoning:
-        return {entries[-1].index: "the last message cannot end in thinking"}
-    return {}
+    last = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
+    return {entry.index: "the last message cannot end in thinking" for entry in last}

@@ -24,13 +24,14 @@ def broken_contents(entries: Sequence[Entry]) -> dict[int, str]:
             elif before is None:
                 broken[entry.index] = "a call cannot come first"
             else:
-                broken.update(_between_user_and_call(entries[:at]))
+                broken.update(_between_user_and_call(entries, at))
         if entry.results and (before is None or not before.calls):
             broken[entry.index] = "it answers no call of the content before it"
     return broken
 
 
-def _between_user_and_call(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the texts of the model's at the end of *entries*, after which a call comes."""
-    texts = takewhile(lambda entry: entry.role == "assistant" and not entry.calls, reversed(entries))
+def _between_user_and_call(entries: Sequence[Entry], call: int) -> dict[int, str]:
+    """Return the texts of the model's right before the *call*."""
+    before = (entries[at] for at in range(call - 1, -1, -1))
+    texts = takewhile(lambda entry: entry.role == "assistant" and not entry.calls, before)
     return {entry.index: "a call follows, which must come right after the user" for entry in texts}

@@ -1,0 +1,201 @@
+"""Where a history may be cut: each rule alone, and all of them together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.history import PROVIDERS, Provider, validate
+from brim.history.cuts import (
+    RULES,
+    calls_with_results,
+    legal_cuts,
+    notes_with_their_turns,
+    one_voice,
+    own_tools_with_results,
+    parallel_calls,
+    reasoning_with_its_call,
+)
+from brim.history.reading.history import read
+from tests.history.histories import valid_histories
+from tests.history.samples import (
+    answers,
+    assistant,
+    chat_calls,
+    chat_result,
+    function_calls,
+    function_responses,
+    item_call,
+    item_output,
+    item_reasoning,
+    says,
+    search,
+    text_block,
+    thinking,
+    tool_result,
+    tool_use,
+    user,
+)
+
+if TYPE_CHECKING:
+    from brim.history.cuts import Rule
+
+HELLO = user("openai", "Hello")
+NOTE = {"role": "system", "content": "Be brief."}
+every_provider = pytest.mark.parametrize("provider", PROVIDERS)
+
+
+def places(rule: Rule, provider: Provider, *messages: Any) -> list[int]:
+    return sorted(rule(read(messages, provider), provider))
+
+
+def test_a_call_is_never_cut_from_its_result() -> None:
+    assert places(calls_with_results, "openai", HELLO, chat_calls("a"), chat_result("a"), HELLO) == [0, 1, 3, 4]
+    assert places(calls_with_results, "responses", HELLO, item_call("a"), item_output("a")) == [0, 1, 3]
+    use, result = assistant(tool_use("a")), answers(tool_result("a"))
+    assert places(calls_with_results, "anthropic", HELLO, use, result, HELLO) == [0, 1, 3, 4]
+
+
+def test_a_call_is_never_cut_from_results_out_of_order() -> None:
+    step = (chat_calls("a", "b", "c"), chat_result("c"), chat_result("a"), chat_result("b"))
+    assert places(calls_with_results, "openai", *step, HELLO) == [0, 4, 5]
+
+
+def test_a_call_is_never_cut_from_results_in_several_messages() -> None:
+    step = (assistant(tool_use("a"), tool_use("b")), answers(tool_result("b")), answers(tool_result("a")))
+    assert places(calls_with_results, "anthropic", HELLO, *step) == [0, 1, 4]
+
+
+def test_results_that_come_late_hold_everything_between_together() -> None:
+    items = (item_call("a"), HELLO, item_call("b"), item_output("a"), HELLO, item_output("b"), HELLO)
+    assert places(calls_with_results, "responses", *items) == [0, 6, 7]
+
+
+def test_an_id_that_is_used_again_makes_two_pairs() -> None:
+    pair = (item_call("a"), item_output("a"))
+    assert places(calls_with_results, "responses", *pair, *pair) == [0, 2, 4]
+    assert places(calls_with_results, "responses", item_call("a"), *pair, item_output("a")) == [0, 4]
+    chat_pair = (chat_calls("a"), chat_result("a"))
+    assert places(calls_with_results, "openai", *chat_pair, HELLO, *chat_pair) == [0, 2, 3, 5]
+
+
+def test_a_result_belongs_to_a_call_of_its_kind() -> None:
+    calls = (item_call("a"), item_call("a", "custom_tool"))
+    assert places(calls_with_results, "responses", *calls, item_output("a"), HELLO) == [0, 3, 4]
+
+
+def test_an_old_function_call_is_never_cut_from_its_result() -> None:
+    call = {"role": "assistant", "content": None, "function_call": {"name": "read", "arguments": "{}"}}
+    result = {"role": "function", "name": "read", "content": "done"}
+    assert places(calls_with_results, "openai", call, result, call, result) == [0, 2, 4]
+
+
+def test_an_approval_is_never_cut_from_its_request() -> None:
+    asked = {"type": "mcp_approval_request", "id": "r"}
+    answer = {"type": "mcp_approval_response", "approval_request_id": "r", "approve": True}
+    assert places(calls_with_results, "responses", asked, HELLO, answer) == [0, 3]
+    assert places(calls_with_results, "responses", asked, HELLO) == [0, 1, 2]
+
+
+def test_gemini_needs_no_ids_to_hold_calls_and_results_together() -> None:
+    step = (function_calls("read", "read"), function_responses("read", "read"))
+    assert places(calls_with_results, "gemini", user("gemini", "Hello"), *step, *step) == [0, 1, 3, 5]
+
+
+def test_a_search_that_waits_is_never_cut_from_its_result() -> None:
+    call, result = search("s")
+    begun, ended = assistant(call, tool_use("a")), assistant(result, text_block("Found."))
+    messages = (HELLO, begun, answers(tool_result("a")), ended, HELLO)
+    assert places(own_tools_with_results, "anthropic", *messages) == [0, 1, 4, 5]
+
+
+def test_a_search_in_one_message_holds_nothing_else() -> None:
+    assert places(own_tools_with_results, "anthropic", HELLO, assistant(*search("s")), HELLO) == [0, 1, 2, 3]
+
+
+def test_parallel_calls_are_never_cut_apart() -> None:
+    items = (HELLO, item_call("a"), item_call("b"), item_output("a"), item_output("b"))
+    assert places(parallel_calls, "responses", *items) == [0, 1, 3, 4, 5]
+
+
+def test_calls_around_a_text_are_not_parallel_without_reasoning() -> None:
+    items = (item_call("a"), says("responses", "And"), item_call("b"))
+    assert places(parallel_calls, "responses", *items) == [0, 1, 2, 3]
+    assert places(parallel_calls, "responses", item_reasoning("r"), *items) == [0, 4]
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_parallel_calls_of_one_message_need_no_rule(provider: Provider) -> None:
+    assert places(parallel_calls, provider, HELLO, HELLO) == [0, 1, 2]
+
+
+def test_reasoning_is_never_cut_from_what_it_led_to() -> None:
+    items = (HELLO, item_reasoning("r1"), item_reasoning("r2"), item_call("a"), item_output("a"))
+    assert places(reasoning_with_its_call, "responses", *items) == [0, 1, 4, 5]
+    assert places(reasoning_with_its_call, "responses", item_reasoning("r1"), says("responses", "Hi")) == [0, 2]
+    messages = (HELLO, assistant(thinking()), assistant(tool_use("a")), HELLO)
+    assert places(reasoning_with_its_call, "anthropic", *messages) == [0, 1, 3, 4]
+
+
+def test_reasoning_before_a_text_of_the_same_message_holds_nothing_else() -> None:
+    messages = (HELLO, assistant(thinking(), text_block("Hi")), says("anthropic", "there"))
+    assert places(reasoning_with_its_call, "anthropic", *messages) == [0, 1, 2, 3]
+
+
+def test_reasoning_does_not_hold_the_user() -> None:
+    assert places(reasoning_with_its_call, "responses", item_reasoning("r"), HELLO) == [0, 1, 2]
+    assert places(reasoning_with_its_call, "responses", item_reasoning("r")) == [0, 1]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_a_turn_of_the_assistant_in_several_messages_is_never_cut(provider: Provider) -> None:
+    said = [says(provider, text) for text in ("One.", "Two.", "Three.")]
+    hello = user(provider, "Hello")
+    assert places(one_voice, provider, hello, *said, hello, hello) == [0, 1, 4, 5, 6]
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses"])
+def test_openai_reads_answers_in_a_row_one_by_one(provider: Provider) -> None:
+    assert places(one_voice, provider, HELLO, says(provider, "One."), says(provider, "Two.")) == [0, 1, 2, 3]
+
+
+def test_a_note_to_claude_stays_between_its_turns() -> None:
+    said = says("anthropic", "Hi")
+    assert places(notes_with_their_turns, "anthropic", HELLO, HELLO, NOTE, said, HELLO) == [0, 1, 4, 5]
+    assert places(notes_with_their_turns, "anthropic", HELLO, said, HELLO, NOTE) == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses"])
+def test_a_system_message_stands_alone_elsewhere(provider: Provider) -> None:
+    assert places(notes_with_their_turns, provider, HELLO, NOTE, says(provider, "Hi")) == [0, 1, 2, 3]
+
+
+@every_provider
+def test_an_empty_history_has_one_place(provider: Provider) -> None:
+    assert legal_cuts([], provider) == [0]
+    assert [rule([], provider) for rule in RULES] == [{0}] * len(RULES)
+
+
+@every_provider
+@settings(max_examples=40)
+@given(data=st.data())
+def test_a_legal_cut_is_one_that_every_rule_allows(provider: Provider, data: st.DataObject) -> None:
+    entries = read(data.draw(valid_histories(provider)), provider)
+    cuts = legal_cuts(entries, provider)
+    assert set(cuts) == set.intersection(*(rule(entries, provider) for rule in RULES))
+    assert (cuts[0], cuts[-1]) == (0, len(entries))
+    assert cuts == sorted(set(cuts))
+
+
+@every_provider
+@settings(max_examples=40)
+@given(data=st.data())
+def test_both_sides_of_a_legal_cut_are_valid_but_for_who_speaks_first(provider: Provider, data: st.DataObject) -> None:
+    messages = data.draw(valid_histories(provider, rare=False))
+    for cut in legal_cuts(read(messages, provider), provider):
+        assert validate(messages[:cut], provider) == []
+        broken = {violation.rule for violation in validate(messages[cut:], provider)}
+        assert broken <= {"first-is-user", "call-after-user"}

@@ -1,0 +1,293 @@
+"""Rarely, and then deep: what a cut leaves, and that nothing moves until the next one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from brim.errors import InputError
+from brim.history import PROVIDERS, Decisions, FifoPruner, Provider, Pruned, Pruner, WatermarkPruner, validate
+from brim.history.economics import DEFAULT_LOW
+from brim.models.record import Price
+from tests.history.samples import (
+    MODELS,
+    WordCounter,
+    chat_result,
+    item_call,
+    places,
+    says,
+    step,
+    talk,
+    user,
+    words,
+)
+
+every_provider = pytest.mark.parametrize("provider", PROVIDERS)
+CLAUDE = Price(input=Decimal(3), cache_read=Decimal("0.3"), cache_write_5m=Decimal("3.75"))
+SAME = Price(input=Decimal(3), cache_read=Decimal(3), cache_write_5m=Decimal(3))
+
+
+def prune(pruner: WatermarkPruner, messages: list[Any], target: int, provider: Provider, **options: Any) -> Pruned:
+    return pruner.prune(messages, target, provider=provider, counter=WordCounter(), **options)
+
+
+def decided(pruned: Pruned) -> Decisions:
+    assert pruned.decisions is not None
+    return pruned.decisions
+
+
+def test_it_is_a_pruner() -> None:
+    assert isinstance(WatermarkPruner(), Pruner)
+
+
+@every_provider
+def test_nothing_is_cut_up_to_the_high_mark(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    pruned = prune(WatermarkPruner(), messages, 100, provider)
+    assert places(messages, pruned.messages) == [*range(10)]
+    assert (pruned.receipt.dropped, pruned.receipt.cache, decided(pruned).cuts) == ((), None, 0)
+
+
+@every_provider
+def test_over_the_high_mark_it_is_cut_to_the_low_one(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    pruned = prune(WatermarkPruner(low=0.41, min_turns=0), messages, 99, provider)
+    assert places(messages, pruned.messages) == [6, 7, 8, 9]
+    assert decided(pruned).cuts == 1
+
+
+@every_provider
+def test_marks_are_shares_of_the_target(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    pruner = WatermarkPruner(high=0.5, low=0.11, min_turns=0)
+    assert places(messages, prune(pruner, messages, 200, provider).messages) == [*range(10)]
+    assert places(messages, prune(pruner, messages, 199, provider).messages) == [8, 9]
+
+
+@every_provider
+def test_the_newest_turns_stay_though_they_are_over_the_low_mark(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    kept = {turns: prune(WatermarkPruner(low=0.1, min_turns=turns), messages, 99, provider) for turns in range(6)}
+    assert {turns: places(messages, pruned.messages) for turns, pruned in kept.items()} == {
+        0: [8],
+        1: [8, 9],
+        2: [*range(6, 10)],
+        3: [*range(4, 10)],
+        4: [*range(2, 10)],
+        5: [*range(2, 10)],
+    }
+
+
+@every_provider
+def test_many_turns_pass_between_two_cuts(provider: Provider) -> None:
+    messages = talk(provider, 60)
+    pruner, moves, sent = WatermarkPruner(low=0.5), 0, ""
+    fifo_moves, fifo_sent = 0, ""
+    for turn in range(1, 61):
+        pruned = prune(pruner, messages[: 2 * turn], 400, provider)
+        fifo = FifoPruner().prune(messages[: 2 * turn], 400, provider=provider, counter=WordCounter())
+        body, fifo_body = (json.dumps(each.messages)[:-1] for each in (pruned, fifo))
+        moves, sent = moves + (not body.startswith(sent)), body
+        fifo_moves, fifo_sent = fifo_moves + (not fifo_body.startswith(fifo_sent)), fifo_body
+        assert pruned.fits
+    assert (moves, fifo_moves) == (4, 40)
+    assert pruner.decisions.cuts == 4
+
+
+@every_provider
+def test_what_was_cut_stays_away_though_there_is_room_again(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    pruner = WatermarkPruner(low=0.41, min_turns=0)
+    prune(pruner, messages, 99, provider)
+    pruned = prune(pruner, messages, 1_000, provider)
+    assert places(messages, pruned.messages) == [6, 7, 8, 9]
+    assert "6 messages were cut away before" in pruned.receipt.notes
+
+
+@every_provider
+def test_the_same_transcript_again_is_cut_no_further(provider: Provider) -> None:
+    messages = talk(provider, 5)
+    pruner = WatermarkPruner(low=0.4, min_turns=0)
+    one, two = (prune(pruner, messages, 99, provider) for _ in range(2))
+    assert places(messages, one.messages) == places(messages, two.messages)
+    assert decided(one) == decided(two) == pruner.decisions
+
+
+def test_what_cannot_be_cut_is_not_a_cut() -> None:
+    pruner = WatermarkPruner()
+    for _ in range(3):
+        assert not prune(pruner, [user("openai", words(20))], 10, "openai").fits
+    assert pruner.decisions.cuts == 0
+
+
+def test_decisions_of_another_transcript_are_forgotten_with_a_note() -> None:
+    pruner = WatermarkPruner(low=0.4)
+    prune(pruner, talk("openai", 5), 90, "openai")
+    other = [user("openai", f"another {n}") for n in range(12)]
+    pruned = prune(pruner, other, 90, "openai")
+    assert places(other, pruned.messages) == [*range(12)]
+    assert pruned.receipt.notes == ("the decisions are of another transcript: begun anew",)
+    assert pruner.decisions == Decisions()
+
+
+def test_a_transcript_that_became_shorter_is_another_one() -> None:
+    pruner, messages = WatermarkPruner(low=0.4, min_turns=0), talk("openai", 5)
+    prune(pruner, messages, 90, "openai")
+    assert len(prune(pruner, messages[:3], 90, "openai").messages) == 3
+
+
+def test_other_settings_of_the_cache_do_not_make_another_transcript() -> None:
+    pruner, messages = WatermarkPruner(low=0.4, min_turns=0), talk("anthropic", 5)
+    prune(pruner, messages, 90, "anthropic")
+    marked = [{**message, "cache_control": {"type": "ephemeral"}} for message in messages]
+    assert len(prune(pruner, marked, 90, "anthropic").messages) == 2
+
+
+@every_provider
+def test_a_call_that_waits_at_a_cut_is_there_when_its_result_is(provider: Provider) -> None:
+    call, result = step(provider, "late", "done")
+    before = [*talk(provider, 5), user(provider, "Go")]
+    pruner = WatermarkPruner(low=0.4, min_turns=0)
+    waiting = prune(pruner, [*before, call], 90, provider)
+    assert validate(waiting.messages, provider) == []
+    assert decided(waiting).cuts == 1
+    pruned = prune(pruner, [*before, call, result], 90, provider)
+    assert pruned.messages[-2:] == [call, result]
+    assert decided(pruned).cuts == 1
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_a_misplaced_note_where_it_was_cut_is_no_leading_system_message(provider: Provider) -> None:
+    messages = [*talk(provider, 5), {"role": "system", "content": "Be brief."}, *talk(provider, 2)]
+    pruner = WatermarkPruner(low=0.41, min_turns=0)
+    for _ in range(2):
+        assert places(messages, prune(pruner, messages, 99, provider).messages) == [11, 12, 13, 14]
+
+
+@pytest.mark.parametrize("provider", ["openai", "responses"])
+def test_parallel_calls_that_wait_at_a_cut_come_back_whole(provider: Provider) -> None:
+    if provider == "openai":
+        calls: list[Any] = [{**step("openai", "a", "")[0]}]
+        calls[0]["tool_calls"] = [{"id": id_, "function": {"name": "read", "arguments": "{}"}} for id_ in "ab"]
+        results: list[Any] = [chat_result("a"), chat_result("b")]
+    else:
+        calls = [item_call("a"), item_call("b")]
+        results = [step("responses", id_, "done")[1] for id_ in "ab"]
+    before = [*talk(provider, 5), user(provider, "Go")]
+    pruner = WatermarkPruner(low=0.4, min_turns=0)
+    prune(pruner, [*before, *calls, results[0]], 90, provider)
+    assert prune(pruner, [*before, *calls, *results], 90, provider).messages[-len(calls) - 2 :] == [*calls, *results]
+
+
+PROCESS = """
+import json, sys
+from brim.history import Decisions, WatermarkPruner
+given = json.load(sys.stdin)
+pruner = WatermarkPruner(low=0.5, decisions=Decisions.from_json(given["decisions"]))
+pruned = pruner.prune(given["messages"], 150, provider=given["provider"], model=given["model"])
+sys.stdout.write(json.dumps([pruned.messages, pruned.decisions.to_json()]))
+"""
+
+
+@every_provider
+def test_another_process_renders_the_same_bytes(provider: Provider) -> None:
+    messages = [*talk(provider, 6), user(provider, "Go"), *step(provider, "a", words(5))]
+    pruner = WatermarkPruner(low=0.5)
+    pruner.prune(messages[:-3], 150, provider=provider, model=MODELS[provider])
+    given = {"messages": messages, "decisions": pruner.decisions.to_json()}
+    given |= {"provider": provider, "model": MODELS[provider]}
+    command = [sys.executable, "-c", PROCESS]
+    ran = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
+    here = pruner.prune(messages, 150, provider=provider, model=MODELS[provider])
+    assert (ran.stderr, ran.stdout) == ("", json.dumps([here.messages, decided(here).to_json()]))
+    assert 0 < len(here.messages) < len(messages)
+
+
+def test_fill_adds_older_units_up_to_the_low_mark() -> None:
+    messages = [user("openai", words(10)), says("openai", words(60)), user("openai", words(30)), *talk("openai", 1)]
+    pruned, filled = (prune(WatermarkPruner(min_turns=0), messages, 100, "openai", fill=fill) for fill in (False, True))
+    assert places(messages, pruned.messages) == [2, 3, 4]
+    assert places(messages, filled.messages) == [0, 2, 3, 4]
+
+
+def left(prices: Price | None, **options: Any) -> tuple[int, str]:
+    """Return what an automatic cut leaves of 10,000 tokens, and what the receipt says about it."""
+    pruner = WatermarkPruner(low="auto", min_turns=0, prices=prices, **options)
+    pruned = prune(pruner, talk("openai", 101, each=50), 10_000, "openai")
+    return int(pruned.tokens), pruned.receipt.notes[0]
+
+
+def test_an_automatic_cut_is_deeper_where_writing_the_cache_is_dear() -> None:
+    claude, note = left(CLAUDE)
+    assert claude < left(SAME)[0] == 9_000
+    assert "writing the cache anew costs" in note
+    assert "writing the cache costs no more than reading" in left(SAME)[1]
+
+
+def test_an_automatic_cut_is_shallow_where_the_cache_is_cold() -> None:
+    cold, note = left(CLAUDE, turn_seconds=301)
+    assert left(CLAUDE, turn_seconds=300)[0] == left(CLAUDE)[0] < cold == 9_000
+    assert "the cache does not live until the next turn" in note
+    assert left(CLAUDE, turn_seconds=301, ttl=3_600)[0] < cold
+
+
+def test_an_automatic_cut_goes_to_the_default_where_prices_are_unknown() -> None:
+    assert left(None) == (10_000 * DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
+    assert left(Price(input=Decimal(3)))[0] == 6_000
+
+
+def test_an_automatic_cut_takes_the_prices_of_the_model() -> None:
+    pruner, messages = WatermarkPruner(low="auto", min_turns=0), talk("anthropic", 101, each=50)
+    pruned = pruner.prune(messages, 10_000, provider="anthropic", counter=WordCounter("claude-sonnet-4-5"))
+    assert "writing the cache anew costs" in pruned.receipt.notes[0]
+
+
+def test_the_reason_of_a_cut_is_the_high_mark() -> None:
+    dropped = prune(WatermarkPruner(), talk("openai", 5), 90, "openai").receipt.dropped
+    assert {unit.reason for unit in dropped} == {"over the high mark of 90 tokens"}
+
+
+def test_the_reason_of_a_cut_is_the_high_mark_though_the_target_is_higher() -> None:
+    dropped = prune(WatermarkPruner(high=0.5, low=0.3), talk("openai", 5), 150, "openai").receipt.dropped
+    assert {unit.reason for unit in dropped} == {"over the high mark of 75 tokens"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"high": 0},
+        {"high": -0.5},
+        {"high": 1.1},
+        {"high": True},
+        {"high": "1"},
+        {"high": None},
+        {"high": float("nan")},
+        {"low": 0},
+        {"low": 1.0},
+        {"low": 0.7, "high": 0.7},
+        {"low": "deep"},
+        {"low": None},
+        {"low": float("nan")},
+        {"min_turns": -1},
+        {"min_turns": 1.5},
+        {"min_turns": True},
+        {"ttl": 0},
+        {"ttl": "300"},
+        {"expected_turns": 0},
+        {"expected_turns": None},
+        {"turn_seconds": "10"},
+        {"turn_seconds": -1},
+        {"turn_seconds": float("nan")},
+        {"decisions": "{}"},
+        {"prices": 3},
+    ],
+    ids=str,
+)
+def test_wrong_arguments_are_input_errors(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        WatermarkPruner(**wrong)
