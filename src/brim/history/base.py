@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.history.draft import Draft, draft
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from brim.tokens.types import TokenCounter
 
 
-class ChoosingPruner:
+class ChoosingPruner(ABC):
     """A pruner whose whole judgement is ``choose``; it keeps the rules of ``Pruner``."""
 
     def prune(
@@ -32,6 +33,6 @@ class ChoosingPruner:
         work = draft(messages, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin)
         return self.choose(work, fill)
 
+    @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return what stays of *work*; *fill* asks for older units where there is room."""
-        raise NotImplementedError

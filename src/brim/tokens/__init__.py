@@ -3,7 +3,8 @@
 Bottom up: ``table`` holds a vocabulary, ``split`` and ``merge`` apply it, ``encoding`` is the engine made of the three,
 ``engines`` chooses between it and the ``native`` one, ``stream`` feeds them what does not fit into memory. On top stand
 the counters, each with its own promise: ``exact``, ``calibrated``, ``anchor``, ``approximate``, ``api``; ``counters``
-says which one a model gets. ``messages`` knows what of a message is counted. Every answer is a ``Count``.
+says which one a model gets. ``messages`` knows what of a message is counted, ``costs`` what each one takes of it, and
+``digests`` knows messages again. Every answer is a ``Count``.
 """
 
 from __future__ import annotations
