@@ -261,3 +261,16 @@ def test_wrong_usage_is_refused(assemble: Brim) -> None:
     refused(assemble("assemble", "--config", "memory.yaml", "--json", "--messages"), "--messages")
     assert assemble("assemble").code == 2
     assert assemble("assemble", "--config", "memory.yaml", "--strategy", "lifo").code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("knowledge: [{text: b}, {text: c, scor: 3}]", ["memory.yaml:1", "knowledge[1].scor"]),
+        ("episodes: [{file: notes.md, text: both}]", ["memory.yaml:1", "episodes[0]", "a file and a text"]),
+        ('system_prompt: {file: "a\\0b"}', ["memory.yaml:1", "no such file"]),
+    ],
+)
+def test_a_mistake_in_an_item_is_refused(brim: Brim, text: str, words: list[str]) -> None:
+    brim.write("memory.yaml", f"{text}\n")
+    refused(brim("assemble", "--config", "memory.yaml"), *words)

@@ -207,7 +207,7 @@ def test_a_text_with_other_line_ends_in_it_is_one_line(brim: Brim) -> None:
 
 
 def test_lines_of_plain_messages_are_no_transcript(brim: Brim) -> None:
-    refused(check(brim, "\n".join(json.dumps(message) for message in AGENT)), "chat.json:2:1", "not JSON")
+    refused(check(brim, "\n".join(json.dumps(message) for message in AGENT)), "chat.json", "JSON lines")
 
 
 # Input that cannot be read

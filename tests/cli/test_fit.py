@@ -426,12 +426,18 @@ def test_decisions_of_another_history_are_begun_anew(brim: Brim) -> None:
     assert "another transcript" in ran.err
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "not json", '{"version": 99}', "null", b"\0", b"\xff"])
+@pytest.mark.parametrize("content", ["{}", "[]", "not json", '{"version": 99}', "null", b"\0", b"\xff"])
 def test_a_file_that_holds_no_decisions_is_refused_and_left_alone(brim: Brim, content: str | bytes) -> None:
     path = brim.write("d.json", content)
     before = path.read_bytes()
     refused(watermark(brim, AGENT), "d.json")
     assert path.read_bytes() == before
+
+
+def test_an_empty_file_holds_no_decisions_yet(brim: Brim) -> None:
+    path = brim.write("d.json", "")
+    assert watermark(brim, AGENT).code == 0
+    assert json.loads(path.read_text())["version"] == 1
 
 
 @pytest.mark.parametrize("path", [".", "missing/d.json", ""])

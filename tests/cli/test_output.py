@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -101,3 +102,29 @@ def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:
     brim.write("large.txt", "word\n" * 1_000_000)
     assert on_a_terminal(brim, "count", "small.txt", stream="stderr") == ""
     assert brim("count", "large.txt").err == ""
+
+
+def test_what_could_steer_a_terminal_is_made_visible(brim: Brim) -> None:
+    call = {"type": "tool_use", "id": "a\x1b[31m\x1b]0;title\x07\u202e", "name": "n", "input": {}}
+    chat = brim.write(
+        "chat.json", json.dumps([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]}])
+    )
+    for ran in (
+        brim("check", chat.name),
+        brim("repair", chat.name, "--dry-run"),
+        brim("fit", chat.name, "-m", "gpt-4o"),
+    ):
+        assert not set("\x1b\x07\u202e") & set(ran.out.replace("\\u001b", "") + ran.err)
+
+
+def test_long_lists_end_with_how_many_more_there_are(brim: Brim) -> None:
+    orphans = [{"role": "tool", "tool_call_id": f"c{n}", "content": "x"} for n in range(300)]
+    brim.write("chat.json", json.dumps([*orphans, {"role": "user", "content": "Hi"}]))
+    ran = brim("check", "chat.json")
+    assert ran.lines[-1] == "and 200 more: --json lists all"
+    assert len(brim("check", "chat.json", "--json").json["violations"]) == 300
+
+
+def test_two_dashes_end_the_options(brim: Brim) -> None:
+    brim.write("-dash.json", json.dumps([{"role": "user", "content": "Hi"}]))
+    assert brim("check", "--", "-dash.json").code == 0

@@ -127,7 +127,7 @@ def test_a_message_that_makes_no_sense_leaves_with_a_reason(name: str, provider:
     assert places(messages, pruned.messages) == [0, 2]
     [dropped] = pruned.receipt.dropped
     assert (dropped.indices, dropped.kind) == ((1,), "broken")
-    assert dropped.reason.endswith(": the provider refuses it; repair() can make it valid")
+    assert dropped.reason.endswith(": the provider refuses it, and repair can mend it")
 
 
 @every_pruner

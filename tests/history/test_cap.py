@@ -74,7 +74,7 @@ def test_the_beginning_and_the_end_stay_and_a_note_between_them(provider: Provid
     text = result_text(pruned.messages[2])
     assert ("begin tree" in text, "tree end" in text, SHORTENED in text) == (True, True, True)
     assert (pruned.fits, pruned.receipt.dropped, validate(pruned.messages, provider)) == (True, (), [])
-    assert pruned.receipt.notes == ("results were shortened in 1 messages: 2",)
+    assert pruned.receipt.notes == ("results were shortened in messages 2",)
     assert places(messages, pruned.messages[:2]) == [0, 1]
 
 

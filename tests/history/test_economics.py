@@ -83,7 +83,7 @@ def test_where_no_mark_is_cheap_the_cheapest_is_taken_and_said() -> None:
     dear = CachePrices(write=Decimal(100), read=Decimal("0.01"))
     low, why = low_mark(replace(OUTLOOK, turns=1), dear)
     assert low == min(MARKS, key=lambda mark: replace(OUTLOOK, turns=1).overhead(mark, dear))
-    assert "no mark comes below 20%" in why
+    assert "no mark comes down to 20%" in why
 
 
 @given(outlook=outlooks, price=prices)

@@ -127,7 +127,7 @@ def test_a_receipt_of_nothing_says_so() -> None:
 def test_a_receipt_says_why_it_does_not_fit() -> None:
     pruned = prune([SYSTEM, *talk("openai", 1, each=2_000)], 1_000)
     reason = "what is never dropped takes 2,005 tokens, 1,005 too many (system messages 5, the last user message 2,000)"
-    assert str(pruned.receipt) == (f"fifo: 1 messages dropped, 4,005 -> 2,005 of 1,000 tokens; does not fit: {reason}")
+    assert str(pruned.receipt) == (f"fifo: 1 message dropped, 4,005 -> 2,005 of 1,000 tokens; does not fit: {reason}")
     assert (pruned.fits, pruned.receipt.over_by) == (False, 1_005)
 
 
@@ -135,7 +135,7 @@ def test_a_broken_message_leaves_even_if_everything_fits() -> None:
     pruned = prune([user("openai", "Hello"), chat_calls("a"), user("openai", "Bye")], 1_000)
     [dropped] = pruned.receipt.dropped
     assert (dropped.indices, dropped.kind) == ((1,), "broken")
-    assert dropped.reason == "a has no result: the provider refuses it; repair() can make it valid"
+    assert dropped.reason == "a has no result: the provider refuses it, and repair can mend it"
 
 
 def test_what_is_broken_counts_before_and_not_after() -> None:

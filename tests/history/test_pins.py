@@ -163,3 +163,8 @@ def test_system_messages_are_pinned_but_not_notes_to_claude() -> None:
 def test_a_pin_of_a_wrong_type_is_an_input_error(pin: Any) -> None:
     with pytest.raises(InputError, match="pin must be a predicate or a collection"):
         prune(talk("openai", 2), 100, pin=pin)
+
+
+def test_a_pin_that_names_nothing_is_noted() -> None:
+    pruned = FifoPruner().prune([user("openai", "Hello")], 100, pin=["call_typo", 0, 999])
+    assert sorted(pruned.receipt.notes) == ["pin 'call_typo' names no message", "pin 999 names no message"]

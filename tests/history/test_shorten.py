@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.history.shorten import shorten
+from brim.history.shorten import shorten, shorten_together
 from brim.tokens import ApproximateTokenCounter, counter_for
 
 EXACT = counter_for("gpt-4o")
@@ -63,3 +63,16 @@ def test_every_text_comes_within_every_limit(piece: str, times: int, limit: int)
     short = shorten(text, limit, EXACT)
     assert EXACT.count(short) <= limit
     assert (short == text) == (EXACT.count(text) <= limit)
+
+
+def test_many_long_texts_have_one_note_that_is_true() -> None:
+    texts = [f"file {n}: " + "some words of text " * 400 for n in range(60)]
+    total = sum(int(EXACT.count(text)) for text in texts)
+    short = shorten_together(texts, 2_000, EXACT)
+    found = re.findall(r"about ([\d,]+) tokens are cut out", "\n".join(short))
+    assert len(found) == 1
+    left = sum(int(EXACT.count(text)) for text in short)
+    assert left <= 2_000
+    assert int(found[0].replace(",", "")) == pytest.approx(total - left, rel=0.01)
+    assert short[0].startswith("file 0")
+    assert short[-1].endswith("text ")

@@ -276,3 +276,14 @@ def test_answers_in_pieces_before_a_call_are_found_in_few_passes(monkeypatch: py
     pieces = [says("gemini", f"piece {n}") for n in range(200)]
     assert len(places("gemini", user("gemini", "Hello"), *pieces, *step("gemini", "f", "done"))) == 200
     assert len(passes) <= 10
+
+
+def test_the_reasoning_of_the_next_item_does_not_leave_with_a_call_that_has_no_result() -> None:
+    items = [
+        {"role": "user", "content": "Go"},
+        {"type": "reasoning", "id": "rs_1", "summary": []},
+        {"type": "function_call", "id": "fc_1", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "reasoning", "id": "rs_2", "summary": []},
+        {"type": "message", "id": "msg_1", "role": "assistant", "content": [{"type": "output_text", "text": "Done"}]},
+    ]
+    assert sorted(find_broken(read(items, "responses"), "responses")) == [1, 2]

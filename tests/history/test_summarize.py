@@ -128,9 +128,9 @@ def fails(leaving: list[Any]) -> str:
     ("summarize", "note"),
     [
         (fails, "summarize failed (ValueError: no network): the summary quotes instead"),
-        (lambda leaving: None, "summarize returned no text but NoneType: the summary quotes instead"),
-        (lambda leaving: 5, "summarize returned no text but int: the summary quotes instead"),
-        (lambda leaving: " \n ", "summarize returned no text but str: the summary quotes instead"),
+        (lambda leaving: None, "summarize returned NoneType, not a text: the summary quotes instead"),
+        (lambda leaving: 5, "summarize returned int, not a text: the summary quotes instead"),
+        (lambda leaving: " \n ", "summarize returned an empty text: the summary quotes instead"),
     ],
 )
 def test_without_a_text_the_summary_quotes_and_says_so(summarize: Callable[[list[Any]], Any], note: str) -> None:

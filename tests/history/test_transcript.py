@@ -339,3 +339,7 @@ def test_parallel_calls_are_put_together_however_they_were_stored(
 ) -> None:
     lines, expected = session
     assert [blocks for _, _, blocks in shape(lines)] == expected
+
+
+def test_a_stream_is_no_transcript() -> None:
+    assert not is_transcript([{"type": "user", "uuid": "u1", "message": {"role": "user", "content": "Hi"}}])

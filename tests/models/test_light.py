@@ -29,7 +29,7 @@ TOO_SLOW_FOR_A_HOOK = ("re", "json", "typing", "dataclasses", "pathlib", "loggin
         ("gpt-3.5-turbo-16k", 16_385),
     ],
 )
-def test_the_six_windows_of_the_ibex_calculator(name: str, window: int) -> None:
+def test_the_six_windows_of_the_first_calculator(name: str, window: int) -> None:
     assert (lookup(name).context_window, lookup(name).max_input) == (window, window)
 
 

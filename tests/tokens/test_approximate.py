@@ -1,4 +1,4 @@
-"""The two rules of thumb, as Octopus and floop wrote them."""
+"""The two rules of thumb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The budget is the IBEX milestone's, to the token."""
+"""The budget is the formula's, to the token."""
 
 from __future__ import annotations
 

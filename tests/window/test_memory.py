@@ -1,4 +1,4 @@
-"""The history budget is Octopus's arithmetic, floored at 0."""
+"""The history budget is plain arithmetic, floored at 0."""
 
 from __future__ import annotations
 

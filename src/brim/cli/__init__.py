@@ -66,7 +66,9 @@ def _run(words: list[str]) -> int:
     module = _command(words[0])
     parser = argparse.ArgumentParser(**_described(words[0], module))
     module.arguments(parser)
-    code: int = module.run(parser.parse_intermixed_args(words[1:]))
+    # Python 3.11 loses what stands after "--" when options and arguments are mixed.
+    parse = parser.parse_args if "--" in words else parser.parse_intermixed_args
+    code: int = module.run(parse(words[1:]))
     return code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.cli.memory_file import MemoryFile
 from brim.cli.messages import say_object, say_text, to_text
-from brim.cli.output import heading, note, paint, say, share, table
+from brim.cli.output import heading, listed, note, paint, say, share, table
 from brim.cli.receipt import about, as_object
 from brim.cli.settings import add_json, add_model, settings
 from brim.errors import ConfigError, InputError
@@ -47,7 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
 
     text = "what to assemble, in YAML or JSON; - is standard input"
     parser.add_argument("--config", required=True, metavar="FILE|-", help=text)
-    add_model(parser)
+    add_model(parser, "the file's, else the setting 'model', else the o200k_base encoding")
     text = "whose shape the messages have (default: the file's, else found from the messages and the model)"
     parser.add_argument("--provider", choices=["auto", *PROVIDERS], help=text)
     text = "which history leaves (default: fifo); see brim fit --help"
@@ -149,7 +149,7 @@ def _show(found: Assembly, file: MemoryFile, model: str | None) -> None:
     rows = [["section", "tokens", "share", "in it", "from"]]
     for section in found.sections:
         size = share(int(section.tokens), found.budget)
-        rows.append([section.name, f"{section.tokens:,}", size, section.contents, _source(section, file)])
+        rows.append([section.name, f"{section.tokens:,}", size, section.contents, _shortened(_source(section, file))])
     rows.append(["request", f"{found.tokens:,}", share(int(found.tokens), found.budget), about(found.tokens), ""])
     rows.append(["budget", f"{found.budget:,}", "", "", ""])
     rows.append(["history budget", f"{found.history_budget:,}", "", "", ""])
@@ -157,7 +157,10 @@ def _show(found: Assembly, file: MemoryFile, model: str | None) -> None:
     dropped = [row for section in found.sections for row in _dropped(section)]
     if dropped:
         say()
-        say(heading(table([["dropped", "tokens", "why"], *dropped], right=frozenset({1}))))
+        shown, more = listed(dropped, most=30)
+        say(heading(table([["dropped", "tokens", "why"], *shown], right=frozenset({1}))))
+        if more:
+            say(more)
     say()
     say(_verdict(found))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.cli.messages import Document, add_file, add_provider, read_document, say_object
-from brim.cli.output import heading, note, say, table
+from brim.cli.output import heading, listed, note, say, table
 from brim.cli.settings import add_json
 
 TYPE_CHECKING = False
@@ -55,6 +55,8 @@ def run(options: Namespace) -> int:
         how_many = f"{len(document.messages):,} message{'' if len(document.messages) == 1 else 's'}"
         say(f"{document.name}: {how_many}, valid by the rules of {provider} ({found_by})")
     tell_broken(document)
+    if document.looks_otherwise(options.provider):
+        note(document.looks_otherwise(options.provider))
     return 1 if violations else 0
 
 
@@ -66,8 +68,9 @@ def placed(document: Document, found: Any) -> dict[str, Any]:
 
 def places(document: Document, rows: Iterable[tuple[int, str, str]]) -> str:
     """Return a table of what was found where; texts are cut to a line."""
-    shown = [[f"{document.place(index):,}", rule, short(text)] for index, rule, text in rows]
-    return heading(table([[document.unit, "rule", "what"], *shown], right=frozenset({0})))
+    shown, more = listed([[f"{document.place(index):,}", rule, short(text)] for index, rule, text in rows])
+    lines = heading(table([[document.unit, "rule", "what"], *shown], right=frozenset({0})))
+    return f"{lines}\n{more}" if more else lines
 
 
 def short(text: str, most: int = 100) -> str:

@@ -61,7 +61,7 @@ Examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     add_file(parser, "messages in JSON, or a request body")
-    add_model(parser)
+    add_model(parser, "the model of the request body, or the setting 'model'")
     parser.add_argument("--target", type=whole_number(0), metavar="N", help="tokens (default: what the window leaves)")
     parser.add_argument("--strategy", choices=list(STRATEGIES), default="fifo", help="how (default: fifo)")
     parser.add_argument("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)")
@@ -99,6 +99,8 @@ def run(options: Namespace) -> int:
     else:
         say_text(document.with_messages(pruned.messages))
         _show(pruned, name, target_from)
+    if document.looks_otherwise(options.provider):
+        note(document.looks_otherwise(options.provider))
     if options.decisions is not None and decisions is not None:
         save(options.decisions, f"{decisions}\n")
     return 0 if pruned.fits else 1
@@ -161,7 +163,8 @@ def _decisions(path: str) -> Any:
     if not os.path.exists(path):
         return None
     try:
-        return Decisions.from_json(read_text(path))
+        text = read_text(path)
+        return Decisions.from_json(text) if text.strip() else None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -217,8 +220,14 @@ def _with_beside(pruned: Pruned, beside: Count, target: int) -> Pruned:
     receipt = pruned.receipt
     after = receipt.after + beside
     fits = int(after) <= target
+    over, inside = int(after) - target, int(receipt.after)
     reason = (
-        "" if fits else f"{receipt.reason or 'nothing else can leave'}; beside the messages stand {beside:,} tokens"
+        ""
+        if fits
+        else (
+            f"what is never dropped takes {int(after):,} tokens, {over:,} too many "
+            f"({beside:,} beside the messages, {inside:,} in them and the tools)"
+        )
     )
     cache = receipt.cache and replace(receipt.cache, prefix_tokens=receipt.cache.prefix_tokens + int(beside))
     receipt = replace(receipt, before=receipt.before + beside, after=after, target=target, cache=cache)

@@ -83,6 +83,8 @@ def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
             yield from _decoded(file, source.name, on_read)
     except OSError as error:
         raise InputError(f"{source.name}: {error.strerror or error}") from None
+    except ValueError:  # a zero byte in the name
+        raise InputError(f"{source.name}: no such file") from None
 
 
 def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Iterator[str]:

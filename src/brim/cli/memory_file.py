@@ -18,6 +18,9 @@ TEXTS = ("system_prompt", "procedure")
 ITEMS = ("knowledge", "episodes")
 KEYS = ("model", "provider", "memory", *TEXTS, *ITEMS, "history", "current_message", "tools", "context_window")
 """Every key that there is. Anything else is an error."""
+TEXT_KEYS = frozenset(("text", "content", "page_content"))
+ITEM_KEYS = ("text", "file", "title", "source", "score", "content", "page_content", "metadata")
+"""What an item of knowledge, or an episode, may say of itself."""
 PROVIDERS = ("auto", "openai", "responses", "anthropic", "gemini")
 
 MOST_VALUES = 1_000_000
@@ -115,9 +118,16 @@ class MemoryFile:
         if _names_file(value) and str(value["file"]).endswith(".json"):
             return self._open(key, value, read_json)
         several = value if isinstance(value, list) else [value]
-        return [self._item(key, item) for item in several]
+        return [self._item(key, at, item) for at, item in enumerate(several)]
 
-    def _item(self, key: str, item: Any) -> Any:
+    def _item(self, key: str, at: int, item: Any) -> Any:
+        for name in item if isinstance(item, dict) else ():
+            if name not in ITEM_KEYS:
+                raise ConfigError(
+                    f"config: {self._where(key)}: unknown key {key}[{at}].{name}; there are {', '.join(ITEM_KEYS)}"
+                )
+        if isinstance(item, dict) and "file" in item and not TEXT_KEYS.isdisjoint(item):
+            raise ConfigError(f"config: {self._where(key)}: {key}[{at}] has a file and a text: use one of them")
         if not isinstance(item, dict) or "file" not in item or "text" in item or "content" in item:
             return item
         rest = {name: inner for name, inner in item.items() if name != "file"}

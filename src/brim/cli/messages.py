@@ -76,6 +76,16 @@ class Document:
         named = isinstance(first, dict) and "input_schema" in first
         return named or any(field in self.body for field in ("system", "anthropic_version"))
 
+    def looks_otherwise(self, asked: str) -> str:
+        """Return what to say if the messages have the shape of another provider than was *asked* for; else nothing."""
+        from brim.history.reading.detect import provider_of
+
+        looks = provider_of(self.messages, "auto")
+        sure = looks == provider_of(self.messages, "auto", "claude")
+        if asked in ("auto", looks) or not sure or not self.messages:
+            return ""
+        return f"{self.name}: the messages have the shape of {looks}, not of {asked}"
+
     def with_messages(self, messages: list[Any]) -> str:
         """Return the JSON with *messages* in place of its own, in the same form."""
         if self.key:
@@ -104,7 +114,10 @@ def read_document(path: str) -> Document:
     try:
         value = _parsed(text, name)
     except InputError:
-        found = _transcript(name, text, _lines(text))
+        lines, broken = _lines(text)
+        found = _transcript(name, text, (lines, broken))
+        if found is None and not broken and sum(line is not None for line in lines) > 1:
+            raise InputError(f"{name}: JSON lines, but neither messages nor a transcript of Claude Code") from None
         if found is None:
             raise
         return found
@@ -180,7 +193,8 @@ def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Docum
         return Document(name, text, value)
     key = next((key for key in BODIES if value.get(key) is not None), "") if isinstance(value, dict) else ""
     if not key:
-        raise InputError(f"{name}: messages must be a list of messages or a request body, not {kind_of(value)}")
+        what = "an object without messages, input or contents" if isinstance(value, dict) else kind_of(value)
+        raise InputError(f"{name}: messages must be a list of messages or a request body, not {what}")
     if strict and not isinstance(value[key], list):
         raise InputError(f"{name}: {key} must be a list of messages, not {kind_of(value[key])}")
     found = Document(name, text, value[key])
@@ -234,4 +248,6 @@ def _parsed(text: str, name: str) -> Any:
 
 
 def _name(path: str) -> str:
-    return "standard input" if path == "-" else path
+    from brim.cli.output import printable
+
+    return "standard input" if path == "-" else printable(path)

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Marks that turn the direction of writing, and so can make a line read as another."""
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
 
 
@@ -28,7 +30,7 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """Print a line to standard error that says who speaks."""
-    tell(f"brim: {text}")
+    tell(f"brim: {printable(text)}")
 
 
 def tell(text: str) -> None:
@@ -37,6 +39,24 @@ def tell(text: str) -> None:
         sys.stdout.flush()
     if sys.stderr is not None:
         print(text, file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Return *text* with what could steer a terminal made visible: it may come from a tool, or be a file's name."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode()
+        if character < " " or "\x7f" <= character < "\xa0" or character in _DIRECTIONS
+        else character
+        for character in text
+    )
+
+
+def listed(rows: list[list[str]], most: int = 100) -> tuple[list[list[str]], str]:
+    """Return the first of *rows*, and a line that says how many more there are; empty if there are none."""
+    more = len(rows) - most
+    return rows[:most], f"and {more:,} more: --json lists all" if more > 0 else ""
 
 
 def say_json(value: object) -> None:
@@ -72,6 +92,7 @@ def symbols(nice: str, plain: str) -> str:
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
     """Return *rows* in aligned columns, two spaces apart; the columns in *right* end at the same place."""
+    rows = [[_clean(cell) for cell in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
@@ -124,6 +145,14 @@ class Progress:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _clean(cell: str) -> str:
+    """Return *cell* printable, in its colour if it is painted."""
+    colour, ends, inner = cell.partition("m")
+    if ends and cell.endswith("\x1b[0m") and colour[:2] == "\x1b[" and colour[2:].isdigit():
+        return f"{colour}m{printable(inner[:-4])}\x1b[0m"
+    return printable(cell)
 
 
 def _width(text: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from brim.cli.output import table
+from brim.cli.output import listed, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
     from brim.history.types import CacheEffect, Dropped, Receipt
     from brim.tokens.count import Count
+
+
+NO_RESULT = " has no result"
+"""A broken message names the calls that were not answered; together they are one line."""
 
 
 def as_table(receipt: Receipt, target_from: str) -> str:
@@ -23,7 +27,8 @@ def as_table(receipt: Receipt, target_from: str) -> str:
     ]
     if not receipt.fits:
         rows.append(["too many", f"{receipt.over_by:,}", receipt.reason])
-    rows += [["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)]
+    dropped, more = listed([["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12)
+    rows += [*dropped, ["", "", more]] if more else dropped
     if receipt.cache is not None:
         rows += _cache(receipt.cache)
     return table(rows, right=frozenset({1}))
@@ -66,14 +71,17 @@ def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
     """Return tokens and words for what left, by kind and reason, in the order in which they first appear."""
     groups: dict[tuple[str, str], list[Dropped]] = {}
     for unit in dropped:
-        groups.setdefault((unit.kind, unit.reason), []).append(unit)
-    found = []
+        reason = (
+            f"a call has no result{unit.reason.partition(NO_RESULT)[2]}" if NO_RESULT in unit.reason else unit.reason
+        )
+        groups.setdefault((unit.kind, reason), []).append(unit)
+    lines = []
     for (kind, reason), units in groups.items():
         messages = sum(len(unit.indices) for unit in units)
         many = "" if messages == len(units) else f" of {messages:,} messages"
         what = f"{len(units):,} {_named(kind, len(units))}{many}"
-        found.append((sum(unit.tokens for unit in units), f"{what}: {reason}"))
-    return found
+        lines.append((sum(unit.tokens for unit in units), f"{what}: {reason}"))
+    return lines
 
 
 def _named(kind: str, many: int) -> str:

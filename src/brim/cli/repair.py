@@ -6,7 +6,7 @@ import os
 
 from brim.cli.check import placed, short, tell_broken
 from brim.cli.messages import Document, add_file, add_provider, read_document, read_text, say_object, say_text
-from brim.cli.output import heading, note, say, table, tell
+from brim.cli.output import heading, listed, note, say, table, tell
 from brim.cli.saving import keep, save
 from brim.cli.settings import add_json
 from brim.errors import InputError
@@ -109,7 +109,9 @@ def _show(document: Document, repaired: Repaired, backup: str | None, options: N
 
 def _table(document: Document, changes: tuple[Change, ...]) -> str:
     rows = [[f"{document.place(each.index):,}", each.action, each.rule, short(each.text, 80)] for each in changes]
-    return table([[document.unit, "change", "rule", "what"], *rows], right=frozenset({0}))
+    shown, more = listed(rows)
+    lines = table([[document.unit, "change", "rule", "what"], *shown], right=frozenset({0}))
+    return f"{lines}\n{more}" if more else lines
 
 
 def _say_json(

@@ -15,7 +15,8 @@ def save(path: str, text: str) -> None:
     file is for its owner alone.
     """
     real = os.path.realpath(path)
-    beside = os.path.join(os.path.dirname(real), f".{os.path.basename(real)[:200]}.{os.getpid()}.tmp")
+    # A random name: what a killed process left behind, in a container with the same id, must not be in the way.
+    beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
     try:
         _write(beside, text, like=real)
         try:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def add_model(parser: ArgumentParser) -> None:
-    """Add ``--model``, which completes model names."""
-    text = "model to count for, in any spelling (default: the setting 'model', else the o200k_base encoding)"
+def add_model(parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding") -> None:
+    """Add ``--model``, which completes model names; *default* says what is taken without it."""
+    text = f"model to count for, in any spelling (default: {default})"
     option: Any = parser.add_argument("--model", "-m", metavar="MODEL", help=text)
     option.completer = complete_model
 

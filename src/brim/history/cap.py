@@ -38,7 +38,7 @@ class ToolResultCap(ChoosingPruner):
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with long results shortened, and then pruned."""
         capped, places = self._cap(work)
-        notes = [f"results were shortened in {len(places)} messages: {', '.join(map(str, places))}"] if places else []
+        notes = [f"results were shortened in messages {', '.join(map(str, places))}"] if places else []
         kept = select(capped, work.target, fill=fill)
         return capped.finish("cap", kept, reason="it does not fit with what is newer", notes=notes)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brim.errors import InputError
 from brim.history.arguments import whole_number
 from brim.history.cache import cache_effect
-from brim.history.pins import pinned
+from brim.history.pins import pinned, unmatched
 from brim.history.reading.anthropic import is_directive
 from brim.history.reading.detect import provider_of
 from brim.history.reading.history import as_list, read
@@ -62,6 +62,8 @@ class Draft:
     """What the messages that are looked at take."""
     view: Sequence[int]
     """The places, in the list that was given, of the messages that are looked at."""
+    notes: tuple[str, ...] = ()
+    """What was noticed on the way."""
     changed: frozenset[int] = frozenset()
     """The places, in the list that was given, of messages that another one stands for."""
 
@@ -203,7 +205,7 @@ class Draft:
             fits=fits,
             reason="" if fits else self.why_not(chosen, after),
             cache=cache_effect(self, chosen, int(after), prices),
-            notes=(*notes, *self.thinking_notes(chosen)),
+            notes=(*self.notes, *notes, *self.thinking_notes(chosen)),
         )
         return Pruned(messages, after, fits, receipt, decisions)
 
@@ -260,7 +262,11 @@ def draft(
     broken, before = _broken(given, why, counter, costs.count(range(len(sound))))
     units = units_of(sound, whose)
     view = range(len(given)) if only is None else only
-    return Draft(given, target, whose, counter, model, units, costs, pinned(units, pin, whose), broken, before, view)
+    pins = pinned(units, pin, whose)
+    notes = unmatched(entries if only is None else read(given, whose), pin)
+    if entries and not sound:
+        notes = (*notes, f"not one message can be sent as it is: are they in the format of {whose}?")
+    return Draft(given, target, whose, counter, model, units, costs, pins, broken, before, view, notes)
 
 
 def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None:
@@ -283,7 +289,7 @@ def _broken(
     places = sorted(why)
     costs = message_costs(counter, [messages[at] for at in places])
     dropped = tuple(
-        Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it; repair() can make it valid")
+        Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it, and repair can mend it")
         for at, tokens in zip(places, costs.each, strict=True)
     )
     return dropped, sound + costs.alone(range(len(places)))

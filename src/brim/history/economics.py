@@ -54,7 +54,7 @@ def low_mark(outlook: Outlook, prices: CachePrices | None) -> tuple[float, str]:
     shares = {mark: outlook.overhead(mark, prices) for mark in MARKS}
     cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
     low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
-    limit = f"at most {OVERHEAD:.0%} was sought" if cheap else f"no mark comes below {OVERHEAD:.0%}"
+    limit = f"at most {OVERHEAD:.0%} was sought" if cheap else f"no mark comes down to {OVERHEAD:.0%}"
     return low, (
         f"low mark {low}: with {outlook.growth:,} tokens a turn and {outlook.turns} turns to come, writing the cache "
         f"anew costs {shares[low]:.0%} of what the turns cost anyway ({limit})"

@@ -38,7 +38,9 @@ def _walk(value: Any, change: Callable[[str], str], seen: set[int], depth: int) 
         return value
     if is_sequence(value):
         seen.add(id(value))
-        return [_walk(inner, change, seen, depth + 1) for inner in value]
+        new = [_walk(inner, change, seen, depth + 1) for inner in value]
+        # A part that was emptied goes: providers refuse a text without a letter.
+        return [part for part, old in zip(new, value, strict=True) if not (get(part, "text") == "" != get(old, "text"))]
     if isinstance(value, dict) and "type" not in value:  # the caller's own JSON; of a part only its text is the result
         seen.add(id(value))
         return {name: _walk(inner, change, seen, depth + 1) for name, inner in value.items()}

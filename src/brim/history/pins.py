@@ -31,6 +31,14 @@ def pinned(units: Sequence[Unit], pin: Pin | None, provider: Provider) -> frozen
     )
 
 
+def unmatched(entries: Sequence[Entry], pin: Pin | None) -> tuple[str, ...]:
+    """Return a note for each place or id in *pin* that names no message."""
+    if pin is None or callable(pin):
+        return ()
+    known = {name for entry in entries for name in (entry.index, *_ids(entry))}
+    return tuple(f"pin {name!r} names no message" for name in pin if name not in known)
+
+
 def _names(pin: object) -> frozenset[int | str]:
     """Return the places and ids in *pin*; ``InputError`` for anything else."""
     if isinstance(pin, (str, bytes)) or not isinstance(pin, Collection):
@@ -44,5 +52,8 @@ def _names(pin: object) -> frozenset[int | str]:
 def _matches(entry: Entry, pin: Pin) -> bool:
     if callable(pin):
         return bool(pin(entry.message))
-    ids = {entry.id, *(call.id for call in (*entry.calls, *entry.results))} - {""}
-    return entry.index in pin or any(each in pin for each in ids)
+    return entry.index in pin or any(each in pin for each in _ids(entry))
+
+
+def _ids(entry: Entry) -> set[str]:
+    return {entry.id, *(call.id for call in (*entry.calls, *entry.results))} - {""}

@@ -61,13 +61,24 @@ def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter)
     while end > begin and sizes[end - 1] <= tail:
         tail -= sizes[end - 1]
         end -= 1
-    note = f"[about {sum(sizes[begin:end]):,} tokens are cut out here]"
-    gone = [note, *[""] * (end - begin - 1)] if begin < end else []
-    if begin == 0 and end > 1:
-        gone[0] = shorten(texts[0], head + NOTE, counter)
-    if end == len(texts) > 1:
-        gone[-1] = shorten(texts[-1], tail, counter)
-    return [*texts[:begin], *gone, *texts[end:]]
+    first = _part(texts[begin], head, counter) if begin == 0 < end else ""
+    last = _part(texts[end - 1], tail, counter, from_end=True) if begin < end == len(texts) > 1 else ""
+    gone = sum(sizes[begin:end]) - int(counter.count(first)) - int(counter.count(last))
+    note = f"{first}\n[about {gone:,} tokens are cut out here]".lstrip("\n")
+    middle = [note, *[""] * (end - begin - 2), last] if end - begin > 1 else [f"{note}\n{last}".rstrip("\n")]
+    return [*texts[:begin], *(middle if begin < end else []), *texts[end:]]
+
+
+def _part(text: str, limit: int, counter: TokenCounter, *, from_end: bool = False) -> str:
+    """Return as much of the beginning, or end, of *text* as takes at most *limit* tokens."""
+    size = min(len(text), len(text) * limit // max(1, int(counter.count(text))))
+    while size > 0:
+        part = text[len(text) - size :] if from_end else text[:size]
+        tokens = int(counter.count(part))
+        if tokens <= limit:
+            return part
+        size = min(size - 1, size * limit // tokens)
+    return ""
 
 
 def _cut(text: str, head: int, tail: int, gone: int) -> str:

@@ -100,7 +100,8 @@ class SummarizePruner(ChoosingPruner):
             else:
                 if isinstance(text, str) and text.strip():
                     return text.strip()
-                notes.append(f"summarize returned no text but {type(text).__name__}: the summary quotes instead")
+                what = "an empty text" if isinstance(text, str) else f"{type(text).__name__}, not a text"
+                notes.append(f"summarize returned {what}: the summary quotes instead")
         quoted = extract(entries, work.counter, room - 20)
         return "\n".join(filter(None, (so_far, quoted)))
 

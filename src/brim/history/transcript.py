@@ -32,8 +32,11 @@ class TranscriptMessage:
 
 
 def is_transcript(lines: Sequence[Any]) -> bool:
-    """Whether *lines*, parsed, are a transcript: one of them is a message with a uuid."""
-    return any(_is_message(line) and isinstance(line.get("uuid"), str) for line in lines)
+    """Whether *lines*, parsed, are a transcript: one of them is a message with a uuid, linked to another or to none.
+
+    The lines of a stream (``--output-format stream-json``) have a uuid too, but no links.
+    """
+    return any(_is_message(line) and isinstance(line.get("uuid"), str) and "parentUuid" in line for line in lines)
 
 
 def conversation(lines: Sequence[Any]) -> list[TranscriptMessage]:

@@ -92,7 +92,7 @@ class Receipt:
 
     def __str__(self) -> str:
         gone = sum(len(unit.indices) for unit in self.dropped)
-        what = f"{gone:,} messages dropped" if gone else "nothing dropped"
+        what = f"{gone:,} message{'' if gone == 1 else 's'} dropped" if gone else "nothing dropped"
         text = f"{self.pruner}: {what}, {self.before:,} -> {self.after:,} of {self.target:,} tokens"
         return text if self.fits else f"{text}; does not fit: {self.reason}"
 

@@ -106,3 +106,20 @@ def test_a_valid_history_is_of_its_own_format_or_plain(provider: Provider, data:
 def test_any_list_is_of_some_format(data: st.DataObject) -> None:
     messages = data.draw(st.one_of([any_histories(provider) for provider in PROVIDERS]))
     assert provider_of(messages, "auto") in PROVIDERS
+
+
+@pytest.mark.parametrize("kind", ["human", "ai", "AIMessageChunk", "HumanMessageChunk"])
+def test_langchains_messages_are_chat_whatever_the_model_and_the_parts(kind: str) -> None:
+    parts = [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "Hello"}]
+    for content in ("Hello", parts):
+        assert provider_of([SimpleNamespace(type=kind, content=content)], "auto", "claude-sonnet-4-5") == "openai"
+
+
+def test_a_developer_speaks_in_openais_formats_only() -> None:
+    messages = [{"role": "developer", "content": "Never delete files."}, {"role": "user", "content": "Hi"}]
+    assert provider_of(messages, "auto", "openrouter/anthropic/claude-sonnet-4.5") == "openai"
+
+
+def test_a_refusal_in_an_item_is_responses() -> None:
+    item = {"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}
+    assert provider_of([{"role": "user", "content": "x"}, item], "auto") == "responses"

@@ -44,7 +44,7 @@ def test_known_role_accepts_the_user_under_each_name(role: Any) -> None:
     assert found({"role": role, "parts": [text("Hello")]}) == []
 
 
-@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+@pytest.mark.parametrize("role", ["assistant", "system", "wizard"])
 def test_known_role_refuses_another(role: str) -> None:
     assert found(HELLO, {"role": role, "parts": [text("Hello")]}) == [(1, "known-role")]
 

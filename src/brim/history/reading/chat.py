@@ -24,12 +24,23 @@ TYPES: dict[str, Role] = {
 """The types of LangChain's messages, which have no role; LangChain itself gives them one when it sends them."""
 
 
+def type_name(message: object) -> str:
+    """Return the type of LangChain's *message*; a piece of a streamed one is called ``AIMessageChunk``."""
+    kind = string(get(message, "type"))
+    return kind.removesuffix("MessageChunk").lower() if kind.endswith("MessageChunk") else kind
+
+
+def type_role(message: object) -> Role:
+    """Return who speaks in *message*, if its type says so and it has no role: then it is LangChain's."""
+    return "" if get(message, "role") is not None else TYPES.get(type_name(message), "")
+
+
 def read_chat(index: int, message: object) -> Entry:
     """Return what *message* holds."""
     name = string(get(message, "role"))
     role = ROLES.get(name, "")
     if not name:
-        name = string(get(message, "type"))
+        name = type_name(message)
         role = TYPES.get(name, "")
     own_id = string(get(message, "id"))
     if not role:
@@ -70,9 +81,10 @@ def _result(index: int, message: object, role: str, own_id: str) -> Entry:
 
 def _calls(message: object) -> tuple[Call, ...]:
     found = []
-    several = get(message, "tool_calls")
-    if is_sequence(several):
-        for call in several:  # type: ignore[attr-defined]
+    # What LangChain could not parse it keeps apart, and sends as calls all the same.
+    for field in ("tool_calls", "invalid_tool_calls"):
+        several = get(message, field)
+        for call in several if is_sequence(several) else ():  # type: ignore[attr-defined]
             inner = [get(call, "function"), get(call, "custom"), call]
             function = next((value for value in inner if value is not None), None)
             found.append(Call(string(get(call, "id")), string(get(function, "name"))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
+from brim.history.reading.chat import type_role
 from brim.history.reading.entry import filled
 from brim.history.reading.responses import TYPES as ITEMS
 from brim.history.types import PROVIDERS, Provider
@@ -48,9 +49,9 @@ def _of(message: object) -> Provider | None:
     role, kind = string(get(message, "role")), string(get(message, "type"))
     if role == "model" or (get(message, "parts") is not None and get(message, "content") is None):
         return "gemini"
-    if kind in ITEMS and (kind != "message" or _has_parts(message, ("input_text", "output_text"))):
+    if kind in ITEMS and (kind != "message" or _has_parts(message, ("input_text", "output_text", "refusal"))):
         return "responses"
-    if filled(get(message, "tool_calls")) or role in ("tool", "function", "ai", "human"):
+    if filled(get(message, "tool_calls")) or role in ("tool", "function", "developer") or type_role(message):
         return "openai"
     content = get(message, "content")
     if is_sequence(content):

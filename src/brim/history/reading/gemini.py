@@ -5,8 +5,8 @@ from __future__ import annotations
 from brim.history.reading.entry import Call, Entry, Role, filled
 from brim.tokens.messages.fields import get, is_sequence, pairs, string
 
-ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "user", "": "user"}
-"""A content without a role is the user's; old programs answer calls as ``function``."""
+ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "user", "tool": "user", "": "user"}
+"""A content without a role is the user's; old programs answer calls as ``function``, Google's own SDK as ``tool``."""
 
 NO_DATA = frozenset(("thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"))
 """Fields of a part that say something about its data and are none."""

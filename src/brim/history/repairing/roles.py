@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from brim.history.editing import is_structured, with_fields
+from brim.history.reading.chat import type_name
 from brim.history.reading.entry import filled
 from brim.history.repairing.words import words
 from brim.tokens.messages.fields import get, is_sequence, string
@@ -40,7 +41,7 @@ def give_roles(draft: Draft) -> None:
 
 def role_for(message: Any, provider: Provider) -> str:
     """Return who most probably says *message*: by the name of the role, else by what the message holds."""
-    name = string(get(message, "role")).lower()
+    name = (string(get(message, "role")) or type_name(message)).lower()
     name = NAMES.get(name, name)
     if name == "assistant" and provider == "gemini":
         name = "model"

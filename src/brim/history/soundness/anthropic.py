@@ -6,6 +6,7 @@ from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
 from brim.history.reading.anthropic import SERVER_CALLS, blocks_of, is_directive, is_server_result, kind_of
+from brim.history.soundness.naming import named
 from brim.tokens.messages.fields import get
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _reused(entries: Sequence[Entry]) -> dict[int, str]:
     for entry in reversed(entries):
         for call in entry.calls:
             if call.id in seen:
-                broken[entry.index] = f"the id {call.id} is used again later"
+                broken[entry.index] = f"the id {named([call.id])} is used again later"
         seen.update(call.id for call in entry.calls)
     return broken
 
@@ -77,7 +78,7 @@ def _orphans(before: list[Entry], turn: list[Entry]) -> dict[int, str]:
 def _unanswered(turn: list[Entry], after: list[Entry]) -> dict[int, str]:
     answered = {result.id for entry in after for result in entry.results}
     missing = [call.id for entry in turn for call in entry.calls if call.id not in answered]
-    reason = f"{', '.join(missing)} has no result"
+    reason = f"{named(missing)} has no result"
     return {entry.index: reason for entry in turn if entry.calls} if missing else {}
 
 

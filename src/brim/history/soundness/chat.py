@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brim.history.soundness.naming import named
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -40,6 +42,6 @@ def _step(caller: Entry, answers: Sequence[Entry]) -> dict[int, str]:
             broken[answer.index] = "it answers no call of the message before it"
         answered.add(key)
     if open_calls - answered:
-        missing = ", ".join(sorted(call_id for _, call_id in open_calls - answered))
+        missing = named(sorted(call_id for _, call_id in open_calls - answered))
         broken.update(dict.fromkeys((caller.index, *(answer.index for answer in answers)), f"{missing} has no result"))
     return broken

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brim.history.soundness.naming import named
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -69,12 +71,23 @@ def _unpaired(entries: Sequence[Entry]) -> dict[int, str]:
                 broken[entry.index] = "it answers no call before it"
     unanswered = {at for places in waiting.values() for at in places if at >= 0}
     if unanswered:
-        for run in runs(entries):
+        for run in _led_by_reasoning(entries):
             missing = [entries[at].calls[0].id for at in run if at in unanswered]
             for at in run if missing else ():
                 if entries[at].calls or entries[at].reasons:
-                    broken[entries[at].index] = f"{', '.join(missing)} has no result"
+                    broken[entries[at].index] = f"{named(missing)} has no result"
     return broken
+
+
+def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
+    """Yield the runs, divided before each reasoning that follows something else: it led to what comes after it."""
+    for run in runs(entries):
+        start = run.start
+        for at in run[1:]:
+            if entries[at].reasons and not entries[at - 1].reasons:
+                yield range(start, at)
+                start = at
+        yield range(start, run.stop)
 
 
 def _loose_reasoning(entries: Sequence[Entry]) -> dict[int, str]:
