@@ -6,6 +6,7 @@ import os.path
 
 from brim.cli.messages import kind_of, read_document, read_json, read_text
 from brim.errors import ConfigError, InputError
+from brim.history.types import PROVIDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ KEYS = ("model", "provider", "memory", *TEXTS, *ITEMS, "history", "current_messa
 TEXT_KEYS = frozenset(("text", "content", "page_content"))
 ITEM_KEYS = ("text", "file", "title", "source", "score", "content", "page_content", "metadata")
 """What an item of knowledge, or an episode, may say of itself."""
-PROVIDERS = ("auto", "openai", "responses", "anthropic", "gemini")
+CHOICES = ("auto", *PROVIDERS)
 
 MOST_VALUES = 1_000_000
 """Values in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
@@ -100,7 +101,7 @@ class MemoryFile:
             return self._list(key, value)
         wrong = {
             "model": None if isinstance(value, str) and value else "a text",
-            "provider": None if value in PROVIDERS else f"one of {', '.join(PROVIDERS)}",
+            "provider": None if value in CHOICES else f"one of {', '.join(CHOICES)}",
             "memory": None if isinstance(value, dict) else "a mapping of limits",
         }.get(key)
         return self._refuse(key, wrong, value) if wrong else value

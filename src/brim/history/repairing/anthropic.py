@@ -14,6 +14,7 @@ from brim.history.repairing.sides import split_sides
 from brim.history.repairing.stubs import NO_BEGINNING
 from brim.history.repairing.system import place_system
 from brim.history.repairing.words import words
+from brim.history.speaking import user_message
 from brim.tokens.messages.fields import get, string
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def begin_with_user(draft: Draft) -> None:
     turns = turns_of(draft)
     if turns and turns[0].role == "assistant":
         draft.note(turns[0].slots[0], "first-is-user", "added", NO_BEGINNING)
-        draft.insert(0, turns[0].slots[0].index, {"role": "user", "content": NO_BEGINNING})
+        draft.insert(0, turns[0].slots[0].index, user_message("anthropic", NO_BEGINNING))
 
 
 PASSES: tuple[Pass, ...] = (

@@ -12,6 +12,7 @@ from brim.history.repairing.roles import give_roles
 from brim.history.repairing.sides import split_sides
 from brim.history.repairing.stubs import NO_BEGINNING, UNKNOWN_TOOL
 from brim.history.repairing.words import words
+from brim.history.speaking import user_message
 from brim.tokens.messages.fields import get, string
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def begin_with_user(draft: Draft) -> None:
     read = draft.read()
     if read and read[0][1].role == "assistant":
         draft.note(read[0][0], "first-is-user", "added", NO_BEGINNING)
-        draft.insert(0, read[0][0].index, {"role": "user", "parts": [{"text": NO_BEGINNING}]})
+        draft.insert(0, read[0][0].index, user_message("gemini", NO_BEGINNING))
 
 
 PASSES: tuple[Pass, ...] = (
