@@ -6,12 +6,9 @@ A hook runs as a fresh process and waits for this, so nothing here imports ``re`
 
 from __future__ import annotations
 
+from brim._frozen import Frozen
 from brim.models import names, overrides, reported
 from brim.models.files import read
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 UNKNOWN_WINDOW = 8_192
 """The window of a model of which nothing is known: small enough not to overflow any model of today."""
@@ -22,14 +19,14 @@ UNKNOWN_ENCODING = "cl100k_base"
 _Row = list[str]
 
 
-class Light:
+class Light(Frozen):
     """What a model holds, as far as counting needs it. Immutable.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
     its window are known; otherwise the values are those of the nearest family, or the smallest safe ones.
     """
 
-    __slots__ = ("context_window", "encoding", "max_input", "max_output", "name", "resolved")
+    __slots__ = ("name", "encoding", "context_window", "max_input", "max_output", "resolved")
 
     name: str
     encoding: str
@@ -48,38 +45,14 @@ class Light:
         max_output: int | None,
         resolved: bool,
     ) -> None:
-        values = (name, encoding, context_window, max_input, max_output, resolved)
-        for field, value in zip(_FIELDS, values, strict=True):
-            object.__setattr__(self, field, value)
-
-    def __setattr__(self, field: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Light cannot be changed: {field}")
-
-    def __delattr__(self, field: str) -> NoReturn:
-        raise AttributeError(f"a Light cannot be changed: {field}")
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Light) and all(getattr(self, field) == getattr(other, field) for field in _FIELDS)
-
-    def __hash__(self) -> int:
-        return hash(tuple(getattr(self, field) for field in _FIELDS))
-
-    def __repr__(self) -> str:
-        return "Light(" + ", ".join(f"{field}={getattr(self, field)!r}" for field in _FIELDS) + ")"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuilt, ({field: getattr(self, field) for field in _FIELDS},)
-
-    def changed(self, **fields: object) -> Light:
-        """Return a copy with other values in *fields*."""
-        return _rebuilt({**{field: getattr(self, field) for field in _FIELDS}, **fields})
-
-
-def _rebuilt(fields: dict[str, object]) -> Light:
-    return Light(**fields)  # type: ignore[arg-type] # the fields of a Light, by name
-
-
-_FIELDS = ("name", "encoding", "context_window", "max_input", "max_output", "resolved")
+        self._fill(
+            name=name,
+            encoding=encoding,
+            context_window=context_window,
+            max_input=max_input,
+            max_output=max_output,
+            resolved=resolved,
+        )
 
 
 class Found:

@@ -1,0 +1,117 @@
+"""``When``: the conditions under which a behavior matters."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from brim._frozen import Frozen
+from brim.behaviors.globs import matches
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    Given = str | Iterable[str] | None
+
+KEYS = ("file", "language", "task", "environment", "project_type", "branch")
+"""The conditions that brim finds out by itself. Any other key is a custom one, which the caller has to give."""
+
+PATTERNS = frozenset({"file", "branch"})
+"""Conditions whose values are globs. The others are equal or not, in upper or lower case."""
+
+ALIASES = {"file_path": "file", "path": "file", "lang": "language", "env": "environment", "project": "project_type"}
+"""Other names that people and other tools give to the same things."""
+
+Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
+"""What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
+
+
+class When(Frozen):
+    """Conditions by key, each with the values of which any will do.
+
+    >>> When(language="python", file=["src/**", "tests/**"]).match({"language": ("Python",), "task": ("testing",)})
+    Match(confirmed=('language',), contradicted=(), absent=('file',))
+    """
+
+    __slots__ = ("conditions",)
+
+    conditions: tuple[tuple[str, tuple[str, ...]], ...]
+    """Each key and its values, by key; what ``When.of(dict(conditions))`` gives again."""
+
+    def __init__(
+        self,
+        *,
+        file: Given = None,
+        language: Given = None,
+        task: Given = None,
+        environment: Given = None,
+        project_type: Given = None,
+        branch: Given = None,
+        custom: Mapping[str, Given] | None = None,
+        conditions: Iterable[tuple[str, Iterable[str]]] = (),
+    ) -> None:
+        given: dict[str, Given] = {
+            "file": file,
+            "language": language,
+            "task": task,
+            "environment": environment,
+            "project_type": project_type,
+            "branch": branch,
+            **(custom or {}),
+            **dict(conditions),
+        }
+        kept = {key: _values(key, value) for key, value in given.items() if value is not None}
+        self._fill(conditions=tuple(sorted((key, values) for key, values in kept.items() if values)))
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, object]) -> When:
+        """Return the conditions in *mapping*: keys with a text or a list of texts each, as a file holds them."""
+        given: dict[str, Iterable[str]] = {}
+        for key, value in mapping.items():
+            if not isinstance(key, str) or not key or not key.isprintable():
+                raise InputError(f"a condition's key must be a text, not {key!r}")
+            name = ALIASES.get(key, key)
+            given[name] = (*given.get(name, ()), *_values(key, value))
+        return cls(conditions=given.items())
+
+    def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
+        """Compare each condition with *facts*: what is known of the situation, by key."""
+        confirmed, contradicted, absent = [], [], []
+        for key, values in self.conditions:
+            known = facts.get(key)
+            if not known:
+                absent.append(key)
+            elif any(_meets(key, fact, value) for fact in known for value in values):
+                confirmed.append(key)
+            else:
+                contradicted.append(key)
+        return Match(tuple(confirmed), tuple(contradicted), tuple(absent))
+
+    def __bool__(self) -> bool:
+        return bool(self.conditions)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} {' or '.join(values)}" for key, values in self.conditions) or "always"
+
+
+def _meets(key: str, fact: str, value: str) -> bool:
+    if key == "file":
+        return matches(fact, value)
+    if key == "branch":
+        return fact == value or matches("/" + fact, "/" + value)
+    return fact.casefold() == value.casefold()
+
+
+def _values(key: str, value: object) -> tuple[str, ...]:
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, (list, tuple, set, frozenset)):
+        raise InputError(f"the condition {key!r} must be a text or a list of texts, not {value!r}")
+    for each in values:
+        if not isinstance(each, str) or not each.strip():
+            raise InputError(f"the condition {key!r} has a value that is no text: {each!r}")
+    return (
+        tuple(sorted({each.strip() for each in values}))
+        if isinstance(values, (set, frozenset))
+        else tuple(dict.fromkeys(each.strip() for each in values))
+    )
