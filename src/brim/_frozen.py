@@ -25,7 +25,8 @@ class Frozen:
 
     def changed(self, **fields: object) -> Self:
         """Return a copy with other values in *fields*."""
-        return _rebuilt(type(self), {**dict(zip(self.__slots__, self._values(), strict=True)), **fields})
+        copy: Self = _rebuilt(type(self), {**dict(zip(self.__slots__, self._values(), strict=True)), **fields})
+        return copy
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed: {name}")
@@ -34,7 +35,7 @@ class Frozen:
         raise AttributeError(f"a {type(self).__name__} cannot be changed: {name}")
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._values() == other._values()  # type: ignore[attr-defined]
+        return type(other) is type(self) and self._values() == other._values()
 
     def __hash__(self) -> int:
         return hash(self._values())

@@ -1,7 +1,7 @@
 """What have we learned?
 
-Bottom up: ``kinds`` and ``names`` are the vocabulary, ``globs`` and ``when`` say under which conditions something matters,
-``behavior`` and ``edges`` are the things themselves.
+Bottom up: ``kinds`` and ``names`` are the vocabulary, ``globs`` and ``when`` say under which conditions something
+matters, ``behavior`` and ``edges`` are the things themselves.
 """
 
 from __future__ import annotations
