@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from brim.config import Config
     from brim.tokens.count import Count
     from brim.window.assembly import Assembly, Section
 
@@ -63,7 +64,7 @@ def run(options: Namespace) -> int:
     config = settings(model=options.model)
     file = MemoryFile(options.config)
     model = options.model or file.values.get("model") or config["model"]
-    found = _assembled(options, file, model, config["mode"])
+    found = _assembled(options, file, model, config)
     if options.messages:
         say_text(to_text(_request(found), like="{\n  }"))
     elif options.as_json:
@@ -79,17 +80,19 @@ def run(options: Namespace) -> int:
     return 0 if found.fits and not found.over_budget else 1
 
 
-def _assembled(options: Namespace, file: MemoryFile, model: str | None, mode: Any) -> Assembly:
+def _assembled(options: Namespace, file: MemoryFile, model: str | None, config: Config) -> Assembly:
     from brim import history
     from brim.tokens.counters import counter_for
-    from brim.window.memory import WorkingMemory
+    from brim.window.memory import MemoryConfig, WorkingMemory
 
     values = {key: value for key, value in file.values.items() if key not in ("model", "memory")}
     if options.provider:
         values["provider"] = options.provider
     if values.get("provider") is None:
         values["provider"] = "auto"
-    memory = WorkingMemory(file.config(), model=model, counter=counter_for(model, mode=mode))
+    file.config()  # says what is wrong under ``memory``, and where
+    limits = MemoryConfig(**{**config.section("memory"), **file.values.get("memory", {})})
+    memory = WorkingMemory(limits, model=model, counter=counter_for(model, mode=config["mode"]))
     pruner = getattr(history, STRATEGIES[options.strategy])()
     try:
         return memory.assemble(**values, pruner=pruner)

@@ -11,6 +11,7 @@ from brim.models.overrides import use
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -52,18 +53,26 @@ def whole_number(least: int) -> Any:
     return number
 
 
-def settings(**flags: object) -> Config:
-    """Return the settings in force, with *flags* on top, and make their models known to the process."""
-    if flags.get("model") == "":
+def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Config:
+    """Return the settings in force, and make their models known to the process.
+
+    On top are *flags* by key (``{"token_budget.default": options.token_budget}``) and, where a key is one word, by name
+    (``model=options.model``). None is a flag that was not given; a text is read as a variable would be.
+    """
+    if more.get("model") == "":
         raise InputError("--model is empty: name a model, or leave the option out")
-    try:
-        folder: str | None = os.getcwd()
-    except OSError:  # it was deleted
-        folder = None
-    config = load(os.environ, folder, flags)
+    config = load(os.environ, working_folder(), {**(flags or {}), **more})
     try:
         use(config["models"])
     except ConfigError as error:
         where = config.where(str(error))
         raise ConfigError(f"config: {where}: {error}" if where else str(error)) from None
     return config
+
+
+def working_folder() -> str | None:
+    """Return the folder that the command runs in; None if it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

@@ -35,11 +35,22 @@ class ApproximateTokenCounter:
 
     def count(self, text: str, /) -> Count:
         """Return ``max(1, len(text) // 4)``."""
-        return _estimate(max(1, len(text) // 4))
+        return self.of_units(len(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the count of one text given in *blocks*."""
-        return _estimate(max(1, sum(map(len, blocks)) // 4))
+        return self.of_units(sum(map(len, blocks)))
+
+    adds_up = True
+    """Characters add up, however a text is cut."""
+
+    def units(self, text: str, /) -> int:
+        """Return what adds up over the parts of a text: its characters."""
+        return len(text)
+
+    def of_units(self, units: int, /) -> Count:
+        """Return the count of a text with so many characters."""
+        return _estimate(max(1, units // 4))
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return the sum over the messages of their content's count and 4, and of the tools' count.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brim.models.light import lookup
 from brim.tokens.calibrate import ANY_FAMILY, ratio_for
 from brim.tokens.count import Count
-from brim.tokens.engines import STAND_IN, encoding_counter
+from brim.tokens.engines import ADDITIVE, STAND_IN, encoding_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,11 +41,24 @@ class CalibratedTokenCounter:
 
     def count(self, text: str, /) -> Count:
         """Return the local count times the ratio, rounded up once."""
-        return Count(self._count(text)).scaled(*self.ratio)
+        return self.of_units(self._count(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the count of one text given in *blocks*: the ratio is applied once, to their sum."""
-        return Count(self._count.sum(blocks)).scaled(*self.ratio)
+        return self.of_units(self._count.sum(blocks))
+
+    def units(self, text: str, /) -> int:
+        """Return what adds up over the lines of a text: tokens of the vocabulary that is counted with."""
+        return self._count(text)
+
+    def of_units(self, units: int, /) -> Count:
+        """Return so many tokens of that vocabulary times the ratio, rounded up once."""
+        return Count(units).scaled(*self.ratio)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the units of the lines of a text are the units of the whole."""
+        return self._count.encoding in ADDITIVE
 
     def count_messages(
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None

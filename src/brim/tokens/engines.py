@@ -27,6 +27,10 @@ SLOW_TEXT = 4
 NOT_ADDITIVE = frozenset({"mistral"})
 """Encodings (SentencePiece) that put a mark before every text, and so before every block of one."""
 
+ADDITIVE = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
+"""Encodings for which the tokens of lines add up to the token: a cut directly after a newline is exact if the next line
+is not blank and, in o200k, does not begin with ``/``."""
+
 _NEVER = 1 << 62
 
 

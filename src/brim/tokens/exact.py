@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.errors import NoExactCounter
 from brim.tokens.count import Count
-from brim.tokens.engines import encoding_counter
+from brim.tokens.engines import ADDITIVE, encoding_counter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,11 +42,29 @@ class ExactTokenCounter:
 
     def count(self, text: str, /) -> Count:
         """Return the exact number of tokens of *text*."""
-        return self._result(self._count(text))
+        return self.of_units(self._count(text))
 
     def count_blocks(self, blocks: Iterable[str]) -> Count:
         """Return the exact count of one text, given in *blocks* as ``brim.tokens.stream`` cuts them."""
-        return self._result(self._count.sum(blocks))
+        return self.of_units(self._count.sum(blocks))
+
+    def units(self, text: str, /) -> int:
+        """Return what adds up over the lines of a text, where its encoding is ``ADDITIVE``: the tokens."""
+        return self._count(text)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the units of the lines of a text are the units of the whole."""
+        return self._count.encoding in ADDITIVE and self._count.exact
+
+    def of_units(self, units: int, /) -> Count:
+        """Return so many tokens as a count: exact, unless the only engine failed and another one stood in."""
+        if self._count.exact:
+            return Count(units)
+        from brim.tokens.calibrate import ANY_FAMILY, prior_for
+
+        rough = Count(units).scaled(*prior_for(ANY_FAMILY))
+        return Count(int(rough), "estimated", rough.low, rough.high, f"the engine of {self.encoding} failed")
 
     def count_messages(
         self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
@@ -74,15 +92,6 @@ class ExactTokenCounter:
 
         value, low, high, _ = prior_for(ANY_FAMILY)
         return tally.scaled(value, low, high)
-
-    def _result(self, tokens: int) -> Count:
-        """Return *tokens* as a count: exact, unless the only engine of this encoding failed and another stood in."""
-        if self._count.exact:
-            return Count(tokens)
-        from brim.tokens.calibrate import ANY_FAMILY, prior_for
-
-        rough = Count(tokens).scaled(*prior_for(ANY_FAMILY))
-        return Count(int(rough), "estimated", rough.low, rough.high, f"the engine of {self.encoding} failed")
 
 
 def _public_encoding(model: str | None) -> str:

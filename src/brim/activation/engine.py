@@ -1,0 +1,59 @@
+"""``activate``: what matters now, and how much.
+
+Seeds from the context, three steps of spreading, inhibition, and a curve that parts what matters from what does not.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+from brim.activation.parameters import DEFAULTS
+from brim.activation.seeds import confirming
+from brim.activation.spread import Course, Neighbourhood, squashed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NamedTuple
+
+    from brim.activation.context import Context
+    from brim.activation.parameters import Parameters
+    from brim.activation.source import Source
+
+    class Activation(NamedTuple):
+        """How much one behavior matters now, from 0 to 1, and why."""
+
+        id: str
+        value: float
+        reasons: tuple[str, ...]
+else:
+    Activation = namedtuple("Activation", ("id", "value", "reasons"))
+
+
+def activate(source: Source, context: Context, *, now: float, parameters: Parameters = DEFAULTS) -> list[Activation]:
+    """Return every behavior of *source* that matters in *context*, highest first, then by id.
+
+    *now* is in seconds since 1970. The same graph, context and time give the same numbers, to the last bit.
+    """
+    course = Course(Neighbourhood(source, context, now, parameters))
+    values = {id: squashed(raw, parameters) for id, raw in course.raw.items()}
+    ranked = sorted((-value, id) for id, value in values.items() if value > 0)
+    return [Activation(id, -value, _reasons(course, id, context)) for value, id in ranked]
+
+
+def _reasons(course: Course, id: str, context: Context) -> tuple[str, ...]:
+    """Say in a few words what the value of *id* rests on: conditions, words, the strongest edge, what was lost."""
+    reasons = []
+    seed = course.around.seeds.get(id)
+    if seed is not None:
+        when = course.around.nodes[id].when
+        reasons += [f"{key} {confirming(when, key, context.facts)[0]}" for key in seed.confirmed]
+        if seed.words:
+            reasons.append(f"words {', '.join(seed.words)}")
+        if not reasons:
+            reasons.append("always")
+    if id in course.origins:
+        kind, giver = course.origins[id]
+        reasons.append(f"{kind} {giver}")
+    if id in course.losses:
+        reasons.append(f"weakened by {course.losses[id]:.2f}")
+    return tuple(reasons)

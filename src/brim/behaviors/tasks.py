@@ -1,0 +1,111 @@
+"""What is being done, as far as a prompt or a shell command says it: ``data/tasks.tsv``."""
+
+from __future__ import annotations
+
+from brim.behaviors import tables
+from brim.behaviors.words import looked_at, stem, tokens
+
+RUN = 3
+"""What a command counts against a word: a command is done, a word is only said."""
+
+_STEPS = ("&&", "||", ";", "|", "$(", "`", "(", ")", "{", "}")
+
+
+def task_of(text: str) -> str | None:
+    """Return the task that *text* speaks of most clearly, or None if it speaks of none.
+
+    >>> [task_of(text) for text in ("cd api && uv run pytest -x", "git commit -m 'fix tests'", "Why does it crash?")]
+    ['testing', 'git', 'debugging']
+    """
+    return next(iter(tasks_of(text)), None)
+
+
+def tasks_of(text: str) -> tuple[str, ...]:
+    """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
+    text = looked_at(text)
+    begins, words = _table()
+    points: dict[str, int] = {}
+    for task in {task for step in _commands(text) for task in _ran(step, begins)}:
+        points[task] = RUN
+    for word in {stem(token) for token in tokens(text)}:
+        for task in words.get(word, ()):
+            points[task] = points.get(task, 0) + 1
+    order = list(known_tasks())
+    return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
+
+
+def known_tasks() -> tuple[str, ...]:
+    """Return every task of the table, in its order."""
+    return tuple(dict.fromkeys(row[0] for row in tables.rows("tasks.tsv")))
+
+
+def _commands(text: str) -> list[list[str]]:
+    """Return the commands in *text*, each as its words without what launches it; prose gives its sentences."""
+    for step in _STEPS:
+        text = text.replace(step, "\n")
+    found = []
+    for line in text.lower().split("\n"):
+        words = _unlaunched(line.split())
+        if words:
+            found.append(words)
+    return found
+
+
+def _unlaunched(words: list[str]) -> list[str]:
+    """Return *words* from the command on: without ``FOO=1``, ``sudo``, ``uv run``, and options before it."""
+    launchers = tables.lines("launchers.txt")
+    at = 0
+    while at < len(words):
+        first = words[at]
+        if "=" in first[1:] or (at and (first[0] == "-" or first.rstrip("smh").isdecimal())):
+            at += 1
+            continue
+        sizes = (size for size in (3, 2, 1) if at + size <= len(words))
+        launched = next((size for size in sizes if " ".join(words[at : at + size]) in launchers), 0)
+        if not launched:
+            break
+        at += launched
+    if at == len(words):
+        return []
+    # A program by its path is that program; scripts of the project keep theirs.
+    program = words[at].strip("'\"")
+    short = program.rsplit("/", 1)[-1].removesuffix(".exe") if "/bin/" in program else program.removeprefix("./")
+    return [short, *words[at + 1 :]]
+
+
+def _ran(words: list[str], begins: dict[str, list[tuple[list[str], str]]]) -> list[str]:
+    """Return the task that the command of *words* is for: that of the longest beginning that it has."""
+    best, longest = [], 0
+    for shape, task in begins.get(words[0], ()):
+        if len(shape) > longest and _begins(words, shape):
+            best, longest = [task], len(shape)
+    return best
+
+
+def _begins(words: list[str], shape: list[str]) -> bool:
+    if shape[-1] == "$":
+        return words == shape[:-1]
+    return len(words) >= len(shape) and all(
+        word.startswith(part[:-1]) if part.endswith("*") else word == part
+        for word, part in zip(words, shape, strict=False)
+    )
+
+
+_known: list[tuple[dict[str, list[tuple[list[str], str]]], dict[str, list[str]]]] = []
+
+
+def _table() -> tuple[dict[str, list[tuple[list[str], str]]], dict[str, list[str]]]:
+    """Return the beginnings of commands by their first word, and the tasks by the stem of a word."""
+    if not _known:
+        begins: dict[str, list[tuple[list[str], str]]] = {}
+        words: dict[str, list[str]] = {}
+        for task, how, said in tables.rows("tasks.tsv"):
+            if how == "run":
+                for shape in said.split(", "):
+                    parts = shape.split()
+                    begins.setdefault(parts[0], []).append((parts, task))
+            else:
+                for word in {stem(word) for word in said.split()}:
+                    words.setdefault(word, []).append(task)
+        _known.append((begins, words))
+    return _known[0]

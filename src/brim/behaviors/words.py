@@ -1,0 +1,215 @@
+"""The words of a text that can say what it is about: lower-case stems, without stop words.
+
+A prompt or a shell command matches a behavior if the two have such a word in common (``behavior_words``). The stemmer
+is small on purpose: it has to bring the forms of one word together, not to find its root. Scripts that are written
+without spaces, and Korean, whose particles stick to their words, are taken as pairs of neighbouring characters.
+"""
+
+from __future__ import annotations
+
+from brim.behaviors import tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HEAD = 16_000
+"""Characters at the start of a long text that are looked at."""
+TAIL = 4_000
+"""Characters at its end that are. What is pasted between them is not what it is about."""
+
+_VOWELS = frozenset("aeiouy")
+_UNSPACED = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1100, 0x11FF),  # Hangul letters
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x2FDF),  # Han radicals
+    (0x3005, 0x3007),  # Han iteration marks
+    (0x3040, 0x31FF),  # Hiragana, Katakana, Bopomofo
+    (0x3400, 0x9FFF),  # Han
+    (0xA960, 0xA97F),  # Hangul letters
+    (0xAC00, 0xD7FF),  # Hangul
+    (0xF900, 0xFAFF),  # Han, compatibility
+    (0x20000, 0x3FFFF),  # Han, further planes
+)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the stems of the words of *text*, without stop words, single letters and plain numbers.
+
+    Of a text of more than 20,000 characters the first 16,000 and the last 4,000 are looked at.
+
+    >>> sorted(words_of("Please use this file to install the dependencies with uv"))
+    ['dependency', 'instal', 'uv']
+    """
+    found = {stem(word) for word in set(tokens(looked_at(text))) if not _says_nothing(word)}
+    return frozenset(found - _stop())
+
+
+def behavior_words(name: str, tags: Iterable[str]) -> frozenset[str]:
+    """Return the stems by which a behavior with this *name* and these *tags* is found.
+
+    >>> sorted(behavior_words("use-uv", ("python", "packaging")))
+    ['packag', 'python', 'uv']
+    """
+    return words_of(" ".join((name, *tags)))
+
+
+def looked_at(text: str) -> str:
+    """Return the part of *text* that is looked at: all of it, or its head and its tail."""
+    return text if len(text) <= HEAD + TAIL else text[:HEAD] + "\n" + text[-TAIL:]
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of all of *text* in order, lower-case, as written: stop words and numbers too.
+
+    >>> tokens("Don't mix C++ and 使用uv安装 v1.2")
+    ['dont', 'mix', 'cpp', 'and', '使用', 'uv', '安装', 'v1', '2']
+    """
+    folded = _folded(text)
+    for written, spoken in (("c++", "cpp"), ("c#", "csharp"), ("f#", "fsharp")):
+        if written in folded:
+            folded = _spoken(folded, written, spoken)
+    found: list[str] = []
+    for word in folded.translate(_spaces).split():
+        if word.isascii():
+            found.append(word)
+        else:
+            found.extend(_by_script(word))
+    return found
+
+
+def stem(word: str) -> str:
+    """Return the form in which *word*, in lower case, meets its other forms.
+
+    >>> [stem(word) for word in ("testing", "tests", "policies", "migrations", "migrate", "string", "uv")]
+    ['test', 'test', 'policy', 'migr', 'migr', 'string', 'uv']
+    """
+    known = _irregular()
+    if word in known or not word.isascii() or not word.isalpha():
+        return known.get(word, word)
+    root = _singular(word)
+    for ending in ("ing", "ed"):
+        if root.endswith(ending) and not root.endswith("eed") and _stands(root[: -len(ending)]):
+            root = _undoubled(root[: -len(ending)])
+            break
+    if root in known:
+        return known[root]
+    if len(root) > 3 and root[-1] == "e" and root[-2] != "e":
+        root = root[:-2] + "y" if root.endswith("ie") else root[:-1]
+    for ending in ("ation", "at", "ion"):
+        rest = root.removesuffix(ending)
+        if rest != root and _stands(rest) and (ending != "ion" or rest[-1] in "st"):
+            return rest
+    return root[:-1] if len(root) > 5 and root.endswith("ll") else root
+
+
+def _singular(word: str) -> str:
+    if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("sses", "ches", "shes", "xes", "zzes")) else word[:-1]
+
+
+def _stands(rest: str) -> bool:
+    """Whether *rest* can be a word without its ending."""
+    return len(rest) > 2 and not _VOWELS.isdisjoint(rest)
+
+
+def _undoubled(root: str) -> str:
+    return root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
+
+
+def _stop() -> frozenset[str]:
+    """Return the stems of the stop words, so that all their forms are stop words."""
+    global _stop_stems  # noqa: PLW0603 - read once per process
+    if _stop_stems is None:
+        _stop_stems = frozenset(map(stem, tables.words("stopwords.txt")))
+    return _stop_stems
+
+
+_stop_stems: frozenset[str] | None = None
+
+
+def _irregular() -> dict[str, str]:
+    if not _stems:
+        _stems.update((form, root) for form, root in tables.rows("stems.tsv"))
+    return _stems
+
+
+_stems: dict[str, str] = {}
+
+
+def _says_nothing(word: str) -> bool:
+    return word.isdecimal() or (len(word) == 1 and word.isascii())
+
+
+def _folded(text: str) -> str:
+    """Return *text* in lower case, with one spelling for each letter, and without apostrophes inside words."""
+    if text.isascii():
+        return text.lower().replace("'", "")
+    from unicodedata import normalize
+
+    return normalize("NFKC", normalize("NFKC", text).casefold()).replace("'", "").replace("’", "")
+
+
+def _spoken(text: str, written: str, spoken: str) -> str:
+    """Return *text* with *spoken* for *written* where that is a word of its own: ``vec++`` is none."""
+    parts = text.split(written)
+    joined = parts[0]
+    for part in parts[1:]:
+        alone = not joined[-1:].isalnum() and not part[:1].isalnum()
+        joined += (spoken if alone else written) + part
+    return joined
+
+
+class _Spaces(dict[int, int]):
+    """For ``str.translate``: letters, digits and marks stay, everything else becomes a space."""
+
+    def __missing__(self, code: int) -> int:
+        kept = chr(code).isalnum() or _is_mark(code)
+        result = self[code] = code if kept else 0x20
+        return result
+
+
+_spaces = _Spaces()
+
+
+def _is_mark(code: int) -> bool:
+    if code < 0x300:
+        return False
+    from unicodedata import category
+
+    return category(chr(code))[0] == "M"
+
+
+def _by_script(word: str) -> list[str]:
+    """Return the parts of *word*: spaced scripts whole, the others as pairs of neighbouring characters."""
+    parts: list[str] = []
+    start = 0
+    unspaced = _unspaced[word[0]] or False
+    for at, character in enumerate(word):
+        here = _unspaced[character]
+        if here is not None and here is not unspaced:
+            parts += _cut(word[start:at], unspaced)
+            start, unspaced = at, here
+    return parts + _cut(word[start:], unspaced)
+
+
+def _cut(part: str, unspaced: bool) -> list[str]:
+    return [part[at : at + 2] for at in range(max(1, len(part) - 1))] if unspaced else [part]
+
+
+class _Unspaced(dict[str, bool | None]):
+    """Whether a character is of a script without spaces; None for a mark, which belongs to what is before it."""
+
+    def __missing__(self, character: str) -> bool | None:
+        code = ord(character)
+        result = None if _is_mark(code) else any(low <= code <= high for low, high in _UNSPACED)
+        self[character] = result
+        return result
+
+
+_unspaced = _Unspaced()

@@ -1,0 +1,105 @@
+"""The settings for a hook: what the files say is kept as JSON, and the YAML reader stays away while they are the same.
+
+The cache is one small file per project in the user's folder, for its owner alone. It holds what the *files* set, never
+the environment, and the stamp (size, time, number) of every file that was looked for, whether it was there or not. A
+cache that is missing, broken, out of date or not writable costs time, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brim.config.loading import Config, Value, from_files, in_force
+from brim.config.places import config_paths, user_folder
+from brim.config.table import SETTINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = 1
+"""What is in the file; one of another format is written anew."""
+
+Files = tuple[dict[str, Value], dict[str, str]]
+
+
+def load_cached(environ: Mapping[str, str], cwd: str | None, flags: Mapping[str, object] | None = None) -> Config:
+    """Return the same as ``load``, and read YAML only if a file has changed since the last time.
+
+    Nothing is written if there is no file of settings, or no user's folder to write to.
+    """
+    paths = list(config_paths(environ, cwd).values())
+    values, lines = _from_files(paths, user_folder(environ))
+    return in_force(values, lines, environ, flags or {})
+
+
+def cache_path(folder: str, paths: list[str]) -> str:
+    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
+    from zlib import crc32
+
+    return os.path.join(folder, "cache", f"config-{crc32(os.fsencode(paths[-1])):08x}.json")
+
+
+def _from_files(paths: list[str], folder: str) -> Files:
+    stamps = _stamps(paths)
+    if not any(stamp[1:] for stamp in stamps):
+        return {}, {}
+    cache = cache_path(folder, paths)
+    found = _read(cache, stamps)
+    if found is None:
+        found = from_files(paths, {})
+        if stamps == _stamps(paths):  # else somebody wrote in the meantime, and nobody knows which text was read
+            _write(cache, stamps, found)
+    return found
+
+
+def _stamps(paths: list[str]) -> list[list[object]]:
+    """Return path, size, time and number of each file; of one that is not there, the path alone."""
+    stamps: list[list[object]] = []
+    for path in paths:
+        try:
+            found = os.stat(path)
+        except OSError:
+            stamps.append([path])
+        else:
+            stamps.append([path, found.st_size, found.st_mtime_ns, found.st_ino])
+    return stamps
+
+
+def _read(cache: str, stamps: list[list[object]]) -> Files | None:
+    """Return what *cache* says the files set; None if it was made of other files, or is no cache."""
+    import json
+
+    try:
+        with open(cache, encoding="utf-8") as file:
+            kept = json.load(file)
+        if kept["format"] != FORMAT or kept["stamps"] != stamps:
+            return None
+        # Each value is checked anew: another version of brim may have written it.
+        known = {setting.key: setting for setting in SETTINGS}
+        values = {key: Value(known[key].checked(value), str(origin)) for key, (value, origin) in kept["values"].items()}
+        return values, {str(key): str(line) for key, line in kept["lines"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write(cache: str, stamps: list[list[object]], found: Files) -> None:
+    """Put what was found into *cache*, all of it or nothing."""
+    import json
+
+    values, lines = found
+    beside = f"{cache}.{os.urandom(8).hex()}.tmp"
+    try:
+        text = json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
+        if not os.path.isdir(os.path.dirname(cache)):
+            os.mkdir(os.path.dirname(cache), 0o700)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(beside, cache)
+        except OSError:
+            os.unlink(beside)
+            raise
+    except (OSError, ValueError, TypeError):  # no folder, no room, no right to write, or a value that JSON has not
+        return

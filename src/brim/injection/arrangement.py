@@ -1,0 +1,171 @@
+"""An arrangement: every behavior at some tier, and what the whole text costs so.
+
+This is the one place that knows how a change of tier changes the cost: the behavior's lines, and the headings that come
+or go with it. Each strategy moves behaviors about in it; each question it asks is counted.
+"""
+
+from __future__ import annotations
+
+from brim.injection.sections import section_of
+from brim.injection.tiers import FIDELITY, Tier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from brim.behaviors.behavior import Behavior
+    from brim.injection.costs import Costs
+    from brim.injection.sections import Section
+    from brim.tokens.count import Count
+
+
+class Slot:
+    """One behavior in an arrangement: its activation, the tiers it may have, and the one it has."""
+
+    __slots__ = ("activation", "allowed", "behavior", "id", "mapped", "promotable", "protected", "reason", "tier")
+
+    def __init__(
+        self, behavior: Behavior, activation: float, allowed: Sequence[Tier], *, protected: bool, reason: str
+    ) -> None:
+        self.id = behavior.id
+        self.behavior = behavior
+        self.activation = activation
+        self.allowed = tuple(allowed)
+        """The tiers it may have, most detailed first; the first is where it stands if there is room for everything."""
+        self.mapped = self.tier = self.allowed[0]
+        self.protected = protected
+        """Whether it is cut only when nothing else is left."""
+        self.promotable: tuple[Tier, ...] = ()
+        """More detailed tiers that it may have if there is room to spare, most detailed first."""
+        self.reason = reason
+
+    @property
+    def value(self) -> float:
+        """Activation times fidelity."""
+        return self.activation * FIDELITY[self.tier]
+
+
+class Limits:
+    """What a text may take: tokens, and characters for clients that cut by them. None is no limit."""
+
+    __slots__ = ("characters", "tokens")
+
+    def __init__(self, tokens: int | None, characters: int | None) -> None:
+        self.tokens = tokens
+        self.characters = characters
+
+
+class Arrangement:
+    """Behaviors at tiers, with the running cost of the text that they make."""
+
+    def __init__(self, slots: Iterable[Slot], costs: Costs, limits: Limits) -> None:
+        self.slots = list(slots)
+        self.costs = costs
+        self.limits = limits
+        self.evaluated = 0
+        """How many changes of tier were looked at."""
+        self.units = 0
+        self.characters = 0
+        self.room = None if limits.tokens is None else _room(costs, limits.tokens)
+        """The most units that are within the limit of tokens; None is no limit."""
+        self._standing: dict[Section, int] = {}
+        self._headings: dict[Section, tuple[int, int]] = {}
+        for slot in self.slots:
+            tier, slot.tier = slot.tier, Tier.OMITTED
+            self.move(slot, tier)
+
+    def fits(self) -> bool:
+        """Whether the text is within both limits, by its sum."""
+        if self.limits.characters is not None and self.characters > self.limits.characters:
+            return False
+        return self.room is None or self.units <= self.room
+
+    def tokens(self) -> Count:
+        """Return what the sum is in tokens; an empty text is whatever the counter says of nothing."""
+        return self.costs.count(self.units)
+
+    def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
+        """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
+        self.evaluated += 1
+        units, characters = self._item(slot, tier)
+        before = self._item(slot, slot.tier)
+        old, new = self._section(slot, slot.tier), self._section(slot, tier)
+        units, characters = units - before[0], characters - before[1]
+        if old != new:
+            if new is not None and not self._standing.get(new):
+                come = self._heading(new)
+                units, characters = units + come[0], characters + come[1]
+            if old is not None and self._standing[old] == 1:
+                gone = self._heading(old)
+                units, characters = units - gone[0], characters - gone[1]
+        return units, characters
+
+    def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
+        """Put *slot* at *tier*; *change* is what ``change`` said of it, if that was asked."""
+        units, characters = self.change(slot, tier) if change is None else change
+        old, new = self._section(slot, slot.tier), self._section(slot, tier)
+        if old is not None:
+            self._standing[old] -= 1
+        if new is not None:
+            self._standing[new] = self._standing.get(new, 0) + 1
+        self.units += units
+        self.characters += characters
+        slot.tier = tier
+
+    def demote(self, slot: Slot) -> bool:
+        """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one."""
+        for tier in slot.allowed:
+            if tier < slot.tier:
+                change = self.change(slot, tier)
+                if self._is_smaller(change):
+                    self.move(slot, tier, change)
+                    return True
+        return False
+
+    def tiers(self) -> list[Tier]:
+        """Return where every slot stands, to come back to with ``restore``."""
+        return [slot.tier for slot in self.slots]
+
+    def restore(self, tiers: Iterable[Tier]) -> None:
+        """Put every slot where it stood."""
+        for slot, tier in zip(self.slots, tiers, strict=True):
+            if slot.tier is not tier:
+                self.move(slot, tier)
+
+    def value(self) -> float:
+        """Return the sum of activation times fidelity, the same whatever the order of the slots."""
+        from math import fsum
+
+        return fsum(slot.value for slot in self.slots)
+
+    def _is_smaller(self, change: tuple[int, int]) -> bool:
+        """Whether a change makes the text smaller: in tokens, and if characters are limited too, in neither larger."""
+        units, characters = change
+        if self.limits.characters is None:
+            return units < 0
+        return units <= 0 and characters <= 0 and change != (0, 0)
+
+    def _item(self, slot: Slot, tier: Tier) -> tuple[int, int]:
+        return self.costs.item(slot.behavior, tier) if tier is not Tier.OMITTED else (0, 0)
+
+    def _section(self, slot: Slot, tier: Tier) -> Section | None:
+        if tier is Tier.OMITTED:
+            return None
+        return section_of(slot.behavior.kind, slot.behavior.status, tier)
+
+    def _heading(self, section: Section) -> tuple[int, int]:
+        if section not in self._headings:
+            self._headings[section] = self.costs.heading(section)
+        return self._headings[section]
+
+
+def _room(costs: Costs, tokens: int) -> int:
+    """Return the most units that count as at most *tokens*; -1 if not even nothing does."""
+    most = 1
+    while costs.count(most) <= tokens:
+        most *= 2
+    least = -1
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if costs.count(middle) <= tokens else (least, middle)
+    return least

@@ -1,0 +1,134 @@
+"""What each behavior costs at each tier, and what a whole text costs.
+
+A plan is made by adding up *units*: for most counters there is something that adds up over lines (tokens of a
+vocabulary, characters), and the count of a whole text is a function of the sum. So a plan of a thousand behaviors
+counts each line once. A counter of which nothing is known is asked again for the whole text.
+"""
+
+from __future__ import annotations
+
+from brim.injection.lines import item_text
+from brim.injection.sections import heading
+from brim.tokens.count import Count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Protocol
+
+    from brim.behaviors.behavior import Behavior
+    from brim.injection.sections import Section
+    from brim.injection.tiers import Tier
+    from brim.tokens.calibrate import Ratio
+    from brim.tokens.types import TokenCounter
+
+    Cost = tuple[int, int]
+else:
+    Protocol = object
+
+
+class Costs(Protocol):
+    """Costs in one format, for one counter. A cost is a pair: units, and characters."""
+
+    format: str
+    counter: str
+    """What counts: a model, an encoding, or what kind of counter it is."""
+    additive: bool
+    """Whether ``count`` of the sum is what the counter says of the whole text. If not, ``recount`` does."""
+
+    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+        """Return what the lines of *behavior* cost at *tier*."""
+        ...
+
+    def heading(self, section: Section, /) -> Cost:
+        """Return what *section* costs once, whatever stands in it."""
+        ...
+
+    def count(self, units: int, /) -> Count:
+        """Return the tokens that so many units are."""
+        ...
+
+    def recount(self, text: str, /) -> Count:
+        """Return the tokens of a whole text."""
+        ...
+
+
+class CountedCosts:
+    """Costs that a counter finds: each line is rendered and counted when it is first asked for."""
+
+    def __init__(self, counter: TokenCounter, format: str) -> None:
+        self.format = format
+        self._counter = counter
+        self.additive = bool(getattr(counter, "adds_up", False))
+        self._units: Callable[[str], int] = counter.units if self.additive else counter.count  # type: ignore[attr-defined]
+        self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
+        self._kept: dict[tuple[str, Tier], Cost] = {}
+
+    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+        """Return what the lines of *behavior* cost at *tier*."""
+        key = behavior.id, tier
+        if key not in self._kept:
+            self._kept[key] = self._cost(item_text(behavior, tier, self.format))
+        return self._kept[key]
+
+    def heading(self, section: Section, /) -> Cost:
+        """Return what *section* costs once."""
+        return self._cost(heading(section, self.format))
+
+    def count(self, units: int, /) -> Count:
+        """Return the tokens that so many units are."""
+        return self._counter.of_units(units) if self.additive else Count(units, "estimated")  # type: ignore[attr-defined]
+
+    def recount(self, text: str, /) -> Count:
+        """Return what the counter says of *text*; a counter of one's own may answer with a plain number."""
+        found = self._counter.count(text)
+        return found if isinstance(found, Count) else Count(found)
+
+    def _cost(self, text: str) -> Cost:
+        return self._units(text), len(text)
+
+
+class StoredCosts:
+    """Costs that were written with the behaviors, in an encoding, times a model's ratio: no tokenizer is loaded.
+
+    *items* maps ``(id, tier)`` to units and characters; what it does not hold is charged its UTF-8 length.
+    """
+
+    additive = True
+
+    def __init__(
+        self,
+        items: Mapping[tuple[str, int], Cost],
+        format: str,
+        *,
+        encoding: str,
+        ratio: Ratio | None = None,
+        counter: str = "",
+    ) -> None:
+        from brim.injection.headings import heading_costs
+
+        self.format = format
+        self.counter = counter or encoding
+        self._items = items
+        self._ratio = ratio
+        self._headings = heading_costs(format, encoding)
+
+    def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
+        """Return what was stored for *behavior* at *tier*."""
+        known = self._items.get((behavior.id, tier.value))
+        if known is not None:
+            return known
+        text = item_text(behavior, tier, self.format)
+        return len(text.encode()), len(text)
+
+    def heading(self, section: Section, /) -> Cost:
+        """Return what *section* costs once."""
+        return self._headings[section]
+
+    def count(self, units: int, /) -> Count:
+        """Return *units* times the ratio, rounded up once."""
+        return Count(units) if self._ratio is None else Count(units).scaled(*self._ratio)
+
+    def recount(self, text: str, /) -> Count:
+        """Never needed: stored costs add up."""
+        raise NotImplementedError

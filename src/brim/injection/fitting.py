@@ -1,0 +1,184 @@
+"""Makes an arrangement fit, by a strategy, and says what became of every behavior."""
+
+from __future__ import annotations
+
+from brim.injection.demotion import level, lowest_first
+from brim.injection.plan import InjectionPlan, Item
+from brim.injection.rendering import text_of
+from brim.injection.tiers import Tier
+from brim.tokens.count import Count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.injection.arrangement import Arrangement, Slot
+
+STRATEGIES = ("lowest-first", "level", "optimal")
+"""Who gives way when it is too much: see ``demotion`` and ``optimal``."""
+
+MOST_TRIES = 32
+"""How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
+
+
+def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: bool = False) -> InjectionPlan:
+    """Return the plan that *strategy* makes of *arrangement*."""
+    reasons: list[str] = []
+    bound: float | None = None
+    if strategy == "optimal" and not off:
+        bound = _best(arrangement, fill=fill)
+    elif not _fits(arrangement):
+        _demote(arrangement, strategy)
+    if fill and not off and _fits(arrangement):
+        _fill(arrangement)
+    if off:
+        reasons.append("the budget is 0: injection is off, constraints too")
+    total = _total(arrangement)
+    over = bool(arrangement.slots) and any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
+    limits = arrangement.limits
+    overflow = max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0
+    reasons += _reasons(arrangement, total, over=over)
+    return InjectionPlan(
+        items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
+        total_tokens=total,
+        token_budget=limits.tokens,
+        characters=arrangement.characters,
+        max_chars=limits.characters,
+        format=arrangement.costs.format,
+        counter=arrangement.costs.counter,
+        strategy=strategy,
+        over_budget=over,
+        overflow=overflow,
+        reasons=tuple(reasons),
+        upper_bound=bound,
+        evaluated=arrangement.evaluated,
+    )
+
+
+def _demote(arrangement: Arrangement, strategy: str) -> None:
+    """Demote until it fits. A counter that does not add up is asked for whole texts, as few as it takes."""
+    steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
+    if arrangement.costs.additive:
+        for _ in steps:
+            if arrangement.fits():
+                return
+        return
+    start = arrangement.tiers()
+    taken = [(slot, slot.tier) for slot in steps]
+
+    def after(count: int) -> bool:
+        """Go to where *count* steps lead, and say whether the whole text fits there."""
+        tiers = dict(zip(map(id, arrangement.slots), start, strict=True))
+        tiers.update((id(slot), tier) for slot, tier in taken[:count])
+        arrangement.restore([tiers[id(slot)] for slot in arrangement.slots])
+        return _fits(arrangement)
+
+    low, high = 0, len(taken)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if after(middle) else (middle, high)
+    while not after(high) and high < len(taken):  # a whole text that grows when a line leaves it
+        high += 1
+
+
+def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
+    """Find the highest value that fits; return the proven bound, which only costs that add up can have."""
+    from brim.injection.optimal import optimal
+
+    if fill:
+        for slot in arrangement.slots:
+            slot.allowed = (*slot.promotable, *slot.allowed)
+    if arrangement.costs.additive:
+        return optimal(arrangement)
+    room = arrangement.room
+    for _ in range(MOST_TRIES):
+        optimal(arrangement)
+        limit = arrangement.limits.tokens
+        if limit is None or arrangement.room is None or _fits(arrangement):
+            break
+        arrangement.room -= max(1, int(_total(arrangement)) - limit)
+    arrangement.room = room
+    if not _fits(arrangement):
+        _demote(arrangement, "lowest-first")
+    return None
+
+
+def _fill(arrangement: Arrangement) -> None:
+    """Promote the highest activations into what is left, each as far as it goes."""
+    for slot in arrangement.slots:
+        for tier in (*slot.promotable, *slot.allowed):
+            if tier <= slot.tier:
+                break
+            before = slot.tier
+            arrangement.move(slot, tier)
+            if _fits(arrangement):
+                slot.reason += "; promoted into spare budget"
+                break
+            arrangement.move(slot, before)
+
+
+def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
+    """Whether the text is within its limits, by what the counter says of the whole of it."""
+    if arrangement.costs.additive:
+        return arrangement.fits()
+    limits = arrangement.limits
+    if limits.characters is not None and arrangement.characters > limits.characters:
+        return False
+    return limits.tokens is None or (_total(arrangement) if total is None else total) <= limits.tokens
+
+
+def _total(arrangement: Arrangement) -> Count:
+    if arrangement.costs.additive:
+        return arrangement.tokens()
+    chosen = ((slot.behavior, slot.tier, slot.activation) for slot in arrangement.slots)
+    return arrangement.costs.recount(text_of(chosen, arrangement.costs.format))
+
+
+def _item(arrangement: Arrangement, slot: Slot) -> Item:
+    costs = arrangement.costs
+    tokens = Count(0) if slot.tier is Tier.OMITTED else costs.count(costs.item(slot.behavior, slot.tier)[0])
+    reason = slot.reason
+    if slot.tier < slot.mapped:
+        gone = "left out" if slot.tier is Tier.OMITTED else f"cut from {slot.mapped}"
+        reason = f"{reason}; {gone}: over budget"
+    return Item(
+        id=slot.id,
+        tier=slot.tier,
+        activation=slot.activation,
+        tokens=tokens,
+        mapped=slot.mapped,
+        reason=reason,
+        behavior=slot.behavior,
+    )
+
+
+def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
+    limits = arrangement.limits
+    found = []
+    cut = sum(slot.tier < slot.mapped for slot in arrangement.slots)
+    if cut:
+        found.append(f"{cut} of {len(arrangement.slots)} were cut or left out to fit {_limit(arrangement)}")
+    if over:
+        held = sum(slot.protected for slot in arrangement.slots)
+        least = f"{held} constraint{'s' if held != 1 else ''}, none below summary,"
+        if limits.tokens is not None and total > limits.tokens:
+            found.append(f"{least} take {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget")
+        if limits.characters is not None and arrangement.characters > limits.characters:
+            more = arrangement.characters - limits.characters
+            found.append(f"{least} take {arrangement.characters:,} characters: {more:,} over max_chars")
+    return found
+
+
+def _limit(arrangement: Arrangement) -> str:
+    """Return the limit that binds, in words: of two, the one that the text without it would exceed by more."""
+    limits = arrangement.limits
+    if limits.characters is None:
+        return f"{limits.tokens:,} tokens"
+    if limits.tokens is None:
+        return f"{limits.characters:,} characters"
+    tiers = arrangement.tiers()
+    arrangement.restore([slot.mapped for slot in arrangement.slots])
+    by_tokens = int(_total(arrangement)) / limits.tokens
+    by_characters = arrangement.characters / limits.characters
+    arrangement.restore(tiers)
+    if by_characters > by_tokens:
+        return f"{limits.characters:,} characters (max_chars), the smaller limit"
+    return f"{limits.tokens:,} tokens, the smaller limit"

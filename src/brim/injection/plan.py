@@ -1,0 +1,187 @@
+"""``InjectionPlan``: what goes in, in how much detail, and why."""
+
+from __future__ import annotations
+
+from brim._frozen import Frozen
+from brim.injection.tiers import FIDELITY, Tier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.behaviors.behavior import Behavior
+    from brim.tokens.count import Count
+
+
+class Item(Frozen):
+    """One behavior in a plan."""
+
+    __slots__ = ("id", "tier", "activation", "tokens", "mapped", "reason", "behavior")
+
+    id: str
+    tier: Tier
+    activation: float
+    tokens: Count
+    """What its lines cost, headings not included; 0 if it is omitted."""
+    mapped: Tier
+    """The tier that its activation alone would give it."""
+    reason: str
+    """Why it stands where it stands."""
+    behavior: Behavior
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        tier: Tier,
+        activation: float,
+        tokens: Count,
+        mapped: Tier,
+        reason: str,
+        behavior: Behavior,
+    ) -> None:
+        self._fill(
+            id=id,
+            tier=tier,
+            activation=activation,
+            tokens=tokens,
+            mapped=mapped,
+            reason=reason,
+            behavior=behavior,
+        )
+
+    @property
+    def value(self) -> float:
+        """Activation times fidelity: what the strategies weigh against each other."""
+        return self.activation * FIDELITY[self.tier]
+
+    def __repr__(self) -> str:
+        return f"Item({self.id!r}, {self.tier}, {self.activation:.2f}, {int(self.tokens)} tokens: {self.reason})"
+
+
+class InjectionPlan(Frozen):
+    """A plan for one counter and one format. ``render(plan)`` is its text, which counts as ``total_tokens``.
+
+    Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what may not be left out
+    is too much by itself; ``overflow`` says by how many tokens, and ``reasons`` because of what.
+    """
+
+    __slots__ = (
+        "items",
+        "total_tokens",
+        "token_budget",
+        "characters",
+        "max_chars",
+        "format",
+        "counter",
+        "strategy",
+        "over_budget",
+        "overflow",
+        "reasons",
+        "upper_bound",
+        "evaluated",
+    )
+
+    items: tuple[Item, ...]
+    total_tokens: Count
+    token_budget: int | None
+    """None is no limit."""
+    characters: int
+    """The length of the text."""
+    max_chars: int | None
+    format: str
+    counter: str
+    """What counted: a model, an encoding, or a kind of counter."""
+    strategy: str
+    over_budget: bool
+    overflow: int
+    """Tokens over the budget; 0 if it fits, or if only the characters are too many."""
+    reasons: tuple[str, ...]
+    """What there is to say about the plan as a whole."""
+    upper_bound: float | None
+    """No choice of tiers that fits can have a higher ``value``; None if the strategy does not look for it."""
+    evaluated: int
+    """How many changes of tier were looked at."""
+
+    def __init__(
+        self,
+        *,
+        items: tuple[Item, ...],
+        total_tokens: Count,
+        token_budget: int | None,
+        characters: int,
+        max_chars: int | None,
+        format: str,
+        counter: str,
+        strategy: str,
+        over_budget: bool,
+        overflow: int,
+        reasons: tuple[str, ...],
+        upper_bound: float | None = None,
+        evaluated: int = 0,
+    ) -> None:
+        self._fill(
+            items=items,
+            total_tokens=total_tokens,
+            token_budget=token_budget,
+            characters=characters,
+            max_chars=max_chars,
+            format=format,
+            counter=counter,
+            strategy=strategy,
+            over_budget=over_budget,
+            overflow=overflow,
+            reasons=reasons,
+            upper_bound=upper_bound,
+            evaluated=evaluated,
+        )
+
+    @property
+    def full(self) -> tuple[Item, ...]:
+        """What is told whole."""
+        return self.at(Tier.FULL)
+
+    @property
+    def summarized(self) -> tuple[Item, ...]:
+        """What is told in one line."""
+        return self.at(Tier.SUMMARY)
+
+    @property
+    def name_only(self) -> tuple[Item, ...]:
+        """What is only named."""
+        return self.at(Tier.NAME_ONLY)
+
+    @property
+    def omitted(self) -> tuple[Item, ...]:
+        """What is left out."""
+        return self.at(Tier.OMITTED)
+
+    @property
+    def included(self) -> tuple[Item, ...]:
+        """Everything that is in the text."""
+        return tuple(item for item in self.items if item.tier is not Tier.OMITTED)
+
+    @property
+    def value(self) -> float:
+        """The sum of activation times fidelity."""
+        from math import fsum
+
+        return fsum(item.value for item in self.items)
+
+    @property
+    def gap(self) -> float | None:
+        """How much value at most is missing to the best choice; None if the strategy does not look for it."""
+        return None if self.upper_bound is None else max(0.0, self.upper_bound - self.value)
+
+    @property
+    def fits(self) -> bool:
+        """Whether the text is within its limits."""
+        return not self.over_budget
+
+    def at(self, tier: Tier) -> tuple[Item, ...]:
+        """Return the items at *tier*."""
+        return tuple(item for item in self.items if item.tier is tier)
+
+    def __repr__(self) -> str:
+        budget = "no limit" if self.token_budget is None else f"of {self.token_budget}"
+        tiers = ", ".join(f"{len(self.at(tier))} {tier}" for tier in sorted(Tier, reverse=True))
+        over = f", over by {self.overflow}" if self.over_budget else ""
+        return f"InjectionPlan({int(self.total_tokens)} tokens {budget}{over}: {tiers})"

@@ -1,0 +1,133 @@
+"""``Session``: how much one agent's window may be told, and how soon it may be told the same again."""
+
+from __future__ import annotations
+
+from brim.errors import InputError
+from brim.injection.tiers import Tier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.injection.plan import InjectionPlan
+
+RENEWING = ("startup", "clear", "compact")
+"""Beginnings after which the rules are not in the window any more. ``resume`` is none of them."""
+
+
+class Shown:
+    """What a session knows of one behavior: how often it was shown, at which prompt last, and in how much detail."""
+
+    __slots__ = ("best", "prompt", "times")
+
+    def __init__(self, times: int = 0, prompt: int = 0, best: Tier = Tier.OMITTED) -> None:
+        self.times, self.prompt, self.best = times, prompt, best
+
+
+class Session:
+    """Governs injections that happen by themselves. Only prompts that a person typed count.
+
+    The total is never exceeded. The n-th injection of the same behavior waits ``backoff`` * (n - 1) prompts after the
+    one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*) has a window, and
+    so a backoff, of its own, and spends from its parent's total.
+    """
+
+    def __init__(
+        self,
+        max_tokens: int = 3_000,
+        max_per_injection: int = 500,
+        backoff: int = 5,
+        *,
+        renew_on_compaction: bool = True,
+        parent: Session | None = None,
+    ) -> None:
+        for name, value in (
+            ("max_tokens", max_tokens),
+            ("max_per_injection", max_per_injection),
+            ("backoff", backoff),
+        ):
+            if not isinstance(value, int) or value < 0:
+                raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
+        self.max_tokens = max_tokens
+        self.max_per_injection = max_per_injection
+        self.backoff = backoff
+        self.renew_on_compaction = renew_on_compaction
+        self.parent = parent
+        self.prompts = 0
+        """Prompts so far."""
+        self.spent = 0
+        """Tokens charged here; a sub-agent's are its parent's."""
+        self.shown: dict[str, Shown] = {}
+
+    @property
+    def used(self) -> int:
+        """Tokens that count against the total."""
+        return self.parent.used if self.parent is not None else self.spent
+
+    @property
+    def remaining(self) -> int:
+        """Tokens that may still go in."""
+        return self.parent.remaining if self.parent is not None else max(0, self.max_tokens - self.spent)
+
+    def budget(self, dynamic: int | None = None) -> int:
+        """Return what the next injection may take: the *dynamic* budget, the limit of one injection, what is left."""
+        limits = [self.max_per_injection, self.remaining]
+        return min(limits if dynamic is None else [*limits, dynamic])
+
+    def begin(self, how: str) -> None:
+        """Note that the window begins anew: ``startup``, ``clear`` or ``compact``; ``resume`` changes nothing."""
+        if how not in RENEWING:
+            return
+        self.shown.clear()
+        self.prompts = 0
+        if how != "compact" or self.renew_on_compaction:
+            self.spent = 0
+
+    def next_prompt(self) -> None:
+        """Note that a person typed a prompt."""
+        self.prompts += 1
+
+    def allows(self, id: str, tier: Tier) -> bool:
+        """Whether the behavior may be shown at *tier* now."""
+        known = self.shown.get(id)
+        return known is None or tier > known.best or self.prompts - known.prompt >= self.backoff * known.times
+
+    def why_not(self, id: str) -> str:
+        """Return why the behavior is not shown again yet."""
+        known = self.shown[id]
+        wait = self.backoff * known.times - (self.prompts - known.prompt)
+        times = "once" if known.times == 1 else f"{known.times} times"
+        return f"shown {times} in this session; again in {wait} prompt{'s' if wait != 1 else ''}"
+
+    def charge(self, plan: InjectionPlan) -> None:
+        """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more than is left."""
+        tokens = int(plan.total_tokens) if plan.included else 0
+        if tokens > self.remaining:
+            raise InputError(f"the session has {self.remaining:,} tokens left, and the plan takes {tokens:,}")
+        self._spend(tokens)
+        self.record(plan)
+
+    def record(self, plan: InjectionPlan) -> None:
+        """Note what *plan* shows without charging it: what goes in when a session starts has a budget of its own."""
+        for item in plan.included:
+            known = self.shown.setdefault(item.id, Shown())
+            known.times += 1
+            known.prompt = self.prompts
+            known.best = max(known.best, item.tier)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state, for a store: what ``load`` takes."""
+        shown = {id: [known.times, known.prompt, int(known.best)] for id, known in sorted(self.shown.items())}
+        return {"prompts": self.prompts, "spent": self.spent, "shown": shown}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go on where ``to_dict`` left off."""
+        self.prompts, self.spent = int(state["prompts"]), int(state["spent"])
+        self.shown = {id: Shown(times, prompt, Tier(best)) for id, (times, prompt, best) in state["shown"].items()}
+
+    def _spend(self, tokens: int) -> None:
+        if self.parent is not None:
+            self.parent._spend(tokens)
+        else:
+            self.spent += tokens

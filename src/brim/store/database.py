@@ -1,0 +1,184 @@
+"""One SQLite file, opened: statements, transactions, and SQLite's errors put into words.
+
+Write-ahead logging lets readers and one writer work at the same time. ``synchronous=NORMAL`` keeps the file sound
+through a crash; the last moments before a power cut may be missing.
+"""
+
+from __future__ import annotations
+
+import os.path
+import sqlite3
+from contextlib import contextmanager, suppress
+
+from brim.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any, Self
+
+TIMEOUT = 5.0
+"""Seconds that a command waits for another writer. A hook waits ``HOOK_TIMEOUT``."""
+
+HOOK_TIMEOUT = 0.15
+"""Seconds that a hook waits for another writer: an agent waits for the hook."""
+
+MOST_PLACES = 500
+"""Values that are put into one statement; more are asked for in several."""
+
+
+class Database:
+    """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
+
+    def __init__(self, path: str, connection: sqlite3.Connection, *, readonly: bool) -> None:
+        self.path, self.readonly = path, readonly
+        self._connection = connection
+
+    def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return every row that *sql* gives."""
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from None
+
+    def row(self, sql: str, values: Sequence[object] = ()) -> Any:
+        """Return the first row that *sql* gives, or None."""
+        found = self.rows(sql, values)
+        return found[0] if found else None
+
+    def rows_in(self, sql: str, values: Iterable[object]) -> list[Any]:
+        """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time."""
+        given = list(values)
+        found: list[Any] = []
+        for at in range(0, len(given), MOST_PLACES):
+            part = given[at : at + MOST_PLACES]
+            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), part * sql.count("{}"))
+        return found
+
+    def run(self, sql: str, values: Sequence[object] = ()) -> int:
+        """Run *sql*, which writes; return how many rows it changed. Call it inside ``writing``."""
+        try:
+            return self._connection.execute(sql, values).rowcount
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from None
+
+    def run_many(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        """Run *sql*, which writes, for each of *values*. Call it inside ``writing``."""
+        try:
+            self._connection.executemany(sql, values)
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from None
+
+    @contextmanager
+    def writing(self) -> Iterator[Self]:
+        """Make everything inside one transaction: all of it is written, or on an error nothing.
+
+        The lock is taken at once, so what is read inside is still true when it is written. Inside another
+        ``writing`` it is part of that one.
+        """
+        if self._connection.in_transaction:
+            yield self
+            return
+        if self.readonly:
+            raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield self
+            self.run("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # SQLite has rolled back by itself when the disk is full
+                self._connection.rollback()
+            raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Self]:
+        """Let everything that is read inside be of one moment, whoever writes meanwhile."""
+        if self._connection.in_transaction:
+            yield self
+            return
+        self.run("BEGIN")
+        try:
+            yield self
+        finally:
+            with suppress(sqlite3.Error):
+                self._connection.rollback()
+
+    def copy_to(self, target: sqlite3.Connection) -> None:
+        """Copy the whole file into *target*, as it is at one moment."""
+        try:
+            self._connection.backup(target)
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from None
+
+    def close(self) -> None:
+        """Close the file. Closing twice does nothing."""
+        self._connection.close()
+
+    def __repr__(self) -> str:
+        return f"Database({self.path!r})"
+
+
+def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
+    """Open the SQLite file *path*, which must exist; read-only if *readonly* or if it cannot be written."""
+    readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
+    try:
+        connection = _connection(path, "mode=ro" if readonly else "mode=rw", timeout)
+        try:
+            connection.execute("PRAGMA user_version")
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
+                raise
+            connection = _unchanging(path, timeout)
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except sqlite3.DatabaseError as error:
+        raise in_words(error, path) from None
+    return Database(path, connection, readonly=readonly)
+
+
+def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
+    quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
+    return sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
+
+
+def _unchanging(path: str, timeout: float) -> sqlite3.Connection:
+    """Open a file on a disk on which nobody can write, not even SQLite its own lock files."""
+    with suppress(OSError):
+        if os.path.getsize(path + "-wal"):
+            raise StoreError(
+                f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
+                "copy both files to one",
+                "read-only",
+            )
+    return _connection(path, "immutable=1", timeout)
+
+
+def primary(error: sqlite3.DatabaseError) -> str:
+    """Return the kind of *error* in SQLite's words: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT`` too."""
+    name: str = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
+    return "_".join(name.split("_")[:2])
+
+
+def in_words(error: sqlite3.DatabaseError, path: str) -> StoreError:
+    """Return *error* as what was wrong with *path*, and what to do."""
+    words = _WORDS.get(primary(error))
+    if words is None:
+        return StoreError(f"{path}: {error}")
+    reason, what = words
+    return StoreError(f"{path}: {what}", reason)
+
+
+_DAMAGED = "is damaged or not a database; nothing was changed: 'brim backup restore' puts a backup in its place"
+_WORDS = {
+    "SQLITE_BUSY": ("busy", "is in use by another process that writes to it; try again"),
+    "SQLITE_LOCKED": ("busy", "is in use by another process that writes to it; try again"),
+    "SQLITE_CORRUPT": ("damaged", _DAMAGED),
+    "SQLITE_NOTADB": ("damaged", _DAMAGED),
+    "SQLITE_READONLY": ("read-only", "the disk or the file is read-only, so nothing can be stored"),
+    "SQLITE_FULL": ("full", "the disk is full, so nothing was stored; make room and try again"),
+    "SQLITE_IOERR": ("failed", "the disk could not be read or written; check it, and try again"),
+    "SQLITE_CANTOPEN": ("missing", "cannot be opened: check that it exists and is yours"),
+}
+"""What SQLite calls an error: a reason for a program, and a sentence for a person."""

@@ -1,0 +1,73 @@
+"""What happened to behaviors, in order. Events are added and never changed; secrets in them are masked."""
+
+from __future__ import annotations
+
+import json
+
+from brim._frozen import Frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.store.database import Database
+
+
+class Event(Frozen):
+    """One thing that happened. Times are seconds since 1970."""
+
+    __slots__ = ("kind", "time", "behavior", "session", "detail")
+
+    kind: str
+    """``learned``, ``merged``, ``edited``, ``injected``, ``confirmed``, ``overridden``, ``forgotten``, ..."""
+    time: float
+    behavior: str | None
+    """The id of the behavior that it happened to; None if it happened to several or to none."""
+    session: str
+    detail: Mapping[str, Any]
+    """What else there is to say, as JSON can hold it."""
+
+    def __init__(
+        self,
+        kind: str,
+        time: float,
+        behavior: str | None = None,
+        *,
+        session: str = "",
+        detail: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._fill(kind=kind, time=time, behavior=behavior, session=session, detail=dict(detail or {}))
+
+
+def add_event(database: Database, event: Event) -> None:
+    """Write *event* after all others."""
+    detail = json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
+    database.run(
+        "INSERT INTO events (time, kind, behavior, session, detail) VALUES (?, ?, ?, ?, ?)",
+        (event.time, event.kind, event.behavior, event.session, detail),
+    )
+
+
+def read_events(
+    database: Database, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None
+) -> list[Event]:
+    """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
+    rows = database.rows(
+        "SELECT kind, time, behavior, session, detail FROM events "
+        "WHERE (?1 IS NULL OR behavior = ?1) AND (?2 IS NULL OR kind = ?2) ORDER BY number DESC LIMIT ?3",
+        (behavior, kind, -1 if limit is None else limit),
+    )
+    return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
+
+
+def _masked(value: Any) -> Any:
+    from brim.masking import mask
+
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {str(key): _masked(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_masked(each) for each in value]
+    return value

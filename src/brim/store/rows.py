@@ -1,0 +1,137 @@
+"""How a behavior and an edge lie in the file, and come back exactly as they were."""
+
+from __future__ import annotations
+
+import json
+
+from brim.behaviors.behavior import Behavior, Provenance, Usage
+from brim.behaviors.edges import Edge
+from brim.behaviors.when import When
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+COLUMNS = (
+    "id",
+    "name",
+    "kind",
+    "scope",
+    "status",
+    "live",
+    "conditions",
+    "words",
+    "injected",
+    "confirmed",
+    "overridden",
+    "last_used",
+    "priority",
+    "confidence",
+    "created_at",
+    "updated_at",
+    "superseded_by",
+    "supersedes",
+    "tags",
+    "summary",
+    "provenance",
+    "canonical",
+    "variants",
+    "extra",
+)
+"""The columns of a behavior, in the order of its row."""
+
+SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
+UPSERT = (
+    f"INSERT INTO behaviors ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "  # noqa: S608
+    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS[1:])}"
+)
+
+EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
+
+
+def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
+    """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
+    came_from = dict(zip(Provenance.__slots__, behavior.provenance._values(), strict=True))
+    for name in ("wrong", "note"):
+        came_from[name] = mask(str(came_from[name]))
+    return (
+        behavior.id,
+        behavior.name,
+        behavior.kind.value,
+        behavior.scope,
+        behavior.status.value,
+        int(behavior.live),
+        json.dumps(behavior.when.conditions),
+        " ".join(sorted(words)),
+        behavior.usage.injected,
+        behavior.usage.confirmed,
+        behavior.usage.overridden,
+        behavior.usage.last_used,
+        behavior.priority,
+        behavior.confidence,
+        behavior.created_at,
+        behavior.updated_at,
+        behavior.superseded_by,
+        json.dumps(behavior.supersedes),
+        json.dumps(behavior.tags),
+        _kept(mask(behavior.summary)),
+        json.dumps(came_from),
+        _kept(mask(behavior.canonical)),
+        json.dumps([mask(text) for text in behavior.variants]),
+        _kept(mask(behavior.extra)),
+    )
+
+
+def behavior_of(row: Sequence[Any]) -> Behavior:
+    """Return the behavior that a row of ``COLUMNS`` holds."""
+    at = dict(zip(COLUMNS, row, strict=True))
+    return Behavior(
+        id=at["id"],
+        name=at["name"],
+        kind=at["kind"],
+        canonical=_text(at["canonical"]),
+        summary=_text(at["summary"]),
+        tags=json.loads(at["tags"]),
+        when=when_of(at["conditions"]),
+        scope=at["scope"],
+        status=at["status"],
+        priority=at["priority"],
+        confidence=at["confidence"],
+        provenance=Provenance(**json.loads(at["provenance"])),
+        usage=Usage(at["injected"], at["confirmed"], at["overridden"], at["last_used"]),
+        supersedes=json.loads(at["supersedes"]),
+        superseded_by=at["superseded_by"],
+        variants=json.loads(at["variants"]),
+        created_at=at["created_at"],
+        updated_at=at["updated_at"],
+        extra=_text(at["extra"]),
+    )
+
+
+def when_of(conditions: str) -> When:
+    """Return the conditions that a column holds."""
+    return When(conditions=json.loads(conditions)) if conditions != "[]" else When()
+
+
+def edge_row(edge: Edge) -> tuple[object, ...]:
+    """Return *edge* as a row of ``EDGE_COLUMNS``."""
+    return edge.source, edge.target, edge.kind.value, edge.weight, edge.created_at, edge.last_activated
+
+
+def edge_of(row: Sequence[Any]) -> Edge:
+    """Return the edge that a row of ``EDGE_COLUMNS`` holds."""
+    return Edge(row[0], row[1], row[2], row[3], created_at=row[4], last_activated=row[5])
+
+
+def _kept(text: str) -> str | bytes:
+    """Return *text* as SQLite can keep it: half of a surrogate pair has no UTF-8, so such a text is kept as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _text(kept: str | bytes) -> str:
+    return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")

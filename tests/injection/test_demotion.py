@@ -1,0 +1,144 @@
+"""Who gives way."""
+
+from __future__ import annotations
+
+import pytest
+
+from brim.behaviors import Behavior
+from brim.injection import ActivationTierMapper, InjectionPlan, Tier, render
+from tests.injection.making import planned, rule
+
+TEXT = "Install packages with uv, pin what you install, and write down why each one is needed in the project."
+FULL, SUMMARY, NAME, OUT = Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED
+
+
+def three() -> list[tuple[Behavior, float]]:
+    return [
+        (rule(f"r{n}", f"{TEXT} {n}", summary=f"Install with uv, and pin it ({n})."), 0.95 - n / 100) for n in range(3)
+    ]
+
+
+def tiers(plan: InjectionPlan) -> list[Tier]:
+    return [item.tier for item in sorted(plan.items, key=lambda item: item.id)]
+
+
+def walk(strategy: str, pairs: list[tuple[Behavior, float]]) -> list[list[Tier]]:
+    """Every state that a shrinking budget leads through."""
+    seen: list[list[Tier]] = []
+    for budget in range(int(planned(pairs).total_tokens), 0, -1):
+        found = tiers(planned(pairs, strategy, budget=budget))
+        if not seen or seen[-1] != found:
+            seen.append(found)
+    return seen
+
+
+def test_lowest_first_takes_each_all_the_way_down_before_the_next() -> None:
+    assert walk("lowest-first", three()) == [
+        [FULL, FULL, FULL],
+        [FULL, FULL, SUMMARY],
+        [FULL, FULL, NAME],
+        [FULL, FULL, OUT],
+        [FULL, SUMMARY, OUT],
+        [FULL, NAME, OUT],
+        [FULL, OUT, OUT],
+        [SUMMARY, OUT, OUT],
+        [NAME, OUT, OUT],
+        [OUT, OUT, OUT],
+    ]
+
+
+def test_level_takes_one_tier_from_each_in_turn() -> None:
+    assert walk("level", three())[:5] == [
+        [FULL, FULL, FULL],
+        [FULL, FULL, SUMMARY],
+        [FULL, SUMMARY, SUMMARY],
+        [SUMMARY, SUMMARY, SUMMARY],
+        [SUMMARY, SUMMARY, NAME],
+    ]
+
+
+def test_ties_are_broken_by_id() -> None:
+    pairs = [(behavior, 0.9) for behavior, _ in three()]
+    assert walk("lowest-first", pairs)[1] == [SUMMARY, FULL, FULL]
+
+
+def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
+    dear = rule("dear", "Use uv.", summary="Use uv.", tags=("python", "packaging", "dependencies", "tooling"))
+    other = rule("other", TEXT, summary="Pin.")
+    for budget in range(1, 40):
+        plan = planned([(dear, 0.75), (other, 0.9)], budget=budget)
+        assert {item.id: item.tier for item in plan.items}["dear"] in (FULL, OUT)
+
+
+def test_a_heading_that_would_come_counts() -> None:
+    lone = rule("lone", "Run the tests first.", summary="Run the tests.")
+    plan = planned([(lone, 0.9)], budget=int(planned([(lone, 0.9)]).total_tokens) - 1)
+    # One token less in its line, but "Quick reference" is a longer heading than "Directives".
+    assert plan.items[0].tier in (NAME, OUT)
+    assert "Quick" not in render(plan)
+
+
+@pytest.mark.parametrize("strategy", ["lowest-first", "level"])
+def test_constraints_are_cut_only_when_everything_else_is_gone(strategy: str) -> None:
+    low = rule("low", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main.")
+    pairs = [(low, 0.71), *three()]
+    for budget in range(int(planned(pairs).total_tokens), 0, -1):
+        found = {item.id: item.tier for item in planned(pairs, strategy, budget=budget).items}
+        others = [found[id] for id in ("r0", "r1", "r2")]
+        assert found["low"] is FULL or others == [OUT, OUT, OUT]
+        assert found["low"] >= SUMMARY
+    plan = planned(pairs, strategy, budget=3)
+    assert plan.over_budget
+    assert plan.overflow == plan.total_tokens - 3
+    assert "1 constraint, none below summary" in " ".join(plan.reasons)
+
+
+def test_a_budget_of_nothing_switches_injection_off_constraints_too() -> None:
+    plan = planned([(rule("c", kind="constraint"), 0.9), *three()], budget=0)
+    assert tiers(plan) == [OUT] * 4
+    assert not plan.over_budget
+    assert {item.reason for item in plan.items} == {"the budget is 0: injection is off"}
+    assert render(plan) == ""
+
+
+def test_the_smaller_of_two_limits_wins_and_is_named() -> None:
+    by_chars = planned(three(), budget=10_000, max_chars=200)
+    assert len(render(by_chars)) <= 200
+    assert "200 characters (max_chars), the smaller limit" in by_chars.reasons[0]
+    by_tokens = planned(three(), budget=30, max_chars=10_000)
+    assert by_tokens.total_tokens <= 30
+    assert "30 tokens, the smaller limit" in by_tokens.reasons[0]
+
+
+def test_demotion_looks_at_each_behavior_a_few_times_only() -> None:
+    many = [(rule(f"r{n}", f"Rule {n}: {TEXT}", summary=f"Rule {n}."), 0.7 + n / 10_000) for n in range(1_000)]
+    for strategy in ("lowest-first", "level"):
+        plan = ActivationTierMapper(strategy=strategy).plan(
+            [(b.id, v) for b, v in many], [b for b, _ in many], budget=50
+        )
+        assert plan.total_tokens <= 50
+        # One to place each, and at most one for each of the three tiers below.
+        assert plan.evaluated <= 4 * len(many)
+
+
+def test_fill_promotes_the_highest_into_what_is_left() -> None:
+    pairs = [(behavior, value - 0.5) for behavior, value in three()]
+    assert tiers(planned(pairs, budget=200)) == [SUMMARY] * 3
+    full = planned(pairs, budget=200, fill=True)
+    assert tiers(full) == [FULL] * 3
+    assert full.total_tokens <= 200
+    some = planned(pairs, budget=60, fill=True)
+    assert tiers(some)[0] is FULL
+    assert some.total_tokens <= 60
+    assert "promoted into spare budget" in some.items[0].reason
+
+
+def test_whole_tells_each_in_full_or_not_at_all() -> None:
+    never = rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push to main.")
+    pairs = [(never, 0.2), *three(), (rule("low", TEXT), 0.06)]
+    plan = planned(pairs, whole=True)
+    assert tiers(plan) == [FULL] * 5
+    for budget in range(int(plan.total_tokens), 20, -7):
+        found = {item.id: item.tier for item in planned(pairs, whole=True, budget=budget).items}
+        assert set(found.values()) <= {FULL, OUT} or [found[f"r{n}"] for n in range(3)] == [OUT] * 3
+        assert found["never"] >= SUMMARY

@@ -1,0 +1,151 @@
+"""The promise: what is rendered, counted by the counter that set the budget, is at most the budget; or it says so."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brim.behaviors import Behavior
+from brim.injection import FORMATS, Tier, render
+from brim.injection.fitting import STRATEGIES
+from brim.injection.lines import is_protected
+from brim.tokens import ApproximateTokenCounter, ExactTokenCounter, TokenCounter, counter_for
+from brim.tokens.count import Count
+from tests.injection.making import behaviors, planned
+
+Pairs = list[tuple[Behavior, float]]
+
+
+class WordCounter:
+    """A counter of which brim knows nothing, and which does not add up over lines."""
+
+    model = None
+
+    def count(self, text: str, /) -> Count:
+        return Count(len(text.split()) + text.count("\n") // 2)
+
+    def count_messages(self, messages: object, tools: object = None) -> Count:
+        raise NotImplementedError
+
+
+COUNTERS: dict[str, TokenCounter] = {
+    "o200k": ExactTokenCounter(),
+    "cl100k": ExactTokenCounter("gpt-4"),
+    "harmony": ExactTokenCounter(encoding="o200k_harmony"),
+    "claude": counter_for("claude-sonnet-4-5"),
+    "approximate": ApproximateTokenCounter(),
+    "words": WordCounter(),
+}
+
+
+@given(
+    pairs=behaviors(),
+    budget=st.one_of(st.none(), st.integers(0, 400)),
+    max_chars=st.one_of(st.none(), st.none(), st.integers(0, 1500)),
+    counter=st.sampled_from(sorted(COUNTERS)),
+    format=st.sampled_from(FORMATS),
+    strategy=st.sampled_from(STRATEGIES),
+    fill=st.booleans(),
+    whole=st.booleans(),
+)
+def test_the_text_is_within_its_limits_or_the_plan_says_so(
+    pairs: Pairs,
+    budget: int | None,
+    max_chars: int | None,
+    counter: str,
+    format: str,
+    strategy: str,
+    fill: bool,
+    whole: bool,
+) -> None:
+    count = COUNTERS[counter]
+    plan = planned(
+        pairs, strategy, budget=budget, max_chars=max_chars, counter=count, format=format, fill=fill, whole=whole
+    )
+    text = render(plan)
+    assert count.count(text) == plan.total_tokens
+    assert len(text) == plan.characters
+    if plan.included:
+        too_many_tokens = budget is not None and plan.total_tokens > budget
+        too_long = max_chars is not None and len(text) > max_chars
+        assert plan.over_budget is (too_many_tokens or too_long)
+        assert plan.overflow == (
+            max(0, int(plan.total_tokens) - budget) if budget is not None and plan.over_budget else 0
+        )
+    else:
+        assert text == ""
+        assert not plan.over_budget
+    if plan.over_budget:  # only what may not be left out is left, and no more of it than has to be
+        assert all(is_protected(item.behavior) for item in plan.included)
+        assert plan.reasons
+    check_tiers(plan.items, off=0 in (budget, max_chars))
+    check_lines(text)
+
+
+def check_tiers(items: tuple[object, ...], *, off: bool) -> None:
+    for item in items:
+        behavior, tier = item.behavior, item.tier  # type: ignore[attr-defined]
+        if behavior.status.value in ("forgotten", "superseded") or off:
+            assert tier is Tier.OMITTED
+        elif is_protected(behavior):
+            assert tier >= Tier.SUMMARY
+        elif behavior.status.value == "pending":
+            assert tier <= Tier.SUMMARY
+        assert item.reason  # type: ignore[attr-defined]
+
+
+def check_lines(text: str) -> None:
+    """Every line begins as the renderer promises, and none is blank: else the costs of lines would not add up."""
+    assert text == "" or text.endswith("\n")
+    for line in text.split("\n")[:-1]:
+        assert line.strip()
+        assert line.startswith(("- ", "#", "<", "`", "  "))
+
+
+@given(pairs=behaviors(most=6), format=st.sampled_from(FORMATS))
+def test_the_lines_of_a_text_add_up_to_the_token(pairs: Pairs, format: str) -> None:
+    text = render(planned(pairs, format=format))
+    for name in ("o200k", "cl100k", "harmony"):
+        counter = COUNTERS[name]
+        assert sum(counter.count(line + "\n") for line in text.split("\n")[:-1]) == counter.count(text)
+
+
+@given(pairs=behaviors(), format=st.sampled_from(FORMATS))
+def test_headings_are_only_those_of_brim(pairs: Pairs, format: str) -> None:
+    plan = planned(pairs, format=format)
+    lines = render(plan).split("\n")
+    if format == "markdown":
+        headings = [line for line in lines if line.startswith("#")]
+        assert all(line.startswith("## ") for line in headings)
+        items = [line for line in lines if line.startswith("- ")]
+        names = [line for line in lines if line.startswith("`")]
+    elif format == "xml":
+        headings = [line for line in lines if line.startswith("<") and not line.startswith(("<rule>", "</"))]
+        assert len([line for line in lines if line.startswith("</")]) == len(headings)
+        items = [line for line in lines if line.startswith("<rule>")]
+        names = [line for line in lines if line.startswith("`")]
+    else:
+        headings = [line for line in lines if line.startswith("- ")]
+        items = [line for line in lines if line.startswith("  ") and not line.startswith("    ")]
+        names = [line for line in lines if line.startswith("`")]
+    assert len(headings) == len(set(headings)) <= 9
+    assert len(names) == len(plan.name_only)
+    assert len(items) == len(plan.full) + len(plan.summarized)
+
+
+@given(pairs=behaviors(), strategy=st.sampled_from(STRATEGIES), budget=st.integers(1, 300))
+def test_the_order_in_which_they_come_changes_nothing(pairs: Pairs, strategy: str, budget: int) -> None:
+    forth = planned(pairs, strategy, budget=budget)
+    assert planned(pairs[::-1], strategy, budget=budget) == forth
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(pairs=behaviors(least=3, most=8))
+def test_more_budget_never_needs_more_than_it(strategy: str, pairs: Pairs) -> None:
+    most = planned(pairs)
+    whole = int(most.total_tokens)
+    assert planned(pairs, strategy, budget=whole).total_tokens == whole
+    if whole:
+        tight = planned(pairs, strategy, budget=whole - 1)
+        assert tight.total_tokens < whole or tight.over_budget
