@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
+from brim.config import SETTINGS
 from tests.cli.conftest import Brim
 
 
@@ -65,10 +67,227 @@ def test_the_budget_takes_its_model_from_the_settings(brim: Brim) -> None:
 
 def test_the_list_shows_every_setting_with_its_value_and_origin(brim: Brim) -> None:
     brim.configure("models:\n  mine:\n    like: gpt-4o\n", user="mode: exact\n")
-    rows = {line.split()[0]: re.split(r"\s{2,}", line) for line in brim("config", "list").lines}
-    assert rows["model"][1:3] == ["-", "default"]
+    lines = brim("config", "list").lines
+    rows = {line.split()[0]: re.split(r"\s{2,}", line) for line in lines if line}
+    assert rows["model"][1:3] == ["none", "default"]
     assert rows["mode"][1:3] == ["exact", f"{brim.home}/.brim/config.yaml:1"]
     assert rows["models"][1:3] == ["mine", f"{brim.cwd}/.brim/config.yaml:1"]
+    assert rows["token_budget.default"][1:3] == ["2000", "default"]
+    assert set(rows) - {"setting"} == {each.key for each in SETTINGS}
+    assert lines[lines.index(next(line for line in lines if line.startswith("tiers.full"))) - 1] == ""
+
+
+def test_the_list_can_be_narrowed(brim: Brim) -> None:
+    assert list(brim("config", "list", "session", "--json").json) == [
+        "session.max_tokens",
+        "session.max_per_injection",
+        "session.backoff",
+        "session.renew_on_compaction",
+    ]
+    assert list(brim("config", "list", "*.max_t*", "--json").json) == ["session.max_tokens"]
+    ran = brim("config", "list", "nonsense")
+    assert (ran.code, ran.out, ran.err) == (1, "", "brim: no setting matches nonsense\n")
+
+
+def test_the_list_in_json_says_what_can_be_set_how(brim: Brim) -> None:
+    assert brim("config", "list", "default", "--json", env={"FLOOP_TOKEN_BUDGET": "5"}).json == {
+        "token_budget.default": {
+            "value": 5,
+            "origin": "FLOOP_TOKEN_BUDGET",
+            "default": 2_000,
+            "variable": "BRIM_TOKEN_BUDGET",
+        }
+    }
+
+
+# One value
+
+
+def test_a_value_is_printed_alone_and_its_origin_beside(brim: Brim) -> None:
+    ran = brim("config", "get", "token_budget.default", env={"BRIM_TOKEN_BUDGET": "3_000"})
+    assert (ran.code, ran.out, ran.err) == (0, "3000\n", "brim: set by BRIM_TOKEN_BUDGET\n")
+    found = brim("config", "get", "injection.max_chars", "--json").json
+    assert found == {
+        "key": "injection.max_chars",
+        "value": None,
+        "origin": "default",
+        "default": None,
+        "variable": "BRIM_INJECTION_MAX_CHARS",
+    }
+
+
+@pytest.mark.parametrize(
+    "action", [["get", "session.backof"], ["set", "session.backof", "5"], ["unset", "session.backof"]]
+)
+def test_a_key_that_is_none_is_refused_with_the_nearest(brim: Brim, action: list[str]) -> None:
+    ran = brim("config", *action)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "brim: unknown key session.backof; did you mean session.backoff?\n"
+
+
+# Changing
+
+
+def test_set_writes_the_users_file_and_makes_it_if_it_is_not_there(brim: Brim) -> None:
+    ran = brim("config", "set", "tiers.full", "0.8")
+    path = brim.home / ".brim/config.yaml"
+    assert (ran.code, ran.out, ran.err) == (0, f"tiers.full = 0.8  {path}\n", "")
+    assert path.read_text() == "tiers:\n  full: 0.8\n"
+    assert [path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777] == [0o600, 0o700]
+    assert setting(brim, "tiers.full") == (0.8, f"{path}:2")
+    assert not (brim.cwd / ".brim").exists()
+
+
+def test_set_writes_the_projects_file_when_told_so(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    (brim.cwd / "inside").mkdir()
+    assert brim("config", "set", "mode", "exact", "--project", cwd=brim.cwd / "inside").code == 0
+    assert (brim.cwd / ".brim/config.yaml").read_text() == "mode: exact\n"
+    assert not (brim.home / ".brim").exists()
+
+
+def test_set_keeps_comments_and_order(brim: Brim) -> None:
+    text = "# ours\nmode: auto  # for now\n\ntoken_budget:\n  default: 7\n  # more\n# end\n"
+    brim.configure(user=text)
+    assert brim("config", "set", "token_budget.default", "unlimited").code == 0
+    assert (brim.home / ".brim/config.yaml").read_text() == text.replace("7", "null")
+    assert brim("config", "get", "token_budget.default").out == "unlimited\n"
+
+
+def test_set_says_what_hides_the_value(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    ran = brim("config", "set", "session.backoff", "7", env={"BRIM_SESSION_BACKOFF": "9"})
+    assert (ran.code, ran.err) == (0, "brim: BRIM_SESSION_BACKOFF is stronger: 9 stays in force\n")
+    brim.configure("session:\n  backoff: 8\n")
+    found = brim("config", "set", "session.backoff", "6", "--json").json
+    assert found == {
+        "key": "session.backoff",
+        "value": 6,
+        "file": f"{brim.home}/.brim/config.yaml",
+        "changed": True,
+        "hidden_by": f"{brim.cwd}/.brim/config.yaml:2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["token_budget.default", "2k"], "token_budget.default must be a whole number, not '2k'"),
+        (["token_budget.default", "-5"], "token_budget.default must be 0 or more, not -5"),
+        (["injection.strategy", "best"], "injection.strategy must be one of lowest-first, level, optimal, not 'best'"),
+        (["tiers.full", "0.2"], "tiers.full (0.2) is less than tiers.summary (0.3)"),
+        (["models", "x"], "models is a mapping: write it into "),
+        (["model", ""], "model must be a text, not ''"),
+        (["mode"], "config set: which value?"),
+    ],
+)
+def test_set_writes_nothing_that_would_be_wrong(brim: Brim, words: list[str], message: str) -> None:
+    brim.configure(user="# mine\n")
+    ran = brim("config", "set", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert (brim.home / ".brim/config.yaml").read_text() == "# mine\n"
+
+
+def test_set_refuses_a_broken_file_and_leaves_it(brim: Brim) -> None:
+    brim.configure(user="mode: [auto\n")
+    ran = brim("config", "set", "mode", "exact")
+    assert ran.code == 2
+    assert f"{brim.home}/.brim/config.yaml:2: not valid YAML" in ran.err
+    assert (brim.home / ".brim/config.yaml").read_text() == "mode: [auto\n"
+
+
+def test_set_and_unset_mend_what_every_other_command_refuses(brim: Brim) -> None:
+    brim.configure(user="mode: fast\nmodle: x\n")
+    assert brim("count", "x").code == 2
+    assert brim("config", "unset", "modle").code == 2  # the mode is still wrong
+    brim.configure(user="mode: fast\n")
+    assert brim("config", "set", "mode", "exact").code == 0
+    brim.configure(user="mode: exact\nmodle: x\n")
+    assert brim("config", "unset", "modle").code == 0
+    assert brim("count", "x").code == 0
+
+
+def test_a_wrong_variable_does_not_keep_a_file_from_being_changed(brim: Brim) -> None:
+    assert brim("config", "set", "session.backoff", "7", env={"BRIM_MODE": "fast"}).code == 0
+
+
+def test_without_a_project_the_projects_file_cannot_be_set(brim: Brim) -> None:
+    for action in (["set", "mode", "exact"], ["unset", "mode"], ["path"]):
+        ran = brim("config", *action, "--project")
+        assert (ran.code, ran.out) == (2, "")
+        assert "no project here" in ran.err
+        assert "mkdir .brim" in ran.err
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing stops root from writing")
+def test_a_folder_that_cannot_be_written_is_said(brim: Brim) -> None:
+    brim.home.chmod(0o500)
+    ran = brim("config", "set", "mode", "exact")
+    brim.home.chmod(0o700)
+    assert ran.code == 2
+
+
+def test_a_file_in_the_way_of_the_folder_is_said(brim: Brim) -> None:
+    (brim.home / ".brim").write_text("")
+    ran = brim("config", "set", "mode", "exact")
+    assert ran.code == 2
+    assert f"{brim.home}/.brim" in ran.err
+
+
+def test_unset_takes_a_key_out_and_says_what_is_in_force_then(brim: Brim) -> None:
+    brim.configure("mode: api\n", user="# mine\nmode: exact\n")
+    path = brim.home / ".brim/config.yaml"
+    ran = brim("config", "unset", "mode")
+    assert (ran.code, ran.out) == (0, f"mode is not set any more  {path}\n")
+    assert ran.err == f"brim: api is in force, set by {brim.cwd}/.brim/config.yaml:1\n"
+    assert path.read_text() == "# mine\n"
+    ran = brim("config", "unset", "mode")
+    assert (ran.code, ran.out) == (0, "")
+    assert f"mode is not in {path}; nothing was changed" in ran.err
+    found = brim("config", "unset", "mode", "--project", "--json").json
+    assert found == {
+        "key": "mode",
+        "file": f"{brim.cwd}/.brim/config.yaml",
+        "changed": True,
+        "value": "auto",
+        "origin": "default",
+    }
+
+
+# Files
+
+
+def test_the_files_are_listed_whether_they_exist_or_not(brim: Brim) -> None:
+    brim.configure("nonsense: [\n")
+    user, project = f"{brim.home}/.brim/config.yaml", f"{brim.cwd}/.brim/config.yaml"
+    assert brim("config", "path").lines == [f"user     not there  {user}", f"project  read       {project}"]
+    assert brim("config", "path", "--json").json == {
+        "files": [
+            {"scope": "user", "path": user, "exists": False},
+            {"scope": "project", "path": project, "exists": True},
+        ]
+    }
+    assert brim("config", "path", "--user").out == f"{user}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["list", "a", "b"], ["get"], ["get", "mode", "x"], ["path", "mode"], ["get", "mode", "--user"]]
+)
+def test_wrong_usage_is_said(brim: Brim, words: list[str]) -> None:
+    ran = brim("config", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"config {words[0]}" in ran.err
+
+
+# A working memory
+
+
+def test_a_working_memory_takes_its_limits_from_the_settings(brim: Brim) -> None:
+    brim.write("memory.yaml", "memory: {output_reserve: 100}\nsystem_prompt: Answer briefly.\n")
+    env = {"BRIM_MEMORY_MAX_WORKING_MEMORY_TOKENS": "5_000", "BRIM_MEMORY_OUTPUT_RESERVE": "1"}
+    assert brim("assemble", "--config", "memory.yaml", "--json", env=env).json["budget"] == 4_900
+    assert brim("assemble", "--config", "memory.yaml", "--json").json["budget"] == 99_900
 
 
 # Errors

@@ -53,7 +53,7 @@ def test_level_takes_one_tier_from_each_in_turn() -> None:
         [FULL, FULL, SUMMARY],
         [FULL, SUMMARY, SUMMARY],
         [SUMMARY, SUMMARY, SUMMARY],
-        [SUMMARY, SUMMARY, NAME],
+        [SUMMARY, SUMMARY, OUT],  # its name alone would need a heading of its own, and save nothing
     ]
 
 
@@ -71,11 +71,10 @@ def test_a_tier_that_would_not_be_cheaper_is_skipped() -> None:
 
 
 def test_a_heading_that_would_come_counts() -> None:
-    lone = rule("lone", "Run the tests first.", summary="Run the tests.")
-    plan = planned([(lone, 0.9)], budget=int(planned([(lone, 0.9)]).total_tokens) - 1)
-    # One token less in its line, but "Quick reference" is a longer heading than "Directives".
-    assert plan.items[0].tier in (NAME, OUT)
-    assert "Quick" not in render(plan)
+    pairs = [(rule("stays"), 0.95), (rule("goes", "Run the tests first.", summary="Run the tests."), 0.9)]
+    plan = planned(pairs, budget=int(planned(pairs).total_tokens) - 1)
+    # The summary is a token shorter than the text, but it would bring a heading with it.
+    assert tiers(plan) == [OUT, FULL]
 
 
 @pytest.mark.parametrize("strategy", ["lowest-first", "level"])

@@ -89,5 +89,5 @@ def test_every_item_says_why() -> None:
 
 def test_a_plan_prints_itself() -> None:
     plan = planned([(rule("r", "Use uv."), 0.9)], budget=100)
-    assert repr(plan) == "InjectionPlan(9 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
-    assert repr(plan.items[0]) == "Item('r', full, 0.90, 5 tokens: activation 0.90 is at least 0.7)"
+    assert repr(plan) == "InjectionPlan(8 tokens of 100: 1 full, 0 summary, 0 name-only, 0 omitted)"
+    assert repr(plan.items[0]) == "Item('r', full, 0.90, 4 tokens: activation 0.90 is at least 0.7)"

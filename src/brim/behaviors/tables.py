@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _read: dict[str, tuple[str, ...]] = {}
+_words: dict[str, frozenset[str]] = {}
 
 
 def lines(name: str) -> tuple[str, ...]:
@@ -23,4 +24,7 @@ def rows(name: str) -> list[list[str]]:
 
 def words(name: str) -> frozenset[str]:
     """Return the words of ``data/<name>``, which are separated by any white space."""
-    return frozenset([word for line in lines(name) for word in line.split()])
+    found = _words.get(name)
+    if found is None:
+        found = _words[name] = frozenset([word for line in lines(name) for word in line.split()])
+    return found

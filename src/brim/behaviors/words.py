@@ -105,6 +105,20 @@ def stem(word: str) -> str:
     return root[:-1] if len(root) > 5 and root.endswith("ll") else root
 
 
+def is_mark(character: str) -> bool:
+    """Whether *character* is an accent or vowel sign, which belongs to what is before it."""
+    if character < "\u0300":
+        return False
+    from unicodedata import category
+
+    return category(character)[0] == "M"
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether *character* is of a script that is written without spaces, or of Korean."""
+    return bool(_unspaced[character])
+
+
 def _singular(word: str) -> str:
     if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")):
         return word
@@ -169,20 +183,12 @@ class _Spaces(dict[int, int]):
     """For ``str.translate``: letters, digits and marks stay, everything else becomes a space."""
 
     def __missing__(self, code: int) -> int:
-        kept = chr(code).isalnum() or _is_mark(code)
+        kept = chr(code).isalnum() or is_mark(chr(code))
         result = self[code] = code if kept else 0x20
         return result
 
 
 _spaces = _Spaces()
-
-
-def _is_mark(code: int) -> bool:
-    if code < 0x300:
-        return False
-    from unicodedata import category
-
-    return category(chr(code))[0] == "M"
 
 
 def _by_script(word: str) -> list[str]:
@@ -207,7 +213,7 @@ class _Unspaced(dict[str, bool | None]):
 
     def __missing__(self, character: str) -> bool | None:
         code = ord(character)
-        result = None if _is_mark(code) else any(low <= code <= high for low, high in _UNSPACED)
+        result = None if is_mark(character) else any(low <= code <= high for low, high in _UNSPACED)
         self[character] = result
         return result
 

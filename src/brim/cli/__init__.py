@@ -21,17 +21,56 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-COMMANDS = {
-    "count": "Count the tokens of text, files or folders.",
-    "budget": "Show how a model's window is divided.",
-    "fit": "Make a history fit into a target.",
-    "check": "Check whether a provider would accept a history.",
-    "repair": "Make a broken history valid again.",
-    "assemble": "Put a working memory together from a configuration file.",
-    "models": "Search and compare models.",
-    "config": "Show the settings in force, and where each comes from.",
-    "completion": "Print the script that completes brim in your shell.",
+GROUPS = {
+    "how many, how large": {
+        "count": "Count the tokens of text, files or folders.",
+        "budget": "Show how a model's window is divided.",
+        "models": "Search and compare models.",
+    },
+    "histories": {
+        "fit": "Make a history fit into a target.",
+        "check": "Check whether a provider would accept a history.",
+        "repair": "Make a broken history valid again.",
+        "assemble": "Put a working memory together from a configuration file.",
+    },
+    "what goes in": {
+        "prompt": "Print the text that an agent should be told here.",
+        "plan": "Show what would go in, in how much detail, and why.",
+        "activate": "Print what an agent should be told now, within its session's budget.",
+        "active": "List what matters here and now.",
+        "why": "Explain the activation of one behavior.",
+    },
+    "what is learned": {
+        "learn": "Learn a rule from a correction.",
+        "list": "List what has been learned.",
+        "show": "Show one behavior whole.",
+        "edit": "Edit a behavior in your editor.",
+        "feedback": "Say that a behavior was right, or was overridden.",
+        "review": "List, accept or reject what agents noted.",
+        "connect": "Relate two behaviors to each other.",
+        "forget": "Put a behavior away.",
+        "unforget": "Bring a forgotten behavior back.",
+        "merge": "Merge two behaviors into one.",
+        "dedupe": "Find and merge near-duplicates.",
+        "validate": "Check what is stored for contradictions and damage.",
+        "stats": "Show how much is stored and how it is used.",
+    },
+    "in and out": {
+        "import": "Read behaviors from a file made by export.",
+        "export": "Write behaviors to a file made for git.",
+        "import-rules": "Learn the bullets of CLAUDE.md, AGENTS.md and the like.",
+        "import-floop": "Read a .floop folder.",
+        "backup": "Create or restore a backup of the store.",
+    },
+    "settings": {
+        "config": "Show and change settings, each with where it comes from.",
+        "trust": "Let agents use this project's behaviors.",
+        "completion": "Print the script that completes brim in your shell.",
+    },
 }
+"""Every command and what it does, by what it is about."""
+
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 
 def main() -> None:
@@ -76,11 +115,14 @@ def whole_parser(*, with_arguments: bool) -> argparse.ArgumentParser:
     """Return the parser of all commands: for ``brim --help``, and *with_arguments* for completion."""
     parser = argparse.ArgumentParser(
         prog="brim",
-        description="Fill the context window to the brim, never over.",
-        epilog="Example: brim count README.md --model gpt-4o",
+        usage="brim [-h] [-V] COMMAND ...",
+        description=f"Fill the context window to the brim, never over.\n\n{_overview()}",
+        epilog="brim COMMAND --help says more. Example: brim count README.md --model gpt-4o",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    # The subparsers are for completion and for errors; the groups in the description are for people.
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if with_arguments:
@@ -88,9 +130,21 @@ def whole_parser(*, with_arguments: bool) -> argparse.ArgumentParser:
     return parser
 
 
+def _overview() -> str:
+    return "\n".join(
+        f"{group}:\n" + "".join(f"    {name:<14}{summary}\n" for name, summary in commands.items())
+        for group, commands in GROUPS.items()
+    )
+
+
 def _command(name: str) -> Any:
-    __import__(f"brim.cli.{name}")
-    return sys.modules[f"brim.cli.{name}"]
+    module = f"brim.cli.commands.{name.replace('-', '_')}"
+    if name == "import":  # a word that Python keeps for itself
+        module += "_"
+    if name == "config":
+        module = "brim.cli.config"
+    __import__(module)
+    return sys.modules[module]
 
 
 def _described(name: str, module: Any) -> dict[str, Any]:

@@ -85,10 +85,12 @@ def _line(lines: Mapping[str, str], key: str, path: str) -> str:
 
 
 def _nearest(key: str) -> str:
+    """Return the setting of the same name in another section, else the one or two that are spelled most like *key*."""
     from difflib import get_close_matches
 
     last = key.rpartition(".")[2]
     same = [name for name in KNOWN if name.rpartition(".")[2] == last]
     if len(same) == 1:
         return same[0]
-    return next(iter(get_close_matches(key, [*KNOWN, *SECTIONS], 1, 0.7)), "")
+    names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
+    return " or ".join(get_close_matches(key, names, 2, 0.75))

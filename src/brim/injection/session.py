@@ -28,15 +28,15 @@ class Shown:
 class Session:
     """Governs injections that happen by themselves. Only prompts that a person typed count.
 
-    The total is never exceeded. The n-th injection of the same behavior waits ``backoff`` * (n - 1) prompts after the
-    one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*) has a window, and
-    so a backoff, of its own, and spends from its parent's total.
+    The total is never exceeded; None is no limit. The n-th injection of the same behavior waits ``backoff`` * (n - 1)
+    prompts after the one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*)
+    has a window, and so a backoff, of its own, and spends from its parent's total.
     """
 
     def __init__(
         self,
-        max_tokens: int = 3_000,
-        max_per_injection: int = 500,
+        max_tokens: int | None = 3_000,
+        max_per_injection: int | None = 500,
         backoff: int = 5,
         *,
         renew_on_compaction: bool = True,
@@ -47,7 +47,7 @@ class Session:
             ("max_per_injection", max_per_injection),
             ("backoff", backoff),
         ):
-            if not isinstance(value, int) or value < 0:
+            if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
         self.max_tokens = max_tokens
         self.max_per_injection = max_per_injection
@@ -66,14 +66,16 @@ class Session:
         return self.parent.used if self.parent is not None else self.spent
 
     @property
-    def remaining(self) -> int:
-        """Tokens that may still go in."""
-        return self.parent.remaining if self.parent is not None else max(0, self.max_tokens - self.spent)
+    def remaining(self) -> int | None:
+        """Tokens that may still go in; None is no limit."""
+        if self.parent is not None:
+            return self.parent.remaining
+        return None if self.max_tokens is None else max(0, self.max_tokens - self.spent)
 
-    def budget(self, dynamic: int | None = None) -> int:
+    def budget(self, dynamic: int | None = None) -> int | None:
         """Return what the next injection may take: the *dynamic* budget, the limit of one injection, what is left."""
-        limits = [self.max_per_injection, self.remaining]
-        return min(limits if dynamic is None else [*limits, dynamic])
+        limits = [limit for limit in (dynamic, self.max_per_injection, self.remaining) if limit is not None]
+        return min(limits) if limits else None
 
     def begin(self, how: str) -> None:
         """Note that the window begins anew: ``startup``, ``clear`` or ``compact``; ``resume`` changes nothing."""
@@ -103,8 +105,9 @@ class Session:
     def charge(self, plan: InjectionPlan) -> None:
         """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more than is left."""
         tokens = int(plan.total_tokens) if plan.included else 0
-        if tokens > self.remaining:
-            raise InputError(f"the session has {self.remaining:,} tokens left, and the plan takes {tokens:,}")
+        left = self.remaining
+        if left is not None and tokens > left:
+            raise InputError(f"the session has {left:,} tokens left, and the plan takes {tokens:,}")
         self._spend(tokens)
         self.record(plan)
 

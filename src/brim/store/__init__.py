@@ -5,7 +5,7 @@ believe, ``database`` is one file opened, ``opening`` tells files of other progr
 ``migrations``. ``rows``, ``triggers``, ``costs`` and ``events`` are how things lie in it, ``writing`` and ``source``
 how behaviors get in and how activation gets at them, ``remembered`` and ``sessions`` what else is kept. ``store`` is
 all of that for one file, ``scopes`` both files as one. ``trust`` says which projects may steer, ``backup`` keeps
-copies, ``surroundings`` reads what a project is.
+copies, ``project`` reads what a project is.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import os.path
 import sqlite3
 from contextlib import contextmanager, suppress
 
-from brim.errors import StoreError
+from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ class Database:
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Return every row that *sql* gives."""
-        try:
-            return self._connection.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise in_words(error, self.path) from None
+        return self._run(sql, values)[0]
 
     def row(self, sql: str, values: Sequence[object] = ()) -> Any:
         """Return the first row that *sql* gives, or None."""
@@ -57,17 +54,12 @@ class Database:
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
         """Run *sql*, which writes; return how many rows it changed. Call it inside ``writing``."""
-        try:
-            return self._connection.execute(sql, values).rowcount
-        except sqlite3.DatabaseError as error:
-            raise in_words(error, self.path) from None
+        return self._run(sql, values)[1]
 
     def run_many(self, sql: str, values: Iterable[Sequence[object]]) -> None:
         """Run *sql*, which writes, for each of *values*. Call it inside ``writing``."""
-        try:
-            self._connection.executemany(sql, values)
-        except sqlite3.DatabaseError as error:
-            raise in_words(error, self.path) from None
+        for each in values:
+            self._run(sql, each)
 
     @contextmanager
     def writing(self) -> Iterator[Self]:
@@ -109,6 +101,23 @@ class Database:
             self._connection.backup(target)
         except sqlite3.DatabaseError as error:
             raise in_words(error, self.path) from None
+
+    def take(self, other: Database) -> None:
+        """Replace everything in this file by what is in *other*: others that have it open see the one or the other."""
+        other.copy_to(self._connection)
+
+    def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
+        """Return the rows that *sql* gives, and how many it changed."""
+        try:
+            try:
+                cursor = self._connection.execute(sql, values)
+            except UnicodeEncodeError:
+                cursor = self._connection.execute(sql, [_encodable(value) for value in values])
+            return cursor.fetchall(), cursor.rowcount
+        except sqlite3.DatabaseError as error:
+            raise in_words(error, self.path) from None
+        except OverflowError:
+            raise InputError("a number is too large to be stored: at most 19 digits") from None
 
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""
@@ -153,6 +162,11 @@ def _unchanging(path: str, timeout: float) -> sqlite3.Connection:
                 "read-only",
             )
     return _connection(path, "immutable=1", timeout)
+
+
+def _encodable(value: object) -> object:
+    """Return *value* without halves of surrogate pairs, which a file's name may hold and UTF-8 may not."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def primary(error: sqlite3.DatabaseError) -> str:

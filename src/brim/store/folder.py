@@ -13,7 +13,7 @@ FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
 
 IGNORED = "*\n!.gitignore\n!config.yaml\n!behaviors.jsonl\n"
-"""What ``.brim/.gitignore`` says: settings and exported behaviors may be committed, everything else is this machine's."""
+"""What ``.brim/.gitignore`` says: settings and exported behaviors may be committed, all else is this machine's."""
 
 
 def make_file(path: str) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import suppress
 
 from brim.errors import StoreError
 from brim.store.database import TIMEOUT, connect
@@ -110,12 +109,16 @@ def statements(path: str) -> list[str]:
 
 
 def _log_ahead(database: Database, timeout: float) -> None:
-    """Switch to write-ahead logging, which the file remembers. SQLite does not wait for others here, so this does."""
+    """Switch to write-ahead logging, which the file remembers. SQLite does not wait for others here, so this does.
+
+    A file system without shared memory keeps the old journal, which is slower and as safe.
+    """
     until = time.monotonic() + timeout
     while True:
-        with suppress(StoreError):
-            if database.row("PRAGMA journal_mode = WAL")[0] == "wal":
-                return
-        if time.monotonic() >= until:
-            return  # a file system without shared memory keeps the old journal, which is slower and as safe
+        try:
+            database.row("PRAGMA journal_mode = WAL")
+            return
+        except StoreError as error:
+            if error.reason != "busy" or time.monotonic() >= until:
+                raise
         time.sleep(0.01)

@@ -6,12 +6,17 @@ import json
 
 from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.edges import Edge
+from brim.behaviors.kinds import EdgeKind
 from brim.behaviors.when import When
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
+
+    from brim._frozen import Frozen
+
+    _Value = TypeVar("_Value", bound=Frozen)
 
 COLUMNS = (
     "id",
@@ -111,7 +116,8 @@ def behavior_of(row: Sequence[Any]) -> Behavior:
 
 def when_of(conditions: str) -> When:
     """Return the conditions that a column holds."""
-    return When(conditions=json.loads(conditions)) if conditions != "[]" else When()
+    pairs = json.loads(conditions) if conditions != "[]" else ()
+    return _as_written(When, tuple([(key, tuple(values)) for key, values in pairs]))
 
 
 def edge_row(edge: Edge) -> tuple[object, ...]:
@@ -121,7 +127,22 @@ def edge_row(edge: Edge) -> tuple[object, ...]:
 
 def edge_of(row: Sequence[Any]) -> Edge:
     """Return the edge that a row of ``EDGE_COLUMNS`` holds."""
-    return Edge(row[0], row[1], row[2], row[3], created_at=row[4], last_activated=row[5])
+    source, target, kind, weight, created_at, last_activated = row
+    known = _EDGE_KINDS.get(kind)
+    if known is None or not 0 < weight <= 1:
+        return Edge(source, target, kind, weight)  # which raises, and says why
+    return _as_written(Edge, source, target, known, weight, created_at, last_activated)
+
+
+_EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
+
+
+def _as_written(kind: type[_Value], *fields: object) -> _Value:
+    """Return a value whose fields were checked when it was written: a hook reads thousands, in milliseconds."""
+    value = kind.__new__(kind)
+    for name, field in zip(kind.__slots__, fields, strict=True):
+        object.__setattr__(value, name, field)
+    return value
 
 
 def _kept(text: str) -> str | bytes:

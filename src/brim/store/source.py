@@ -19,7 +19,7 @@ _SEEDS = f"{_NODE} WHERE live AND number IN (SELECT behavior FROM triggers WHERE
 _NODES = f"{_NODE} WHERE live AND id IN ({{}})"
 _TOUCHING = (
     f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
-    f"UNION SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
+    f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
 
 
@@ -42,7 +42,8 @@ def edges_touching(database: Database, ids: Collection[str]) -> list[Edge]:
 
 def live_ids(database: Database, ids: Collection[str]) -> set[str]:
     """Return which of *ids* are live behaviors of this file."""
-    return {row[0] for row in database.rows_in("SELECT id FROM behaviors WHERE live AND id IN ({})", ids)}
+    sql = "SELECT id FROM behaviors INDEXED BY behaviors_standing WHERE live AND id IN ({})"
+    return {row[0] for row in database.rows_in(sql, ids)}
 
 
 def _node(row: Any) -> Node:

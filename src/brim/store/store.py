@@ -100,6 +100,12 @@ class Store:
         rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
+    def standing(self, ids: Collection[str]) -> dict[str, tuple[bool, str]]:
+        """Return for those of *ids* that are there whether they are live, and their kind."""
+        sql = "SELECT id, live, kind FROM behaviors INDEXED BY behaviors_standing WHERE id IN ({})"
+        rows = self.database.rows_in(sql, dict.fromkeys(ids))
+        return {id: (bool(live), kind) for id, live, kind in rows}
+
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: the one of this id, else of this name, else whose id begins so."""
         ways = (
@@ -136,7 +142,8 @@ class Store:
         """Note that *ids* were injected together: each counts one use more."""
         with self.writing():
             self.database.run_many(
-                "UPDATE behaviors SET injected = injected + 1, last_used = max(coalesce(last_used, ?1), ?1) WHERE id = ?2",
+                "UPDATE behaviors SET injected = injected + 1, last_used = max(coalesce(last_used, ?1), ?1) "
+                "WHERE id = ?2",
                 [(now, id) for id in ids],
             )
             add_event(self.database, Event("injected", now, session=session, detail={"ids": list(ids), **detail}))
@@ -225,7 +232,7 @@ class Store:
     # The file ---------------------------------------------------------------------------------------------------
 
     def writing(self) -> AbstractContextManager[Database]:
-        """Make everything inside one transaction, with the lock from its beginning: all of it is written, or nothing."""
+        """Make everything inside one transaction, locked from its beginning: all of it is written, or nothing."""
         return self.database.writing()
 
     def reading(self) -> AbstractContextManager[Database]:

@@ -26,6 +26,7 @@ CREATE TABLE behaviors (
     variants TEXT NOT NULL,            -- JSON: [text, ...]
     extra TEXT NOT NULL
 );
+CREATE INDEX behaviors_standing ON behaviors (id, live, kind);
 CREATE INDEX behaviors_by_name ON behaviors (name);
 
 -- What may give a live behavior a seed: a value of a condition, a word, or nothing at all.

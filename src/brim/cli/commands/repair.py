@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brim.cli.check import placed, short, tell_broken
+from brim.cli.commands.check import placed, short, tell_broken
 from brim.cli.messages import Document, add_file, add_provider, read_document, read_text, say_object, say_text
 from brim.cli.output import heading, listed, note, say, table, tell
 from brim.cli.saving import keep, save

@@ -1,0 +1,1 @@
+"""One file per command: ``HELP`` describes it, ``arguments`` says what it takes, ``run`` does it."""

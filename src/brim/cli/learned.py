@@ -1,0 +1,111 @@
+"""What the commands about behaviors share: the files of this place, the situation in it, and which scope is meant."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from brim.cli.output import note
+from brim.cli.settings import settings, working_folder
+from brim.config import project_folder, user_folder
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
+
+    from brim.activation.context import Context
+    from brim.config import Config
+    from brim.store.scopes import Scopes
+
+
+class Place:
+    """Where a command runs: the project there (if there is one), the user's folder, and the settings in force."""
+
+    def __init__(self, flags: Mapping[str, object] | None = None) -> None:
+        folder = working_folder()
+        self.config: Config = settings(flags or {})
+        self.project = project_folder(os.environ, folder) if folder is not None else None
+        self.user = user_folder(os.environ)
+        self.now = time.time()
+
+    def open(self) -> Scopes:
+        """Open what is stored here. A person who types a command in a project may use it, trusted or not."""
+        from brim.store.scopes import open_scopes
+
+        return open_scopes(self.project, self.user, trusted=True)
+
+    def scope(self, options: Namespace) -> str:
+        """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
+        if options.scope == "project" and self.project is None:
+            raise InputError(
+                "there is no project here: run it inside a git repository, or 'mkdir .brim', or say --user"
+            )
+        return options.scope or ("project" if self.project is not None else "user")
+
+    def begin_project(self) -> None:
+        """Trust the project if brim is about to make its ``.brim/``: what is not there yet is nobody else's word."""
+        if self.project is None or os.path.lexists(os.path.join(self.project, ".brim")):
+            return
+        from brim.store.trust import trust
+
+        trust(self.project, self.user, now=self.now)
+
+    def tell_trust(self) -> None:
+        """Say so if hooks would leave this project's behaviors out."""
+        if self.project is None or not os.path.exists(os.path.join(self.project, ".brim", "brim.db")):
+            return
+        from brim.store.trust import is_trusted
+
+        if not is_trusted(self.project, self.user):
+            note("this project is not trusted, so agents are not told its behaviors: see 'brim trust'")
+
+
+def add_scope(parser: ArgumentParser) -> None:
+    """Add ``--project`` and ``--user``."""
+    which = parser.add_mutually_exclusive_group()
+    for scope, text in (
+        ("project", "in this project's .brim/ (default inside a project)"),
+        ("user", "in your own ~/.brim/, for every project"),
+    ):
+        which.add_argument(f"--{scope}", dest="scope", action="store_const", const=scope, help=text)
+
+
+def add_context(parser: ArgumentParser) -> None:
+    """Add the options that say what the situation is."""
+    about = parser.add_argument_group("the situation", "what is not given is found out, or left open")
+    about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
+    about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
+    about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
+    about.add_argument("--environment", metavar="NAME", help="such as ci (default: ci if CI is set)")
+    about.add_argument("--project-type", metavar="NAME", help="default: from the files in the project's folder")
+    about.add_argument("--branch", metavar="NAME", help="default: the one that is checked out")
+    about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed")
+    about.add_argument("--command", default="", metavar="TEXT", help="shell command that is about to run")
+    about.add_argument("--set", action="append", metavar="KEY=VALUE", help="a condition of your own; may be repeated")
+
+
+def context_of(options: Namespace, place: Place) -> Context:
+    """Return the situation that ``add_context`` was given, with what can be told by looking around."""
+    from brim.activation.context import Context
+    from brim.store.project import branch, environment, project_types
+
+    custom: dict[str, list[str]] = {}
+    for pair in options.set or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not value:
+            raise InputError(f"--set takes KEY=VALUE, not {pair!r}")
+        custom.setdefault(key, []).append(value)
+    project = place.project
+    return Context(
+        file=options.file,
+        task=options.task,
+        language=options.language,
+        environment=options.environment or environment(os.environ),
+        project_type=options.project_type or (project_types(project) if project else None),
+        branch=options.branch or (branch(project) if project else None),
+        prompt=options.prompt,
+        command=options.command,
+        custom=custom,
+    )

@@ -1,0 +1,184 @@
+"""Which sections to open: a heading is paid once, so the best choice is sought for each set of sections.
+
+There are at most nine sections, so at most 512 sets. Prices give a ceiling of each set in one go; the sets are searched
+from the highest ceiling down, until one is not above the best choice known.
+"""
+
+from __future__ import annotations
+
+from brim.injection.knapsack import Search
+from brim.injection.relaxation import prices
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from brim.injection.knapsack import Effort
+    from brim.injection.relaxation import Option, Options, Pair
+
+IMPOSSIBLE = -(1 << 400)
+"""Less than any choice is worth: what there is when none is within the room."""
+_ROUNDS = 4
+"""How often prices, and the set of sections that is best at them, are found in turn, at the most."""
+
+
+class Openings:
+    """The slots with all their options, the headings by section, the room, and the best choice known so far."""
+
+    def __init__(
+        self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, limited: tuple[bool, bool]
+    ) -> None:
+        self.headings = headings
+        self.room = room
+        self.limited = limited
+        self.value = IMPOSSIBLE
+        """What the best choice known is worth."""
+        self.choice: list[Option] | None = None
+        """The option of each slot in it; None if no choice is known that is within the room."""
+        self._slots = slots
+        self._places: Sequence[int] = range(len(slots))
+        """Which slots are still in question; the others are omitted in any better choice."""
+        self._open = list(slots)
+
+    def solve(self, effort: Effort) -> int:
+        """Find the best choice, and return what no choice exceeds: the same value, unless the effort ran out."""
+        sets = self._sets()
+        most = IMPOSSIBLE
+        for ceiling, opened in sets:
+            if ceiling <= self.value:
+                break
+            most = max(most, self._search(opened, effort) if effort.left > 0 else ceiling)
+        return max(most, self.value)
+
+    def _sets(self) -> list[tuple[int, int]]:
+        """Return the sets of sections that may hold a better choice, each with its ceiling, highest first."""
+        opened = 0
+        for section in self.headings:
+            opened |= section
+        room: Pair | None = self.room
+        most, best, ceilings = None, (0, 0), {}
+        seen: set[int] = set()
+        while room is not None and opened not in seen and len(seen) < _ROUNDS:
+            seen.add(opened)
+            found, picked = prices(self._narrowed(opened), room, self.limited)
+            if picked is not None:
+                self._keep(picked)
+            at = self._ceilings(found)
+            if not at:
+                return []
+            opened = min(at, key=lambda each: (-at[each], each))
+            if most is None or at[opened] < most:
+                most, best, ceilings = at[opened], found, at
+            room = self._room_of(opened)
+        if most is not None:
+            self._drop_hopeless(most, best)
+        order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
+        return [(-less, opened) for less, _, opened in order]
+
+    def _search(self, opened: int, effort: Effort) -> int:
+        """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
+        room = self._room_of(opened)
+        if room is None:
+            return IMPOSSIBLE
+        slots = self._narrowed(opened)
+        found, picked = prices(slots, room, self.limited)
+        if picked is not None:
+            self._keep(picked)
+        elif not all(self.limited):
+            return IMPOSSIBLE
+        search = Search(slots, room, found, self.value, effort)
+        if search.found:
+            self._keep(search.choice())
+        return search.ceiling
+
+    def _keep(self, picked: Iterable[Option]) -> None:
+        """Keep a choice of the slots in question, if it is within the room, and better or as good and shorter."""
+        picked = list(picked)
+        value = sum(option[0] for option in picked)
+        if value <= self.value:
+            return
+        units, characters = sum(option[1] for option in picked), sum(option[2] for option in picked)
+        for section in {option[3] for option in picked if option[3]}:
+            units += self.headings[section][0]
+            characters += self.headings[section][1]
+        if units <= self.room[0] and characters <= self.room[1]:
+            self.value = value
+            self.choice = [_omitted(options) for options in self._slots]
+            for place, option in zip(self._places, picked, strict=True):
+                self.choice[place] = option
+
+    def _narrowed(self, opened: int) -> list[Options]:
+        return [[option for option in options if not option[3] or option[3] & opened] for options in self._open]
+
+    def _room_of(self, opened: int) -> Pair | None:
+        """Return the room that is left under the headings of *opened*, or None if they do not fit."""
+        units, characters = self.room
+        for section, (cost, length) in self.headings.items():
+            if section & opened:
+                units -= cost
+                characters -= length
+        return (units, characters) if units >= 0 and characters >= 0 else None
+
+    def _ceilings(self, paid: Pair) -> dict[int, int]:
+        """Return what no choice in each set of sections exceeds, at prices *paid*; impossible sets are left out."""
+        price, rate = paid
+        sums: dict[int, dict[int, int]] = {}
+        for options in self._open:
+            reach, free = 0, False
+            after = []
+            for value, units, characters, section, _ in options:
+                if section:
+                    reach |= section
+                    after.append((value - price * units - rate * characters, section))
+                else:
+                    free = True
+            if free and (not after or max(after)[0] <= 0):
+                continue
+            parts = sums.get(reach)
+            if parts is None:
+                parts = sums[reach] = dict.fromkeys(_subsets(reach), 0)
+            least = 0 if free else IMPOSSIBLE
+            for opened in parts:
+                parts[opened] += max([least, *[left for left, section in after if section & opened]])
+        everything = 0
+        for section in self.headings:
+            everything |= section
+        ceilings = {}
+        for opened in _subsets(everything):
+            room = self._room_of(opened)
+            if room is not None:
+                total = price * room[0] + rate * room[1]
+                total += sum(parts[opened & reach] for reach, parts in sums.items())
+                if total > IMPOSSIBLE // 2:
+                    ceilings[opened] = total
+        return ceilings
+
+    def _drop_hopeless(self, most: int, paid: Pair) -> None:
+        """Leave out the options whose price is so far above their value that no better choice has them."""
+        price, rate = paid
+        lost = self.value - most
+        places, slots = [], []
+        for place, options in zip(self._places, self._open, strict=True):
+            kept = options
+            if any(not option[3] for option in options):
+                kept = [o for o in options if not o[3] or o[0] - price * o[1] - rate * o[2] > lost]
+            if len(kept) > 1 or kept[0][3]:
+                places.append(place)
+                slots.append(kept)
+        self._places, self._open = places, slots
+
+
+def _omitted(options: Options) -> Option:
+    """Return the option that takes nothing, if there is one, else the first."""
+    return next((option for option in options if not option[3]), options[0])
+
+
+def _subsets(sections: int) -> list[int]:
+    """Return every set of some of *sections*."""
+    found = []
+    subset = sections
+    while True:
+        found.append(subset)
+        if not subset:
+            return found
+        subset = (subset - 1) & sections

@@ -1,0 +1,244 @@
+"""``Scopes``: the project's file and the user's as one. ``precedence`` holds the rules of what counts."""
+
+from __future__ import annotations
+
+import os.path
+from contextlib import ExitStack, contextmanager
+
+from brim._frozen import Frozen
+from brim.errors import StoreError
+from brim.store.database import TIMEOUT
+from brim.store.folder import FILE
+from brim.store.precedence import edge_key, followed, in_force
+from brim.store.store import chosen, open_store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from typing import Any, Self
+
+    from brim.activation.source import Node
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.edges import Edge
+    from brim.behaviors.kinds import EdgeKind, Status
+    from brim.injection.session import Session
+    from brim.store.precedence import InForce
+    from brim.store.store import Store
+
+
+class Refusal(Frozen):
+    """Something in the project's file that is not followed, and why."""
+
+    __slots__ = ("id", "text")
+
+    id: str
+    """The user's constraint that it would have touched."""
+    text: str
+
+    def __init__(self, id: str, text: str) -> None:
+        self._fill(id=id, text=text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def open_scopes(
+    project: str | None, user: str, *, trusted: bool, migrate: bool = True, timeout: float = TIMEOUT
+) -> Scopes:
+    """Open the files of the folder *project* (none if None, or if it is not *trusted*) and of the folder *user*.
+
+    A file that is not there is left out until something is written to its scope. *migrate* and *timeout* are those of
+    ``open_store``; a hook passes False, and so never makes or changes a file's version.
+    """
+    paths = {"user": os.path.join(user, FILE)}
+    if project is not None and trusted:
+        paths["project"] = os.path.join(project, ".brim", FILE)
+    if len(paths) == 2 and os.path.realpath(paths["user"]) == os.path.realpath(paths["project"]):
+        del paths["project"]
+    return Scopes(paths, migrate=migrate, timeout=timeout)
+
+
+class Scopes:
+    """Both files as one ``brim.activation.Source``, and where each scope is written."""
+
+    def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
+        self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
+        self._stores: dict[str, Store] = {}
+        try:
+            for scope, path in self._paths.items():
+                if os.path.lexists(path):
+                    self._stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def project(self) -> Store | None:
+        """The project's file, if it is there and may be used."""
+        return self._stores.get("project")
+
+    @property
+    def user(self) -> Store | None:
+        """The user's file, if it is there."""
+        return self._stores.get("user")
+
+    def store(self, scope: str) -> Store:
+        """Return the file of *scope*, made now if it is not there and files may be made."""
+        if scope not in self._stores:
+            if scope not in self._paths:
+                raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
+            self._stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
+        return self._stores[scope]
+
+    @property
+    def home(self) -> Store:
+        """The file of sessions and of what is known of models: the user's, or the project's if it is the only one."""
+        return self.user or self.project or self.store("user")
+
+    # What activation asks ---------------------------------------------------------------------------------------
+
+    def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
+        """Return every behavior in force that a situation may give a seed."""
+        found = {scope: store.seeds(facts, words) for scope, store in self._stores.items()}
+        force = self._in_force({node.id for nodes in found.values() for node in nodes})
+        return [node for scope, nodes in found.items() for node in nodes if force[node.id].scope == scope]
+
+    def nodes(self, ids: Collection[str]) -> list[Node]:
+        """Return the live ones of *ids*, each from the file whose it is."""
+        return [node for scope, own in self._split(ids) for node in self._stores[scope].nodes(own)]
+
+    def edges(self, ids: Collection[str]) -> list[Edge]:
+        """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
+        return self._followed({scope: store.edges_touching(ids) for scope, store in self._stores.items()})[0]
+
+    # What is in force -------------------------------------------------------------------------------------------
+
+    def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
+        """Return the behaviors in force by id: all, or those of one *status* or of several."""
+        wanted = list(status) if status is not None and not isinstance(status, str) else status
+        found = {scope: store.behaviors(wanted) for scope, store in self._stores.items()}
+        return sorted(self._counting(found), key=lambda behavior: behavior.id)
+
+    def get(self, id: str) -> Behavior | None:
+        """Return the behavior *id* that is in force, whatever its status, or None."""
+        return self.get_many((id,)).get(id)
+
+    def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
+        """Return those of *ids* that are there, by id."""
+        found: dict[str, Behavior] = {}
+        for scope, own in self._split(ids):
+            found.update({id: _of(scope, each) for id, each in self._stores[scope].get_many(own).items()})
+        return found
+
+    def find(self, text: str) -> Behavior:
+        """Return the behavior in force that *text* means: its id, its name, or a beginning of its id."""
+        kept = self._counting({scope: store.candidates(text) for scope, store in self._stores.items()})
+        same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
+        return chosen(same or kept, text)
+
+    def all_edges(self) -> list[Edge]:
+        """Return every edge of both files once, those that lead nowhere too."""
+        found = {edge_key(edge): edge for store in self._stores.values() for edge in store.all_edges()}
+        return [found[key] for key in sorted(found)]
+
+    def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return tokens and characters by id and tier, each from the file whose it is."""
+        found: dict[tuple[str, int], tuple[int, int]] = {}
+        for scope, own in self._split(ids):
+            found.update(self._stores[scope].line_costs(own, format, encoding))
+        return found
+
+    def refusals(self) -> list[Refusal]:
+        """Return what the project's file holds that is not followed, because it would touch a user's constraint."""
+        if self.project is None or self.user is None:
+            return []
+        both = {behavior.id for behavior in self.project.behaviors()}
+        refused = [
+            Refusal(id, f"the project's {id} does not take the place of your own constraint of that id")
+            for id, entry in sorted(self._in_force(both).items())
+            if entry.scope == "user"
+        ]
+        edges = self._followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
+        return refused + [
+            Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
+            for edge, protected in edges
+        ]
+
+    # Writing ----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, *scopes: str) -> Iterator[Self]:
+        """Make everything inside one transaction in each file; those of *scopes* are made if they are not there.
+
+        Both files are locked from the beginning, so what is read inside of either is still true when it is written.
+        """
+        for scope in scopes:
+            self.store(scope)
+        with ExitStack() as stack:
+            for scope in ("user", "project"):  # always in this order, so that two processes cannot block each other
+                if scope in self._stores and (scope in scopes or not self._stores[scope].readonly):
+                    stack.enter_context(self._stores[scope].writing())
+            yield self
+
+    def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
+        """Write *behavior* to the file of its scope: see ``Store.put``."""
+        self.store(behavior.scope).put(behavior, event=event, now=now, session=session, **detail)
+
+    def put_edge(self, edge: Edge, *, now: float) -> None:
+        """Write *edge* to the project's file if one of its ends is there, else to the user's."""
+        force = self._in_force((edge.source, edge.target))
+        scopes = {entry.scope for entry in force.values()}
+        self.store("project" if "project" in scopes else "user").put_edge(edge, now=now)
+
+    def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
+        """Remove an edge from whichever file it is in; whether it was there."""
+        removed = [store.remove_edge(source, target, kind, now=now) for store in self._stores.values()]
+        return any(removed)
+
+    def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
+        """Note that *ids* were injected together, each in the file whose it is."""
+        for scope, own in self._split(ids):
+            self._stores[scope].used(own, now=now, session=session, **detail)
+
+    def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
+        """Hand out the state of a session, to be charged: see ``Store.session``."""
+        return self.home.session(session, agent, **limits)
+
+    def close(self) -> None:
+        """Close both files."""
+        for store in self._stores.values():
+            store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Whose is it ------------------------------------------------------------------------------------------------
+
+    def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
+        """Return for each of *ids* which file's entry counts."""
+        standing = {scope: store.standing(ids) for scope, store in self._stores.items()}
+        return in_force(ids, standing.get("user", {}), standing.get("project", {}))
+
+    def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
+        """Return *ids* by the file whose they are."""
+        force = self._in_force(ids)
+        split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
+        return [(scope, own) for scope, own in split.items() if own]
+
+    def _counting(self, found: Mapping[str, list[Behavior]]) -> list[Behavior]:
+        """Return the behaviors in *found*, which are by file, that count; each says the scope of its file."""
+        force = self._in_force({each.id for behaviors in found.values() for each in behaviors})
+        return [_of(scope, each) for scope, own in found.items() for each in own if force[each.id].scope == scope]
+
+    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
+        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
+
+
+def _of(scope: str, behavior: Behavior) -> Behavior:
+    """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
+    return behavior if behavior.scope == scope else behavior.changed(scope=scope)

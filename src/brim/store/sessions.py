@@ -1,0 +1,61 @@
+"""Sessions in a file. A charge is one transaction: two hooks at the same instant cannot both spend the last tokens."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+
+from brim.errors import StoreError
+from brim.injection.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from brim.store.database import Database
+
+KEPT = 30 * 24 * 3600.0
+"""Seconds after which a session that nobody came back to is forgotten."""
+
+
+@contextmanager
+def session_in(
+    database: Database,
+    session: str,
+    agent: str = "",
+    *,
+    clock: Callable[[], float],
+    max_tokens: int = 3_000,
+    max_per_injection: int = 500,
+    backoff: int = 5,
+    renew_on_compaction: bool = True,
+) -> Iterator[Session]:
+    """Hand out the session with its limits; what becomes of it inside is kept, unless an error leaves.
+
+    Nobody else gets at the file meanwhile, so decide before and charge inside. A sub-agent (*agent*) has a backoff of
+    its own and spends from the total of the session itself.
+    """
+
+    def loaded(agent: str, parent: Session | None) -> Session:
+        found = Session(max_tokens, max_per_injection, backoff, renew_on_compaction=renew_on_compaction, parent=parent)
+        row = database.row("SELECT state FROM sessions WHERE session = ? AND agent = ?", (session, agent))
+        if row is not None:
+            try:
+                found.load(json.loads(row[0]))
+            except (TypeError, ValueError, KeyError, AttributeError):
+                raise StoreError(
+                    f"{database.path}: the state of the session {session[:80]!r} cannot be read", "damaged"
+                ) from None
+        return found
+
+    with database.writing():
+        now = clock()
+        main = loaded("", None)
+        mine = loaded(agent, main) if agent else main
+        yield mine
+        for name, state in {"": main, agent: mine}.items():
+            database.run(
+                "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
+                (session, name, json.dumps(state.to_dict()), now),
+            )
+        database.run("DELETE FROM sessions WHERE updated_at < ?", (now - KEPT,))

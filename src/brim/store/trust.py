@@ -1,0 +1,110 @@
+"""Which projects may steer an agent.
+
+What lies in a cloned project is somebody else's word. Hooks and servers use a project's ``.brim/`` only if a person
+has said so here, once, for the folder that it was then: a folder that was put in its place is another one. The list is
+``trust.json`` in the user's folder, which no project can reach.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from contextlib import suppress
+
+from brim.errors import InputError, StoreError
+from brim.store.folder import FILE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAME = "trust.json"
+
+
+def is_trusted(project: str, user_folder: str) -> bool:
+    """Whether *project* is the very folder that was trusted, and its ``.brim`` is this user's. In doubt it is not."""
+    try:
+        entry = _read(user_folder).get(os.path.realpath(project))
+        return isinstance(entry, dict) and entry.get("folder") == os.stat(project).st_ino and _is_ours(project)
+    except (OSError, StoreError):
+        return False
+
+
+def trusted_projects(user_folder: str) -> dict[str, float]:
+    """Return the trusted folders, and when each was trusted, in seconds since 1970."""
+    return {path: float(entry.get("at", 0)) for path, entry in sorted(_read(user_folder).items())}
+
+
+def trust(project: str, user_folder: str, *, now: float) -> None:
+    """Let hooks and servers use the ``.brim`` of *project* from now on."""
+    path = os.path.realpath(project)
+    if not os.path.isdir(path):
+        raise InputError(f"{project}: is not a folder, so it cannot be trusted")
+    if not _is_ours(path):
+        raise StoreError(f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted", "refused")
+    _change(user_folder, {path: {"at": now, "folder": os.stat(path).st_ino}}, "trusted", path, now)
+
+
+def untrust(project: str, user_folder: str, *, now: float) -> bool:
+    """Take that back; whether it was trusted."""
+    path = os.path.realpath(project)
+    if path not in _read(user_folder):
+        return False
+    _change(user_folder, {path: None}, "untrusted", path, now)
+    return True
+
+
+def _is_ours(project: str) -> bool:
+    folder = os.path.join(project, ".brim")
+    try:
+        return not hasattr(os, "getuid") or os.stat(folder).st_uid == os.getuid()
+    except FileNotFoundError:
+        return True  # nothing to use yet; what is made there later is made by this user, or is not used
+
+
+def _read(user_folder: str) -> dict[str, dict[str, Any]]:
+    path = os.path.join(user_folder, NAME)
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = os.fstat(file.fileno())
+            if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+                raise StoreError(f"{path}: others can write to it, so it is not believed: 'chmod 600' it", "refused")
+            projects = json.load(file)["projects"]
+            return {str(key): dict(entry) for key, entry in projects.items()}
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise StoreError(f"{path}: is damaged, so no project is trusted: remove it and trust anew", "damaged") from None
+
+
+def _change(user_folder: str, changes: dict[str, dict[str, Any] | None], event: str, path: str, now: float) -> None:
+    """Write the list anew. The user's database is locked meanwhile, so that two changes do not undo each other."""
+    from brim.store.events import Event
+    from brim.store.store import open_store
+
+    with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
+        projects = {**_read(user_folder), **changes}
+        kept = {key: entry for key, entry in sorted(projects.items()) if entry is not None}
+        _write(os.path.join(user_folder, NAME), json.dumps({"projects": kept}, indent=2) + "\n")
+        store.record(Event(event, now, detail={"project": path}))
+
+
+def _write(path: str, text: str) -> None:
+    beside = f"{path}.{os.urandom(8).hex()}.tmp"
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside)
+            raise
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from brim.activation import Graph, node_of
+from brim.activation.parameters import DEFAULTS
+from brim.activation.seeds import seed_of
+from brim.behaviors import Behavior, Edge, Usage
+from brim.errors import InputError
+from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
+
+
+def behavior(id: str, status: str = "active") -> Behavior:
+    return Behavior(id=id, name="plain", kind="directive", canonical="Do it so.", status=status)
+
+
+@given(cases())
+@settings(max_examples=100)
+def test_no_behavior_with_a_seed_is_missed(case: dict[str, Any]) -> None:
+    context = context_of(case)
+    found = {node.id for node in graph_of(case).seeds(context.facts, context.words)}
+    for one in behaviors_of(case):
+        if one.live and seed_of(node_of(one), context.facts, context.words, NOW, DEFAULTS).value > 0:
+            assert one.id in found
+
+
+@given(cases())
+@settings(max_examples=60)
+def test_asked_for_edges_each_comes_once_and_only_between_live_ones(case: dict[str, Any]) -> None:
+    graph = graph_of(case)
+    live = {one.id for one in behaviors_of(case) if one.live}
+    asked = sorted(live)[::2]
+    found = [(edge.source, edge.target, edge.kind) for edge in graph.edges(asked)]
+    expected = {
+        (edge.source, edge.target, edge.kind)
+        for edge in edges_of(case)
+        if {edge.source, edge.target} <= live and (edge.source in asked or edge.target in asked)
+    }
+    assert sorted(found) == sorted(expected)
+
+
+def test_two_behaviors_with_one_id_are_an_error() -> None:
+    with pytest.raises(InputError, match="two behaviors have the id 'a'"):
+        Graph([behavior("a"), behavior("a", "forgotten")])
+
+
+def test_dangling_edges_are_listed_and_carry_nothing() -> None:
+    lost = [Edge("a", "nowhere", "requires"), Edge("gone", "a", "conflicts")]
+    graph = Graph([behavior("a"), behavior("old", "superseded")], [*lost, Edge("a", "old", "requires")])
+    assert graph.dangling == tuple(lost)
+    assert list(graph.edges(["a", "nowhere", "gone", "old"])) == []
+
+
+def test_of_two_edges_that_say_the_same_the_heavier_counts() -> None:
+    light, heavy = Edge("a", "b", "requires", 0.2), Edge("a", "b", "requires", 0.7)
+    two = [behavior("a"), behavior("b")]
+    assert list(Graph(two, [light, heavy]).edges(["a"])) == [heavy]
+    assert list(Graph(two, [heavy, light]).edges(["a"])) == [heavy]
+
+
+def test_only_live_behaviors_are_in_it() -> None:
+    some = [behavior("a"), behavior("b", "pending"), behavior("c", "superseded"), behavior("d", "forgotten")]
+    graph = Graph(some)
+    assert len(graph) == 2
+    assert [node.id for node in graph.nodes(["a", "b", "c", "d", "e"])] == ["a", "b"]
+    assert "a" in graph
+    assert "c" not in graph
+
+
+def test_a_node_knows_what_activation_asks_for() -> None:
+    one = Behavior(
+        id="a",
+        name="use-marimba",
+        kind="directive",
+        canonical="x",
+        tags=("zebra",),
+        usage=Usage(injected=3, confirmed=1, overridden=2, last_used=5.0),
+    )
+    node = node_of(one)
+    assert (node.id, node.uses, node.last_used, node.when) == ("a", 2, 5.0, one.when)
+    assert {"marimba", "zebra"} <= node.words

@@ -1,0 +1,207 @@
+"""A hook has the same settings as everybody, and reads YAML only when a file has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brim.config import load, load_cached
+from brim.config.cache import cache_path
+from brim.errors import ConfigError
+from tests.config.places import Places
+
+HEAVY = {"yaml", "typing", "dataclasses", "pathlib", "logging", "brim._yaml", "brim.config.reading", "difflib"}
+
+
+def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ: str) -> set[str]:
+    """Which heavy modules a fresh process has imported after loading the settings of the project."""
+    script = (
+        "import sys; before = set(sys.modules)\n"
+        "from brim.config import load, load_cached\n"
+        f"environ, cwd = { ({**places.environ, **environ})!r}, {str(places.inside)!r}\n"
+        f"{code}\n"
+        "print(*(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.split()) & HEAVY
+
+
+def the_cache(places: Places) -> Path:
+    [found] = (places.home / ".brim" / "cache").iterdir()
+    return found
+
+
+def same(places: Places, **environ: str) -> bool:
+    """Whether a hook is told what everybody is told, values and origins."""
+    everything = {**places.environ, **environ}
+    found = load_cached(everything, str(places.inside))
+    return found.values == load(everything, str(places.inside)).values
+
+
+@pytest.fixture
+def settled(places: Places) -> Places:
+    """Both files, and a cache of them."""
+    places.write(places.home, "mode: exact\ntiers:\n  full: 0.8\n")
+    places.write(places.project, "token_budget:\n  default: null\nmodels:\n  mine: {like: gpt-4o}\n")
+    load_cached(places.environ, str(places.inside))
+    return places
+
+
+def test_yaml_is_read_once(settled: Places) -> None:
+    the_cache(settled).unlink()
+    assert "yaml" in imported(settled)
+    assert imported(settled) == set()
+
+
+def test_the_environment_needs_no_yaml(settled: Places) -> None:
+    assert imported(settled, "assert load_cached(environ, cwd)['mode'] == 'api'", BRIM_MODE="api") == set()
+
+
+def test_without_files_nothing_is_read_and_nothing_written(places: Places) -> None:
+    (places.project / ".brim").mkdir()
+    assert imported(places) == set()
+    assert imported(places, "load(environ, cwd)") == set()
+    assert not (places.home / ".brim").exists()
+
+
+def test_a_hook_is_told_what_everybody_is_told(settled: Places) -> None:
+    assert same(settled)
+    assert same(settled, BRIM_TIERS_FULL="0.9", FLOOP_TOKEN_BUDGET="7")
+    found = load_cached(settled.environ, str(settled.inside))
+    assert found.where("models.mine.like") == load(settled.environ, str(settled.inside)).where("models.mine.like") != ""
+
+
+def test_flags_are_on_top(settled: Places) -> None:
+    found = load_cached(settled.environ, str(settled.inside), {"mode": "api"})
+    assert found.values["mode"] == ("api", "--mode")
+
+
+@pytest.mark.parametrize("folder", ["home", "project"])
+def test_a_changed_file_is_read_again(settled: Places, folder: str) -> None:
+    settled.write(getattr(settled, folder), "mode: approximate\n")
+    assert load_cached(settled.environ, str(settled.inside))["mode"] == "approximate"
+    assert imported(settled, "assert load_cached(environ, cwd)['mode'] == 'approximate'") == set()
+
+
+def test_a_file_of_the_same_size_and_time_but_another_is_read_again(settled: Places) -> None:
+    path = settled.home / ".brim" / "config.yaml"
+    before = path.stat()
+    other = path.with_name("other")
+    other.write_text(path.read_text().replace("0.8", "0.9"))
+    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
+    other.replace(path)
+    assert load_cached(settled.environ, str(settled.inside))["tiers.full"] == 0.9
+
+
+def test_a_file_that_went_away_sets_nothing(settled: Places) -> None:
+    (settled.home / ".brim" / "config.yaml").unlink()
+    assert load_cached(settled.environ, str(settled.inside))["mode"] == "auto"
+
+
+def test_a_file_that_came_is_read(places: Places) -> None:
+    places.write(places.home, "mode: exact\n")
+    (places.project / ".git").mkdir()
+    assert load_cached(places.environ, str(places.inside))["mode"] == "exact"
+    places.write(places.project, "mode: api\n")
+    assert load_cached(places.environ, str(places.inside))["mode"] == "api"
+
+
+def test_each_project_has_a_cache_of_its_own(settled: Places) -> None:
+    load_cached(settled.environ, None)
+    assert len(list((settled.home / ".brim" / "cache").iterdir())) == 2
+    assert imported(settled) == set()
+
+
+def test_two_projects_that_share_a_name_are_told_apart(settled: Places) -> None:
+    other = Places(settled.home / "other")
+    other.write(other.project, "mode: api\n")
+    kept = the_cache(settled).read_text()
+    paths = [f"{settled.home}/.brim/config.yaml", f"{other.project}/.brim/config.yaml"]
+    Path(cache_path(f"{settled.home}/.brim", paths)).write_text(kept)
+    assert load_cached(settled.environ, str(other.inside))["mode"] == "api"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"format": 1}',
+        b'{"format": 99}',
+    ],
+    ids=lambda content: repr(content[:12]),
+)
+def test_a_broken_cache_is_written_anew(settled: Places, content: bytes) -> None:
+    the_cache(settled).write_bytes(content)
+    assert same(settled)
+    assert imported(settled) == set()
+
+
+@pytest.mark.parametrize(
+    "values", [{"nonsense": [1, "x"]}, {"mode": ["fast", "x"]}, {"mode": 5}, {"tiers.full": [9, "x"]}, [], None]
+)
+def test_what_the_cache_says_is_checked(settled: Places, values: object) -> None:
+    kept = json.loads(the_cache(settled).read_text())
+    the_cache(settled).write_text(json.dumps({**kept, "values": values}))
+    assert same(settled)
+
+
+@given(st.binary(max_size=200), st.integers(0, 2_000), st.booleans())
+def test_no_damage_changes_what_is_told(content: bytes, at: int, cut: bool) -> None:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        places = Places(Path(folder))
+        places.write(places.home, "mode: exact\n")
+        load_cached(places.environ, None)
+        cache = the_cache(places)
+        whole = cache.read_bytes()
+        cache.write_bytes(whole[:at] + content + (b"" if cut else whole[at:]))
+        assert load_cached(places.environ, None)["mode"] == "exact"
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(places: Places) -> None:
+    places.write(places.home, "mode: exact\n")
+    (places.home / ".brim" / "cache").write_text("in the way")
+    assert load_cached(places.environ, None)["mode"] == "exact"
+
+
+def test_no_folder_is_made_for_a_user_who_has_none(places: Places) -> None:
+    places.write(places.project, "mode: exact\n")
+    assert load_cached(places.environ, str(places.inside))["mode"] == "exact"
+    assert not (places.home / ".brim").exists()
+
+
+def test_a_value_that_json_has_not_is_no_error(places: Places) -> None:
+    places.write(places.home, "models:\n  mine: {like: 2026-01-01}\n")
+    assert same(places)
+
+
+def test_a_wrong_file_is_an_error_every_time(settled: Places) -> None:
+    settled.write(settled.home, "mode: fast\n")
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="must be one of"):
+            load_cached(settled.environ, str(settled.inside))
+
+
+def test_the_cache_is_for_its_owner_and_holds_nothing_of_the_environment(places: Places) -> None:
+    places.write(places.home, "mode: exact\n")
+    load_cached({**places.environ, "BRIM_MODEL": "from-outside", "BRIM_MODE": "api"}, None)
+    cache = the_cache(places)
+    assert "from-outside" not in cache.read_text()
+    assert json.loads(cache.read_text())["values"]["mode"][0] == "exact"
+    if os.name == "posix":
+        assert stat.S_IMODE(cache.stat().st_mode) == 0o600
+        assert stat.S_IMODE(cache.parent.stat().st_mode) == 0o700

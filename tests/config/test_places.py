@@ -1,0 +1,76 @@
+"""Which files are read, and which come first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from brim.config import config_files, config_paths, project_folder, user_folder
+from tests.config.places import Places
+
+
+def test_the_users_folder_is_in_the_home_unless_it_is_set(places: Places) -> None:
+    assert user_folder(places.environ) == str(places.home / ".brim")
+    assert user_folder({**places.environ, "BRIM_HOME": "/elsewhere"}) == "/elsewhere"
+    assert user_folder({**places.environ, "BRIM_HOME": ""}) == str(places.home / ".brim")
+
+
+def test_the_project_is_the_nearest_folder_with_settings(places: Places) -> None:
+    (places.project / ".brim").mkdir()
+    (places.home / "src" / ".brim").mkdir()
+    assert project_folder(places.environ, str(places.inside)) == str(places.project)
+
+
+def test_without_settings_the_project_is_gits(places: Places) -> None:
+    (places.project / ".git").mkdir()
+    assert project_folder(places.environ, str(places.inside)) == str(places.project)
+
+
+def test_settings_above_outrank_a_repository_below(places: Places) -> None:
+    (places.project / ".brim").mkdir()
+    (places.inside / ".git").mkdir()
+    assert project_folder(places.environ, str(places.inside)) == str(places.project)
+
+
+def test_a_worktree_whose_git_is_a_file_is_a_project(places: Places) -> None:
+    (places.project / ".git").write_text("gitdir: elsewhere\n")
+    assert project_folder(places.environ, str(places.inside)) == str(places.project)
+
+
+@pytest.mark.parametrize("mark", [".brim", ".git"])
+def test_the_home_is_never_a_project(places: Places, mark: str) -> None:
+    (places.home / mark).mkdir()
+    assert project_folder(places.environ, str(places.inside)) is None
+    assert project_folder(places.environ, str(places.home)) is None
+    assert project_folder({"HOME": f"{places.home}/"}, str(places.inside)) is None
+
+
+def test_a_home_behind_a_symbolic_link_is_never_a_project(places: Places, tmp_path: Path) -> None:
+    """The working folder is always the real one; ``HOME`` is as it was written."""
+    (tmp_path / "link").symlink_to(places.home)
+    (places.home / ".brim").mkdir()
+    assert project_folder({"HOME": str(tmp_path / "link")}, str(places.inside)) is None
+
+
+def test_the_weaker_file_is_read_first(places: Places) -> None:
+    assert config_files(places.environ, str(places.inside)) == []
+    project = places.write(places.project, "")
+    assert config_files(places.environ, str(places.inside)) == [project]
+    user = places.write(places.home, "")
+    assert config_files(places.environ, str(places.inside)) == [user, project]
+
+
+def test_a_file_is_not_read_twice(places: Places) -> None:
+    project = places.write(places.project, "mode: exact\n")
+    environ = {**places.environ, "BRIM_HOME": str(places.project / ".brim")}
+    assert config_files(environ, str(places.inside)) == [project]
+
+
+def test_the_paths_are_known_before_there_are_files(places: Places) -> None:
+    (places.project / ".git").mkdir()
+    assert config_paths(places.environ, str(places.inside)) == {
+        "user": f"{places.home}/.brim/config.yaml",
+        "project": f"{places.project}/.brim/config.yaml",
+    }
+    assert list(config_paths(places.environ, None)) == ["user"]

@@ -1,0 +1,179 @@
+"""What must not be stored is not; what only looks like it stays; and masking twice is masking once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import brim.masking
+from brim.masking import mask, masked
+
+# Made up, and put together here so that no scanner takes them for real ones.
+SECRETS = {
+    "anthropic key": "sk-ant-" + "api03-Zx9Qw8Er7Ty6Ui5Op4As3Df2",
+    "openai key": "sk-" + "proj-Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0",
+    "openrouter key": "sk-or-" + "v1-0123456789abcdef0123456789abcdef",
+    "aws key": "AKIA" + "QW8ER7TY6UI5OP4A",
+    "github token": "ghp_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc8",
+    "gitlab token": "glpat-" + "Zx9Qw8Er7Ty6Ui5Op4As",
+    "slack token": "xoxb-" + "123456789012-abcdefABCDEF",
+    "google key": "AIza" + "SyZx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9",
+    "stripe key": "sk_live_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2",
+    "npm token": "npm_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc8",
+    "pypi token": "pypi-" + "AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAw",
+    "hugging face token": "hf_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9X",
+    "json web token": "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.Zx9Qw8Er7Ty6Ui5Op4As3",
+}
+
+
+@pytest.mark.parametrize("label", SECRETS)
+@pytest.mark.parametrize("around", ["{}", "use {} here", "'{}'", '{{"a": "{}"}}', "({}).", "\n{}\n"])
+def test_key_of_a_provider_is_masked_and_says_what_it_was(label: str, around: str) -> None:
+    assert masked(around.format(SECRETS[label])) == (around.format(f"[masked {label}]"), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DB_PASSWORD=hunter2", "DB_PASSWORD=[masked password]"),
+        ("export MY_TOKEN='a b'", "export MY_TOKEN='[masked token]'"),
+        ("api_key: abc", "api_key: [masked key]"),
+        ("  - db_password: 'x y'", "  - db_password: '[masked password]'"),
+        ('{"clientSecret":"q\\"w", "n": 1}', '{"clientSecret":"[masked secret]", "n": 1}'),
+        ('"{\\"password\\": \\"p\\"}"', '"{\\"password\\": \\"[masked password]\\"}"'),
+        ("https://x.io/?access_token=abc&page=2", "https://x.io/?access_token=[masked token]&page=2"),
+        ("AccountKey=ab+cd==;Suffix=core", "AccountKey=[masked key];Suffix=core"),
+        ("curl -H 'X-Api-Key: abc123' x.io", "curl -H 'X-Api-Key: [masked key]' x.io"),
+        ("mysql --password hunter2 db", "mysql --password [masked password] db"),
+        ("postgres://me:s3cr3t@db:5432/x", "postgres://me:[masked password]@db:5432/x"),
+        ("Authorization: Bearer abc.def.ghi", "Authorization: Bearer [masked authorization]"),
+        ('-H "authorization: Basic dTpw" x', '-H "authorization: Basic [masked authorization]" x'),
+        ('{"Authorization": "Token abc"}', '{"Authorization": "Token [masked authorization]"}'),
+        ("Cookie: sid=abc; theme=dark\nHost: x", "Cookie: [masked cookie]\nHost: x"),
+        ("Set-Cookie: sid=abc; HttpOnly", "Set-Cookie: [masked cookie]"),
+        ("Cookie: jwt=" + SECRETS["json web token"] + "; sid=abc", "Cookie: [masked cookie]"),
+    ],
+)
+def test_value_is_masked_where_its_name_says_that_it_is_secret(text: str, expected: str) -> None:
+    assert masked(text) == (expected, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Use uv, not pip.",
+        "git show 0123456789abcdef0123456789abcdef01234567",
+        "id 123e4567-e89b-12d3-a456-426614174000",
+        "sha256:" + "0f" * 32,
+        "/home/me/.ssh/id_rsa and src/api_key.py",
+        "SSH_KEY=/home/me/.ssh/id_rsa TLS_KEY=./k.pem",
+        "API_TOKEN=$TOKEN OTHER_KEY=${KEY} PASSWORD=$(pass show x)",
+        "api_key: ${{ secrets.API_KEY }}",
+        "API_KEY=<your key>",
+        'headers={"Authorization": f"Bearer {token}"}',
+        'curl -H "Authorization: Bearer $TOKEN" x.io',
+        "Never log the password: it is a secret.",
+        "Never pass --password on the command line.",
+        "Set API_KEY= before running.",
+        "Send the Authorization: header with each call; set no Cookie: without Secure.",
+        "id = Column(Integer, primary_key=True); sorted(rows, key=by_name); max_token=5",
+        "def connect(api_key: str, password: str | None = None) -> None:",
+        'secret = os.environ["SECRET"]; token = make_token(user)',
+        'if token == "abc" and keys[0]: monkey = 5',
+        '{"max_tokens": 500, "token": 12}',
+        "task-management-with-a-long-name-and-1-number",
+        "http://localhost:8080/a@b mailto:me@example.com",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "The block begins with -----BEGIN PRIVATE KEY----- and is secret.",
+        "\ud800 lone",
+    ],
+)
+def test_what_holds_no_secret_stays(text: str) -> None:
+    assert masked(text) == (text, 0)
+
+
+def test_private_key_goes_and_every_newline_stays() -> None:
+    block = "-----BEGIN RSA PRIVATE KEY-----\nMIIEabc+/=\nAAAA\n-----END RSA PRIVATE KEY-----"
+    assert mask(f"a\n{block}\nb") == "a\n[masked private key]\n\n\n\nb"
+
+
+def test_private_key_that_was_cut_off_is_masked_as_far_as_it_goes() -> None:
+    text = "-----BEGIN OPENSSH PRIVATE KEY-----\n" + "Ab1+" * 16 + "\n" + "Cd2/" * 8 + "\n\nand then prose"
+    assert mask(text) == "[masked private key]\n\n\n\nand then prose"
+
+
+def test_private_key_in_a_json_text_keeps_the_json_readable() -> None:
+    text = '{"k": "-----BEGIN PRIVATE KEY-----\\nMIIEabc\\n-----END PRIVATE KEY-----\\n"}'
+    assert mask(text) == '{"k": "[masked private key]\\n"}'
+
+
+def test_every_secret_of_a_text_is_counted() -> None:
+    text = " ".join(SECRETS.values())
+    assert masked(text)[1] == len(SECRETS)
+
+
+PIECES = [
+    *SECRETS.values(),
+    *("PASSWORD=", "api_key: ", '"token": "', "--token ", "Authorization: Bearer ", "authorization=", "Cookie: a=b"),
+    *("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\nAAAAAAAAAAAAAAAAAAAA", "[masked key]", "[masked "),
+    *("://u:p@h", "://", "@", "sk-", "eyJ", "abc1", "$X", "${", "/home/me", "&x=1", "cookie ", "]", "(", ")", "é"),
+    *("'", '"', "\\", "\n", " ", "=", ":", ";", "."),
+]
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=14).map("".join)
+
+
+@given(texts)
+def test_masking_twice_is_masking_once(text: str) -> None:
+    once = mask(text)
+    assert masked(once) == (once, 0)
+
+
+@given(texts)
+def test_newlines_stay_as_many_as_they_were(text: str) -> None:
+    assert mask(text).count("\n") == text.count("\n")
+
+
+@given(st.sampled_from(sorted(SECRETS)), texts, texts)
+def test_no_key_survives_whatever_stands_around_it(label: str, before: str, after: str) -> None:
+    assert f" {SECRETS[label]} " not in mask(f"{before} {SECRETS[label]} {after}")
+
+
+def _patterns() -> list[str]:
+    table = (Path(brim.masking.__file__).parent / "masking.tsv").read_text(encoding="utf-8")
+    return [line.split("\t")[3] for line in table.splitlines() if line.startswith("shape")]
+
+
+@pytest.mark.parametrize("pattern", _patterns())
+def test_shape_cannot_go_back_over_a_long_text(pattern: str) -> None:
+    """A repetition without a bound is the last thing in its shape, or possessive: then nothing is tried twice."""
+    from re import _constants, _parser  # type: ignore[attr-defined]
+
+    def check(items: list[Any], last: bool) -> None:
+        for number, (op, value) in enumerate(items):
+            ends = last and number == len(items) - 1
+            if op is _constants.MAX_REPEAT:
+                assert ends or value[1] != _constants.MAXREPEAT
+            inner = {_constants.SUBPATTERN: -1, _constants.MAX_REPEAT: 2, _constants.POSSESSIVE_REPEAT: 2}.get(op)
+            for branch in value[1] if op is _constants.BRANCH else [value[inner]] if inner else []:
+                check(list(branch), ends)
+
+    check(list(_parser.parse(pattern)), True)
+
+
+UNITS = [
+    *("a", "key", "token=", "_TOKEN=$(", "a-", "sk-", "eyJaaaaaaaaaaaa.", "://a:b", "cookie: ", "cookie=a=b;"),
+    *("-----BEGIN PRIVATE KEY-----\n", "authorization: bearer ", 'password="', "a_token: x y", "token =   "),
+    *("_key=/a/b", "12345678:AA", "SG.aaaaaaaaaaaaaaaaaaaa", "[masked key]"),
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_long_text_of_anything_is_masked(unit: str) -> None:
+    """Quadratic work on this length would take minutes, and be seen; how fast it is, is for bench/."""
+    text = unit * (250_000 // len(unit))
+    assert masked(mask(text))[1] == 0
