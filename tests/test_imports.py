@@ -88,7 +88,17 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 def test_the_command_line_imports_a_command_when_it_is_called() -> None:
     found = imported("import brim.cli")
     assert "argparse" in found
-    assert found & {"brim.cli.commands.count", "brim.cli.commands.budget", "brim.cli.commands.models", "yaml", "brim.models.catalog"} == set()
+    assert (
+        found
+        & {
+            "brim.cli.commands.count",
+            "brim.cli.commands.budget",
+            "brim.cli.commands.models",
+            "yaml",
+            "brim.models.catalog",
+        }
+        == set()
+    )
 
 
 def test_a_count_imports_no_re_where_the_patterns_are_recorded() -> None:

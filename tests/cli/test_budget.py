@@ -131,3 +131,15 @@ def test_an_unknown_model_is_divided_and_a_note_says_that_it_is_a_guess(brim: Br
     assert ran.code == 0
     assert "8,192" in ran.lines[0]
     assert "guess" in ran.err
+
+
+def test_the_reserves_are_settings(brim: Brim) -> None:
+    brim.configure("window:\n  response_reserve_max: 1_000\n  safety_buffer_ratio: 0.1\n")
+    found = brim("budget", "--model", "gpt-4o", "--json").json
+    assert (found["response_reserve"], found["safety_buffer"]) == (1_000, 12_800)
+
+
+def test_a_target_that_is_not_given_leaves_the_reserves_of_the_settings(brim: Brim) -> None:
+    brim.configure("window:\n  response_reserve_max: 1_000\n  safety_buffer_ratio: 0.1\n")
+    brim.write("one.json", '[{"role": "user", "content": "Hello"}]')
+    assert "target  114,200  " in brim("fit", "one.json", "--model", "gpt-4o-mini").err

@@ -22,7 +22,7 @@ from brim.history import (
 )
 from brim.models.light import lookup
 from brim.tokens.counters import counter_for
-from brim.window.budget import SAFETY_BUFFER_RATIO, response_reserve
+from brim.window.budget import Reserves
 from tests.cli.conftest import Brim, Ran
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -289,7 +289,7 @@ def test_a_model_without_a_price_shows_tokens_alone(brim: Brim) -> None:
 def test_without_a_target_it_is_what_the_window_leaves(brim: Brim, model: str) -> None:
     messages = [{"role": "user", "content": "Hi"}]
     window = lookup(model).context_window
-    expected = window - response_reserve(window) - int(window * SAFETY_BUFFER_RATIO)
+    expected = window - Reserves().response(window) - Reserves().safety(window)
     assert fit(brim, "--json", messages=messages, model=model).json["receipt"]["target"] == expected
     ran = fit(brim, messages=messages, model=model)
     assert f"{model}'s window of {window:,} less" in ran.err

@@ -48,6 +48,7 @@ models:
         ("model: x\n", "model", None, "model: null\n"),
         ("model: x\n", "model", "5", "model: '5'\n"),
         ("model: x\n", "model", "a: b # c", "model: 'a: b # c'\n"),
+        ("model: x\n", "model", "a\n\x85b", 'model: "a\\n\\Nb"\n'),
         ("tiers:\n", "tiers.full", 0.8, "tiers:\n  full: 0.8\n"),
         ("tiers:\n  # full: 0.7\n", "tiers.full", 0.8, "tiers:\n  full: 0.8\n  # full: 0.7\n"),
         ("tiers:\n    summary: 0.2\n", "tiers.full", 0.8, "tiers:\n    summary: 0.2\n    full: 0.8\n"),

@@ -31,7 +31,9 @@ names = st.text("abcXYZ019._/-", min_size=1, max_size=12)
 tags = st.lists(st.text("abc019._-", min_size=1, max_size=8), max_size=3)
 times = st.none() | st.floats(0, 4e9)
 counters = st.integers(0, 10**6)
-file_parts = st.sampled_from(["src", "a", "*", "**", "*.py", "*.test.ts", "app.py", "[ab].py", "?", "Makefile", ".", ""])
+file_parts = st.sampled_from(
+    ["src", "a", "*", "**", "*.py", "*.test.ts", "app.py", "[ab].py", "?", "Makefile", ".", ""]
+)
 paths = st.lists(st.sampled_from(["src", "a", "b.py", "app.py", "x.test.ts", "Makefile", ".", "", "..."]), max_size=5)
 plain = st.sampled_from(["python", "Python", "go", "Straße", "STRASSE", "c++"])
 

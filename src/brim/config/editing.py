@@ -157,7 +157,9 @@ def _line_end(text: str) -> str:
 
 def _scalar(value: object) -> str:
     """Return *value* as YAML on one line, so that it is read back as what it is."""
-    return yaml.safe_dump(value, width=float("inf"), allow_unicode=True).removesuffix("...\n").rstrip("\n")
+    plain = not isinstance(value, str) or value.isprintable()
+    text = yaml.safe_dump(value, width=float("inf"), allow_unicode=plain, default_style=None if plain else '"')
+    return text.removesuffix("...\n").rstrip("\n")
 
 
 def _cleaned(tree: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RESPONSE_RESERVE_MIN,
         RESPONSE_RESERVE_RATIO,
         SAFETY_BUFFER_RATIO,
+        Reserves,
         TokenBudget,
         TokenBudgetCalculator,
     )
@@ -37,6 +38,7 @@ __all__ = [
     "Assembly",
     "DroppedItem",
     "MemoryConfig",
+    "Reserves",
     "Section",
     "TokenBudget",
     "TokenBudgetCalculator",

@@ -48,6 +48,29 @@ NO_FRAMING = Framing(priming=0, message=0, roles=False)
 NOTHING = Count(0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reserves:
+    """What of a window is not for the prompt."""
+
+    response_reserve_ratio: float = RESPONSE_RESERVE_RATIO
+    """The share of the window that is kept for the response,"""
+    response_reserve_min: int = RESPONSE_RESERVE_MIN
+    """but at least so many tokens,"""
+    response_reserve_max: int = RESPONSE_RESERVE_MAX
+    """and at most so many."""
+    safety_buffer_ratio: float = SAFETY_BUFFER_RATIO
+    """The share of the window that stays empty."""
+
+    def response(self, window: int) -> int:
+        """Return what is kept for the response in *window*."""
+        wanted = min(self.response_reserve_max, int(window * self.response_reserve_ratio))
+        return max(self.response_reserve_min, wanted)
+
+    def safety(self, window: int) -> int:
+        """Return what stays empty in *window*."""
+        return int(window * self.safety_buffer_ratio)
+
+
 @dataclass(frozen=True)
 class TokenBudget:
     """How a model's window is divided. The parts may add up to more than the window; ``memory_tokens`` is then 0.
@@ -91,7 +114,8 @@ class TokenBudgetCalculator:
     117494
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, reserves: Reserves | None = None) -> None:
+        self.reserves = reserves or Reserves()
         self._counters: dict[str, ExactTokenCounter | CalibratedTokenCounter] = {}
 
     def count_tokens(self, text: str, model: str) -> Count:
@@ -129,8 +153,8 @@ class TokenBudgetCalculator:
         messages_tokens = self.count_messages_tokens(messages, model)
         directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
         tools_tokens = self._counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
-        reserve = response_reserve(window) if max_output is None else max_output
-        safety = int(window * SAFETY_BUFFER_RATIO)
+        reserve = self.reserves.response(window) if max_output is None else max_output
+        safety = self.reserves.safety(window)
         consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
         memory = max(0, window - consumed)
         return TokenBudget(
@@ -149,8 +173,3 @@ class TokenBudgetCalculator:
         if model not in self._counters:
             self._counters[model] = local_counter(model)
         return self._counters[model]
-
-
-def response_reserve(window: int) -> int:
-    """Return what is kept for the response: 15 % of *window*, at least 500 and at most 4,096 tokens."""
-    return max(RESPONSE_RESERVE_MIN, min(RESPONSE_RESERVE_MAX, int(window * RESPONSE_RESERVE_RATIO)))

@@ -10,7 +10,7 @@ from brim.cli.settings import add_json, add_model, settings, whole_number
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.tokens.count import Count
-from brim.window.budget import TokenBudget, TokenBudgetCalculator
+from brim.window.budget import Reserves, TokenBudget, TokenBudgetCalculator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,13 +52,14 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Divide the window, print it, and return the exit code."""
-    name = settings(model=options.model)["model"]
+    config = settings(model=options.model)
+    name = config["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
     messages = read_messages(options.messages) if options.messages else []
     tools = read_tools(options.tools) if options.tools else None
     directive = read_text(options.directive[1:]) if options.directive.startswith("@") else options.directive
-    budget = TokenBudgetCalculator().calculate(
+    budget = TokenBudgetCalculator(reserves=Reserves(**config.section("window"))).calculate(
         name, messages, directive, tools=tools, max_output=options.max_output, context_window=options.window
     )
     if options.as_json:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from brim.config import Config
     from brim.history.types import Pruned, Pruner
     from brim.tokens.count import Count
     from brim.tokens.types import TokenCounter
@@ -91,7 +92,7 @@ def run(options: Namespace) -> int:
     name = options.model or document.model or config["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    target, target_from = (options.target, "--target") if options.target is not None else _room(name)
+    target, target_from = (options.target, "--target") if options.target is not None else _room(name, config)
     pruned = _pruned(options, document, name, _counter(name, config["mode"]), target)
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
@@ -175,13 +176,13 @@ def _counter(name: str, mode: Any) -> TokenCounter:
     return counter_for(name, mode=mode)
 
 
-def _room(name: str) -> tuple[int, str]:
+def _room(name: str, config: Config) -> tuple[int, str]:
     """Return what a request to the model *name* may take, and where that comes from."""
-    from brim.window.budget import SAFETY_BUFFER_RATIO, response_reserve
+    from brim.window.budget import Reserves
 
-    model = lookup(name)
+    model, reserves = lookup(name), Reserves(**config.section("window"))
     window = model.context_window
-    reserve, safety = response_reserve(window), int(window * SAFETY_BUFFER_RATIO)
+    reserve, safety = reserves.response(window), reserves.safety(window)
     room = max(0, window - reserve - safety)
     if model.max_input < room:
         return model.max_input, f"the most input that {name} takes"

@@ -1,0 +1,197 @@
+"""Activation, measured against its peers in one run: ``python bench/activation.py [--quick] [--json FILE]``.
+
+All compute the same activations, equal to a billionth, or the run ends with an error. Then the same neighbourhood is
+activated in graphs of a hundred to a hundred thousand behaviors: from memory, and from a store in a fresh process.
+Exits with 1 if a target is missed. Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import spreaders
+from brim.activation import Context, Graph, activate
+from brim.store import open_store
+from measure import SOURCES, say
+from report import Target, print_targets, table
+from spreaders import BRIM, NOW, PEERS, Spreader
+
+CONTEXTS = {
+    "one topic": Context(custom={"topic": "topic-2"}),
+    "one topic and a language": Context(language="python", custom={"topic": "topic-2"}),
+    "fifty topics": Context(custom={"topic": [f"topic-{i}" for i in range(50)]}),
+    "every Python rule": Context(language="python"),
+    "all topics": Context(custom={"topic": [f"topic-{i}" for i in range(100_000 // spreaders.TOPIC)]}),
+}
+NARROW = ("one topic", "one topic and a language", "fifty topics", "every Python rule")
+"""What a prompt brings up: some of what was ever learned, not all of it."""
+
+COLD = """
+import sys; sys.path.insert(0, {sources!r})
+from brim.activation import Context, activate
+from brim.store import open_store
+store = open_store({path!r}, migrate=False, timeout=0.15)
+found = activate(store, Context(custom={{"topic": "topic-2"}}), now={now!r})
+assert len(found) > 5, found
+"""
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="up to 10,000 behaviors: under a minute")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    engines = [BRIM, *(peer for peer in PEERS if peer.version)]
+    versions = {engine.package: str(engine.version) for engine in engines}
+    absent = [peer.name for peer in PEERS if not peer.version]
+    print(f"{machine}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
+    compared, sizes = compare(engines, 10_000, 5 if options.quick else 15)
+    print_comparison(compared, sizes, absent)
+    numbers = (100, 1_000, 10_000) if options.quick else (100, 1_000, 10_000, 100_000)
+    grown = growth(numbers, 9 if options.quick else 25)
+    print_growth(grown)
+    targets = judge(compared, grown, numbers[-1])
+    missed = print_targets(targets)
+    if options.json:
+        everything = {
+            "machine": machine,
+            "versions": versions,
+            "absent": absent,
+            "comparison": compared,
+            "activated": sizes,
+            "growth": grown,
+            "targets": [target.as_dict() for target in targets],
+        }
+        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def timed(call: Callable[[], object], rounds: int) -> float:
+    """Milliseconds of *call*: the median of *rounds*, after one that does not count."""
+    call()
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        taken.append((time.perf_counter() - start) * 1000)
+    return statistics.median(taken)
+
+
+def compare(
+    engines: Sequence[Spreader], number: int, rounds: int
+) -> tuple[dict[str, dict[str, float]], dict[str, int]]:
+    """Milliseconds of everyone to prepare a graph and to activate in each context, and how many that activates."""
+    behaviors, edges = spreaders.make(number)
+    found: dict[str, dict[str, float]] = {"prepare the graph": {}}
+    prepared = {}
+    for engine in engines:
+        say(f"comparison: {engine.name} prepares {number:,} behaviors and {len(edges):,} edges")
+        start = time.perf_counter()
+        prepared[engine.name] = engine.prepare(behaviors, edges)
+        found["prepare the graph"][engine.name] = (time.perf_counter() - start) * 1000
+    gc.collect()
+    gc.freeze()  # what was made before is not what is measured
+    sizes = {}
+    for label, context in CONTEXTS.items():
+        say(f"comparison: {label}")
+        ours = prepared[BRIM.name](context)
+        sizes[label] = len(ours)
+        found[label] = {}
+        for name, spread in prepared.items():
+            agree(ours, spread(context), name, label)
+            found[label][name] = timed(lambda spread=spread, context=context: spread(context), rounds)  # type: ignore[misc]
+    return found, sizes
+
+
+def agree(ours: dict[str, float], theirs: dict[str, float], name: str, label: str) -> None:
+    """End the run if two have different activations."""
+    worst = max((abs(ours.get(id, 0) - theirs.get(id, 0)) for id in ours.keys() | theirs.keys()), default=0.0)
+    if not ours or worst > 1e-9:
+        raise SystemExit(f"{label}: {name} is off by {worst}: these are not the same numbers")
+
+
+def growth(numbers: Sequence[int], rounds: int) -> dict[str, dict[int, float]]:
+    """Milliseconds to activate one topic in graphs of so many behaviors, in memory and in a fresh process."""
+    found: dict[str, dict[int, float]] = {"in memory": {}, "from a store": {}, "fresh process, over python -I": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for number in numbers:
+            say(f"growth: {number:,} behaviors are stored")
+            behaviors, edges = spreaders.make(number)
+            graph = Graph(behaviors, edges)
+            paths[number] = str(Path(folder) / str(number) / "brim.db")
+            store = open_store(paths[number])
+            for start in range(0, number, 10_000):
+                store.put_many(behaviors[start : start + 10_000], event="imported", now=NOW)
+            store.put_edges(edges)
+            context = CONTEXTS["one topic"]
+            assert activate(graph, context, now=NOW) == activate(store, context, now=NOW)
+            found["in memory"][number] = timed(lambda: activate(graph, context, now=NOW), 20 * rounds)  # noqa: B023
+            found["from a store"][number] = timed(lambda: activate(store, context, now=NOW), 20 * rounds)  # noqa: B023
+            store.close()
+        found["fresh process, over python -I"] = cold(paths, rounds)
+    return found
+
+
+def cold(paths: dict[int, str], rounds: int) -> dict[int, float]:
+    """Milliseconds over bare ``python -I`` to open each store and activate: medians, all of them in every round."""
+    codes = {0: ""} | {n: COLD.format(sources=SOURCES, path=path, now=NOW) for n, path in paths.items()}
+    times: dict[int, list[float]] = {number: [] for number in codes}
+    for i in range(rounds + 1):
+        if i % 5 == 0:
+            say(f"growth: fresh processes, round {i} of {rounds}")
+        for number, code in codes.items():
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-I", "-c", code], check=True)
+            if i:  # the first round only warms the file cache
+                times[number].append((time.perf_counter() - start) * 1000)
+    bare = statistics.median(times.pop(0))
+    return {number: statistics.median(taken) - bare for number, taken in times.items()}
+
+
+def judge(compared: dict[str, dict[str, float]], grown: dict[str, dict[int, float]], most: int) -> list[Target]:
+    """Compare the results with what brim promises."""
+    targets = []
+    for peer in PEERS:
+        for label in NARROW:
+            theirs = compared[label].get(peer.name)
+            times = None if theirs is None else theirs / compared[label][BRIM.name]
+            targets.append(Target(f"{label}: times as fast as {peer.name}", times, at_least=1))
+    for label, found in grown.items():
+        targets.append(Target(f"{label}: {most:,} behaviors to 1,000", found[most] / found[1_000], at_most=3))
+    return targets
+
+
+def print_comparison(found: dict[str, dict[str, float]], sizes: dict[str, int], absent: list[str]) -> None:
+    """Print milliseconds, and how many behaviors came up."""
+    names = list(next(iter(found.values())))
+    rows = [
+        [label, str(sizes.get(label, "")), *(f"{times[name]:,.2f}" for name in names)] for label, times in found.items()
+    ]
+    title = "10,000 behaviors, 30,000 edges: milliseconds for the same activations"
+    table(title, ["", "activated", *names], rows, absent)
+
+
+def print_growth(found: dict[str, dict[int, float]]) -> None:
+    """Print how time grows with the number of behaviors around the same neighbourhood."""
+    numbers = list(next(iter(found.values())))
+    rows = [[label, *(f"{times[number]:.2f}" for number in numbers)] for label, times in found.items()]
+    title = "Growth: milliseconds to activate the same topic of twenty, among so many behaviors"
+    table(title, ["", *(f"{number:,}" for number in numbers)], rows, [])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""``brim list``: what has been learned, one line each."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from brim.behaviors.kinds import LIVE, BehaviorKind, Status
+from brim.cli.behaviors import age, as_object, cut, kind_of, one_line, shared_values
+from brim.cli.learned import Place
+from brim.cli.output import heading, note, say, say_json, table
+from brim.cli.settings import add_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from brim.behaviors.behavior import Behavior
+
+SORTS = ("name", "used", "new", "confidence")
+STATUSES = ("live", *(status.value for status in Status), "all")
+LONGEST = 200
+"""Characters of a summary where nothing limits a line: a summary may be as long as a text."""
+
+HELP = """\
+List what has been learned: in this project, and by you. A PATTERN is a part of an id, a name, a tag or the text, or a
+name with * and ?; with several, all of them have to match. Ends with 1 if nothing does.
+
+On a terminal the lines are cut to its width; in a pipe names are whole. 'brim show ID' prints one behavior whole.
+
+Examples:
+  brim list
+  brim list pytest --kind constraint
+  brim list --status forgotten --sort new
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", help="what to look for")
+    parser.add_argument("--kind", choices=[kind.value for kind in BehaviorKind], help="only of this kind")
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="only with this tag; may be repeated")
+    text = "live is active and pending (default: live)"
+    parser.add_argument("--status", choices=STATUSES, default="live", help=text)
+    parser.add_argument("--scope", choices=("project", "user"), help="only from there (default: both)")
+    parser.add_argument("--sort", choices=SORTS, default="name", help="what comes first (default: name)")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Print the list, and return the exit code."""
+    place = Place()
+    with place.open() as scopes:
+        every = scopes.behaviors()
+    found = sorted((each for each in every if _is_wanted(each, options)), key=_order(options.sort))
+    if options.as_json:
+        say_json({"behaviors": [as_object(each) for each in found]})
+    elif found:
+        say(_table(found, place.now))
+    narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
+    if not options.as_json and not found:
+        note(_nothing(every, narrowed))
+    return 1 if narrowed and not found else 0
+
+
+def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
+    status = behavior.status
+    return (
+        (options.status == "all" or status in LIVE if options.status in ("live", "all") else status == options.status)
+        and options.kind in (None, behavior.kind.value)
+        and options.scope in (None, behavior.scope)
+        and {tag.casefold() for tag in behavior.tags}.issuperset(tag.casefold() for tag in options.tag)
+        and all(_matches(behavior, pattern.casefold()) for pattern in options.patterns)
+    )
+
+
+def _matches(behavior: Behavior, pattern: str) -> bool:
+    short = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
+    if any(character in pattern for character in "*?["):
+        from fnmatch import fnmatchcase
+
+        return any(fnmatchcase(text, pattern) for text in short)
+    return any(pattern in text for text in (*short, behavior.summary.casefold(), behavior.canonical.casefold()))
+
+
+def _order(sort: str):  # type: ignore[no-untyped-def]  # a key of floats and texts
+    def key(behavior: Behavior) -> tuple[float, str, str]:
+        usage = behavior.usage
+        first = {
+            "name": 0.0,
+            "used": -float(usage.count),
+            "new": -(behavior.created_at or 0.0),
+            "confidence": -behavior.confidence,
+        }[sort]
+        return first, behavior.name.casefold(), behavior.id
+
+    return key
+
+
+def _table(found: list[Behavior], now: float) -> str:
+    with_scope, with_status = not shared_values(found, "scope"), not _all_active(found)
+    rows = []
+    for each in found:
+        row = [each.id, kind_of(each)]
+        row += [each.status.value] * with_status + [each.scope] * with_scope
+        rows.append([*row, f"{each.usage.count:,}", age(each.created_at, now), each.name, one_line(each)])
+    head = ["id", "kind", *["status"] * with_status, *["scope"] * with_scope, "uses", "learned", "name", "summary"]
+    right = frozenset({len(head) - 4})
+    taken = max(map(len, table([row[:-2] for row in [head, *([*row[:1], "constraint", *row[2:]] for row in rows)]]).split("\n")))
+    for row in rows:
+        row[-2:] = _fitted(row[-2], row[-1], taken)
+    return heading(table([head, *rows], right=right))
+
+
+def _fitted(name: str, summary: str, taken: int) -> list[str]:
+    """Return *name* and *summary* as they fit beside columns that take so much; whole where nobody looks."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return [name, cut(summary, LONGEST)]
+    room = max(40, shutil.get_terminal_size((80, 24)).columns - taken - 4)
+    most = max(14, room * 2 // 5)
+    return [cut(name, most), cut(summary, room - most)]
+
+
+def _all_active(found: list[Behavior]) -> bool:
+    return all(each.status is Status.ACTIVE for each in found)
+
+
+def _nothing(every: list[Behavior], narrowed: bool) -> str:
+    if not every:
+        return "nothing has been learned yet: brim learn --right 'Use uv, not pip'"
+    if narrowed:
+        return f"nothing matches; there are {len(every):,} behaviors in all: brim list --status all"
+    return f"nothing is live; {len(every):,} forgotten or superseded: brim list --status all"

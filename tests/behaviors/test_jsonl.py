@@ -1,0 +1,152 @@
+"""What is written is read again, to the last digit; what cannot be read is listed, and stops nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given, settings
+
+from brim.behaviors import Behavior, Edge, Usage, When
+from brim.behaviors.jsonl import decode, differences, dump, encode, load
+from brim.errors import InputError
+from tests.behaviors.making import behaviors, graphs
+
+A = Behavior("a", "use-uv", "directive", "Use uv.")
+B = Behavior("b", "no-force", "constraint", "Never force-push.", when=When(branch="main", language=["python", "go"]))
+HEADER = '{"format":"brim-behaviors","version":1}\n'
+
+
+@given(graphs)
+@settings(max_examples=100)
+def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
+    loaded = load(dump(*graph, usage=True))
+    assert loaded.problems == ()
+    assert list(loaded.behaviors) == sorted(graph[0], key=lambda each: each.id)
+    assert set(loaded.edges) == set(graph[1])
+
+
+@given(graphs)
+@settings(max_examples=50)
+def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
+    loaded = load(dump(*graph))
+    assert {each.changed(usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
+    assert {each.changed(last_activated=None) for each in graph[1]} == set(loaded.edges)
+
+
+@given(graphs)
+@settings(max_examples=50)
+def test_text_does_not_depend_on_the_order_and_is_valid_utf8_lines(graph: tuple[list[Behavior], list[Edge]]) -> None:
+    text = dump(*graph)
+    mixed = [list(part) for part in graph]
+    for part in mixed:
+        random.Random(1).shuffle(part)
+    assert dump(*mixed) == text  # type: ignore[arg-type]
+    assert len(text.encode().split(b"\n")) == 2 + len(graph[0]) + len(graph[1])
+
+
+@given(behaviors)
+@settings(max_examples=50)
+def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
+    assert decode(json.loads(json.dumps(encode(behavior)))) == behavior
+
+
+def test_file_reads_well() -> None:
+    text = dump([B, A.changed(created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
+    assert text == HEADER + (
+        '{"id":"a","name":"use-uv","kind":"directive","canonical":"Use uv.","created_at":"2023-11-14T22:13:20.25Z"}\n'
+        '{"id":"b","name":"no-force","kind":"constraint","canonical":"Never force-push.",'
+        '"when":{"branch":"main","language":["python","go"]}}\n'
+        '{"source":"b","kind":"requires","target":"a","weight":0.5}\n'
+    )
+
+
+def test_lone_surrogate_can_be_written() -> None:
+    odd = A.changed(canonical="x\ud800y")
+    assert load(dump([odd]).encode().decode()).behaviors == (odd,)
+
+
+def test_key_that_is_not_known_is_kept() -> None:
+    known = '{"id":"a","name":"n","kind":"directive","canonical":"c","extra":{"x":2}'
+    behavior = load(known + ',"colour":"red","provenance":{"mood":1}}').behaviors[0]
+    assert json.loads(behavior.extra) == {"x": 2, "colour": "red", "provenance.mood": 1}
+    assert load(dump([behavior])).behaviors == (behavior,)
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "a line is an object"),
+        ("<<<<<<< HEAD", "merge conflict"),
+        ("NaN", "not JSON"),
+        ('{"id":"x"}', "needs a 'name'"),
+        ('{"id":"x","name":"n","kind":"mood","canonical":"c"}', "unknown kind 'mood'"),
+        ('{"id":"x","name":"n n","kind":"directive","canonical":"c"}', "a name has"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":" "}', "is empty"),
+        ('{"id":7,"name":"n","kind":"directive","canonical":"c"}', "id must be a text"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","tags":"t"}', "tags must be a list of texts"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","priority":1.5}', "priority must be a whole number"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":"1"}', "confidence must be a number"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","confidence":7}', "a confidence is from 0 to 1"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":"soon"}', "created_at must be a time"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","created_at":1e999}', "created_at must be a time"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","odd":1e999}', "too large"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","when":[1]}', "when must be an object"),
+        ('{"id":"x","name":"n","kind":"directive","canonical":"c","when":{"k":1}}', "the condition 'k'"),
+        ('{"source":"a","target":"b"}', "an edge needs a 'kind'"),
+        ('{"source":"a","target":"b","kind":"loves"}', "unknown edge kind"),
+        ('{"source":"a","target":"b","kind":"requires","weight":7}', "the weight of an edge"),
+        ('{"source":"a","target":"a","kind":"requires"}', "to itself"),
+        ('{"format":"other"}', "a file of the format 'other'"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_bad_line_is_listed_and_the_others_are_read(line: str, why: str) -> None:
+    loaded = load(dump([A]) + line + "\n" + dump([B]), "x.jsonl")
+    assert loaded.behaviors == (A, B)
+    (problem,) = loaded.problems
+    assert (problem.line, problem.text) == (3, line)
+    assert why in problem.why
+    assert str(problem).startswith("x.jsonl:3: ")
+
+
+def test_second_line_of_an_id_wins_and_the_first_is_listed() -> None:
+    loaded = load(dump([A]) + dump([A.changed(name="other")]))
+    assert [each.name for each in loaded.behaviors] == ["other"]
+    assert [(each.line, "use-uv" in each.text) for each in loaded.problems] == [(2, True)]
+
+
+def test_key_of_an_edge_that_means_nothing_is_listed() -> None:
+    loaded = load('{"source":"a","target":"b","kind":"requires","mood":"odd"}')
+    assert loaded.edges == (Edge("a", "b", "requires"),)
+    assert [each.why for each in loaded.problems] == ["keys that mean nothing here: mood"]
+
+
+def test_newer_format_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(InputError, match=r"^x\.jsonl:1: written in version 2 .* upgrade brim$"):
+        load('{"format":"brim-behaviors","version":2}\n', "x.jsonl")
+
+
+def test_file_may_have_no_header_blank_lines_windows_ends_and_a_mark() -> None:
+    lines = dump([A, B]).removeprefix(HEADER)
+    assert load("\ufeff\n" + lines.replace("\n", "\r\n\r\n")) == load(lines)
+    assert load("").behaviors == ()
+
+
+def test_line_separators_inside_a_text_do_not_end_a_line() -> None:
+    odd = A.changed(canonical="a\u2028b\x85c\nd")
+    assert load(dump([odd])).behaviors == (odd,)
+
+
+def test_differences_say_what_an_import_would_change() -> None:
+    changed = B.changed(canonical="Never.", tags=("git",))
+    touched = A.changed(usage=Usage(9), updated_at=5.0)
+    found = differences({"a": A, "b": B}, [changed, touched, A.changed(id="c")])
+    assert [(each.id, each.change, each.fields) for each in found] == [
+        ("a", "same", ()),
+        ("b", "changed", ("canonical", "tags")),
+        ("c", "added", ()),
+    ]
+    assert str(found[1]) == "changed b no-force: canonical, tags"

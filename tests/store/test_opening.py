@@ -1,0 +1,327 @@
+"""Opening: what is made, what is refused, and how an older file becomes a newer one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from brim.errors import StoreError
+from brim.store import open_store
+from brim.store.opening import APPLICATION, MIGRATIONS, VERSION, open_database, statements, version_of
+from tests.store.making import behavior, raw
+from tests.store.test_tracked import git
+
+VERSION_1 = Path(__file__).parent / "data" / "version1.sql"
+"""Rows as version 1 wrote them, for the tables that 0001.sql makes."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / ".brim" / "brim.db"
+
+
+def made(path: Path) -> Path:
+    with open_store(str(path)) as store:
+        store.put(behavior(), event="learned", now=1.0)
+    return path
+
+
+def refused(path: Path, reason: str, **options: bool) -> str:
+    """Open *path*, which must fail for *reason* and change nothing; return the message."""
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(StoreError) as caught:
+        open_store(str(path), **options)
+    assert caught.value.reason == reason
+    assert (path.read_bytes() if path.is_file() else None) == before
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_new_file_is_for_its_owner_alone_while_it_is_open_too(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with open_store(str(path)) as store:
+            store.put(behavior(), event="learned", now=1.0)
+            files = sorted(file.name for file in path.parent.iterdir())
+            assert files == [".gitignore", "brim.db", "brim.db-shm", "brim.db-wal"]
+            assert {mode(file) for file in path.parent.iterdir()} == {0o600}
+            assert mode(path.parent) == 0o700
+    finally:
+        os.umask(before)
+
+
+def test_a_folder_that_git_made_is_closed_to_others(path: Path) -> None:
+    path.parent.mkdir()
+    path.parent.chmod(0o755)
+    made(path)
+    assert mode(path.parent) == 0o700
+
+
+def test_git_ignores_all_but_what_is_meant_to_be_shared(path: Path) -> None:
+    made(path)
+    git(path.parent.parent, "init")
+    for name in ("config.yaml", "behaviors.jsonl", "other.txt"):
+        (path.parent / name).write_text("x")
+    seen = subprocess.run(
+        ["git", "ls-files", "--others", "--exclude-standard"],
+        cwd=path.parent.parent,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert seen.stdout.split() == [".brim/.gitignore", ".brim/behaviors.jsonl", ".brim/config.yaml"]
+
+
+def test_a_gitignore_that_is_there_stays(path: Path) -> None:
+    path.parent.mkdir()
+    (path.parent / ".gitignore").write_text("mine\n")
+    made(path)
+    assert (path.parent / ".gitignore").read_text() == "mine\n"
+
+
+def test_a_file_says_whose_it_is_and_of_which_version(path: Path) -> None:
+    connection = raw(made(path))
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_every_migration_up_to_the_version_is_there() -> None:
+    assert sorted(os.listdir(MIGRATIONS)) == [f"{number:04}.sql" for number in range(1, VERSION + 1)]
+
+
+def test_a_hook_makes_no_file(path: Path) -> None:
+    assert "brim learn" in refused(path, "missing", migrate=False)
+    assert "brim learn" in refused(path, "missing", readonly=True)
+    assert not path.parent.exists()
+
+
+def test_an_empty_file_becomes_a_store_but_not_in_a_hook(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    refused(path, "older", migrate=False)
+    made(path)
+
+
+@pytest.mark.parametrize("content", [b"hello", b"SQLite format 3\0" + b"\xff" * 5000, os.urandom(9000)])
+def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+    assert "brim backup restore" in refused(path, "damaged")
+    assert "brim backup restore" in refused(path, "damaged", migrate=False)
+
+
+def test_damage_in_the_middle_is_told_when_it_is_met(path: Path) -> None:
+    with open_store(str(path)) as store:
+        store.put_many([behavior(f"b{n}", canonical="x" * 500) for n in range(200)], event="learned", now=1.0)
+    content = bytearray(path.read_bytes())
+    content[8192:] = b"\xff" * (len(content) - 8192)
+    path.write_bytes(content)
+    store = open_store(str(path), migrate=False)
+    with pytest.raises(StoreError, match="brim backup restore"):
+        store.behaviors()
+    assert store.check() != []
+    store.close()
+
+
+def test_a_truncated_file_is_refused(path: Path) -> None:
+    made(path)
+    with path.open("r+b") as file:
+        file.truncate(5000)
+    with pytest.raises(StoreError) as caught, open_store(str(path)) as store:
+        store.behaviors()
+    assert caught.value.reason == "damaged"
+
+
+def test_another_programs_database_is_refused(path: Path) -> None:
+    path.parent.mkdir()
+    connection = raw(path)
+    connection.execute("CREATE TABLE theirs (a)")
+    connection.close()
+    assert "another program" in refused(path, "refused")
+
+
+def test_a_newer_file_says_which_version_and_what_to_do(path: Path) -> None:
+    connection = raw(made(path))
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    message = refused(path, "newer")
+    assert "99" in message
+    assert "upgrade brim" in message
+
+
+def test_a_file_that_git_tracks_is_refused(path: Path) -> None:
+    made(path)
+    git(path.parent.parent, "init")
+    git(path.parent.parent, "add", "-f", ".brim/brim.db")
+    assert "git tracks it" in refused(path, "refused", migrate=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_another_users_file_is_refused(path: Path) -> None:
+    os.chown(made(path), 12345, 12345)
+    assert "12345" in refused(path, "refused")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "dangling"])
+def test_what_is_no_regular_file_is_refused(path: Path, kind: str, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(made(tmp_path / "elsewhere" / "brim.db") if kind == "link" else tmp_path / "nowhere")
+    with pytest.raises(StoreError, match="not a regular file"):
+        open_store(str(path))
+
+
+def test_a_path_with_signs_of_an_address_is_a_path(tmp_path: Path) -> None:
+    odd = tmp_path / "a?mode=memory#b%41 c" / "brim.db"
+    made(odd)
+    assert odd.is_file()
+
+
+def test_a_file_in_use_is_busy_after_the_timeout(path: Path) -> None:
+    made(path)
+    other = raw(path)
+    other.execute("BEGIN IMMEDIATE")
+    with open_store(str(path), migrate=False, timeout=0.05) as store:
+        assert store.get("b1") is not None  # readers are not in anybody's way
+        with pytest.raises(StoreError, match="another process") as caught:
+            store.put(behavior(), event="edited", now=2.0)
+    assert caught.value.reason == "busy"
+    other.close()
+
+
+def test_a_full_disk_loses_nothing(path: Path) -> None:
+    with open_store(str(path)) as store:
+        store.put(behavior(), event="learned", now=1.0)
+        pages = store.database.row("PRAGMA page_count")[0]
+        store.database.row(f"PRAGMA max_page_count = {pages + 2}")
+        with pytest.raises(StoreError, match="full") as caught:
+            store.put(behavior("large", canonical="x" * 200_000), event="learned", now=2.0)
+        assert caught.value.reason == "full"
+        assert [each.id for each in store.behaviors()] == ["b1"]
+        store.database.row("PRAGMA max_page_count = 1000000")
+        store.put(behavior("large", canonical="x" * 200_000), event="learned", now=2.0)
+        assert store.check() == []
+
+
+READ_ONLY = """
+import os, sys
+from brim.errors import StoreError
+from brim.store import open_store
+path, migrate = sys.argv[1], sys.argv[2] == "migrate"
+open_store(path, migrate=migrate).get("b1")  # everything is imported before the process becomes somebody else
+if os.geteuid() == 0:
+    for each in (os.path.dirname(path), path):
+        os.chown(each, 65534, 65534)
+    os.setuid(65534)
+os.chmod(path, 0o400)
+os.chmod(os.path.dirname(path), 0o500)
+with open_store(path, migrate=migrate) as store:
+    print(store.readonly, store.get("b1").name)
+    try:
+        with store.writing():
+            pass
+    except StoreError as error:
+        print(error.reason)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no permissions there")
+@pytest.mark.parametrize("how", ["migrate", "hook"])
+def test_a_file_in_a_read_only_folder_can_be_read(how: str) -> None:
+    folder = Path(tempfile.mkdtemp())  # not one of pytest's own, which only their owner can enter
+    folder.chmod(0o755)
+    try:
+        path = made(folder / ".brim" / "brim.db")
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, str(path), how], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.stdout, done.stderr) == ("True use-uv\nread-only\n", "")
+    finally:
+        path.parent.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+def test_a_version_1_file_is_read_by_this_version(path: Path) -> None:
+    path.parent.mkdir()
+    connection = raw(path)
+    for statement in statements(os.path.join(MIGRATIONS, "0001.sql")) + statements(str(VERSION_1)):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with open_store(str(path)) as store:
+        assert version_of(store.database) == VERSION
+        (one, two) = store.behaviors()
+        assert (one.name, one.usage.injected, one.when.conditions) == ("use-uv", 3, (("language", ("python",)),))
+        assert two.superseded_by == one.id
+        assert [node.id for node in store.seeds({"language": ("python",)}, frozenset())] == [one.id]
+        assert [edge.weight for edge in store.all_edges()] == [0.5]
+        assert [event.kind for event in store.events()] == ["learned", "merged"]
+        calibration = store.calibrations.get("claude-x")
+        assert calibration is not None
+        assert calibration.ratio == 1.25
+        assert store.windows.get("claude-x") == 200_000
+        with store.session("s1") as session:
+            assert session.spent == 120
+        assert store.check() == []
+
+
+def migrations(folder: Path, second: str) -> str:
+    folder.mkdir()
+    shutil.copy(os.path.join(MIGRATIONS, "0001.sql"), folder)
+    (folder / "0002.sql").write_text(second)
+    return str(folder)
+
+
+def test_an_older_file_is_brought_up_to_date_and_keeps_what_it_holds(path: Path, tmp_path: Path) -> None:
+    made(path)
+    newer = migrations(
+        tmp_path / "newer", "-- a note\nALTER TABLE sessions ADD COLUMN more TEXT;\nCREATE TABLE more (a);\n"
+    )
+    with pytest.raises(StoreError) as caught:
+        open_database(str(path), migrate=False, migrations=newer, version=2)
+    assert caught.value.reason == "older"
+    database = open_database(str(path), migrations=newer, version=2)
+    assert version_of(database) == 2
+    assert database.rows("SELECT * FROM more") == []
+    assert database.row("SELECT name FROM behaviors") == ("use-uv",)
+    database.close()
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path, tmp_path: Path) -> None:
+    made(path)
+    bad = migrations(tmp_path / "bad", "CREATE TABLE more (a);\nDROP TABLE behaviors;\nCREATE TABLE events (a);\n")
+    with pytest.raises(StoreError, match="events already exists"):
+        open_database(str(path), migrations=bad, version=2)
+    with open_store(str(path)) as store:
+        assert store.get("b1") == behavior()
+        assert store.database.rows("SELECT name FROM sqlite_master WHERE name = 'more'") == []
+
+
+OPEN = "import sys; from brim.store import open_store; open_store(sys.argv[1]).close(); print('ok')"
+
+
+def test_processes_that_make_one_file_at_once_all_succeed(path: Path) -> None:
+    running = [
+        subprocess.Popen([sys.executable, "-c", OPEN, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    assert [process.communicate(timeout=60) for process in running] == [(b"ok\n", b"")] * 8
+    with open_store(str(path)) as store:
+        assert store.check() == []
