@@ -7,6 +7,7 @@ from typing import Any
 
 from brim import tokens, window
 from brim.activation.parameters import DEFAULTS, Parameters
+from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, load
 from brim.config.table import FORMATS, ORDERED
 from brim.injection import sections
@@ -45,6 +46,10 @@ def test_what_the_table_allows_activation_takes() -> None:
                 assert edge is not None
                 given: Any = {setting.key.partition(".")[2]: setting.checked(int(edge) if edge >= 1 else edge or 0)}
                 Parameters(**given)
+
+
+def test_near_duplicates_are_told_as_learning_tells_them() -> None:
+    assert DEFAULT["behaviors.near_duplicate"] == NEAR_DUPLICATE
 
 
 def test_memory_has_every_limit_with_its_default() -> None:

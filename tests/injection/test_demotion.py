@@ -89,7 +89,7 @@ def test_constraints_are_cut_only_when_everything_else_is_gone(strategy: str) ->
     plan = planned(pairs, strategy, budget=3)
     assert plan.over_budget
     assert plan.overflow == plan.total_tokens - 3
-    assert "1 constraint, none below summary" in " ".join(plan.reasons)
+    assert "1 constraint, not below summary, takes" in " ".join(plan.reasons)
 
 
 def test_a_budget_of_nothing_switches_injection_off_constraints_too() -> None:

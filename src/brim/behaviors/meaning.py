@@ -7,23 +7,31 @@ its negations, conditions and exceptions. A reason (*because …*) is not part o
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from brim.behaviors import tables
-from brim.behaviors.sense import is_reason, sense_words
+from brim.behaviors.sense import is_reason, sense_words, single_words
 from brim.behaviors.summary import one_line
 from brim.behaviors.words import is_unspaced, looked_at, stem, tokens
 
 _AROUND = ".,;:!?()[]{}\"'`*“”‘’«»、，。；：！？（）「」…"
 _SENTENCE = frozenset(".;!?:。；：！？")
 _COMMA = frozenset(",，、")
-_PREPOSITIONS = frozenset("to into onto from than over under by as in on for with of at per via".split(" "))  # noqa: SIM905
+_PREPOSITIONS = frozenset(
+    ("to", "into", "onto", "from", "than", "over", "under", "by", "as", "in", "on", "for", "with", "of", "at", "per")
+)
 _CODE = frozenset("_/\\.:()=<>{}[]$@#*+|&%~")
-_NUMBERS = {word: str(at) for at, word in enumerate("two three four five six seven eight nine ten".split(), 2)}  # noqa: SIM905
+_MODAL = frozenset(("should", "must", "may", "can", "could", "shall", "will", "would", "is", "are", "does"))
+_BEING = frozenset(("be", "is", "are", "been", "being", "get", "gets"))
+_COMPARED = {"not*": "not", "n't": "not", "instead": "not", "before": "order", "after": "order"}
+"""Kinds of sense words that are compared as one: signs and ranks tell them apart."""
+_NUMBERS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "ten": "10"}
 
 
 class Meaning:
     """What one text says. ``words`` maps each content word to 1, or to -1 where a negation turns it."""
 
-    __slots__ = ("code", "line", "numbers", "order", "ranks", "roles", "senses", "words")
+    __slots__ = ("code", "line", "numbers", "order", "passive", "ranks", "roles", "senses", "words")
 
     def __init__(self, text: str) -> None:
         self.line = _spaced(one_line(looked_at(text)))
@@ -34,6 +42,7 @@ class Meaning:
         self.ranks: dict[str, int] = {}
         self.roles: dict[str, str] = {}
         self.order: list[str] = []
+        self.passive = False
         _Reader(self).read()
 
 
@@ -46,10 +55,12 @@ class _Reader:
         kinds = _kinds()
         for start, end in sense_words(meaning.line):
             word = meaning.line[start:end].lower().replace("’", "'")
-            self.senses[start] = kinds.get(word, word)
+            kind = kinds.get(word, word)
+            self.senses[start] = "n't" if kind == "not" and "n't" in word and word != "don't" else kind
         self.sign = 1
         self.role = ""
         self.after_comma = self.contrast = self.clause_turned = self.preferring = False
+        self.last = ""
         self.clause: list[str] = []
         self.sentence: list[tuple[str, str]] = []
 
@@ -83,8 +94,8 @@ class _Reader:
                 self._sense(self.senses[place])
         if not core:
             return
-        if core.startswith("-") or _looks_like_code(core):
-            if any(character.isdigit() for character in core) and not any(c.isalpha() for c in core):
+        if _looks_like_code(core):
+            if core[-1].isdigit() and not any(map(str.isalpha, core)):
                 self.meaning.numbers.add(core)
             else:
                 self.meaning.code.add(core)
@@ -93,23 +104,33 @@ class _Reader:
         marked = chunk[:1] in ('"', "`", "“", "«")
         if marked or chunk[-1:] in ('"', "`", "”", "»"):
             self.meaning.code.add(core)
-        for token in tokens(core):
-            self._token(token, marked)
+        for word in tokens(core):
+            self._word(word, marked)
 
-    def _token(self, token: str, marked: bool) -> None:
-        token = _NUMBERS.get(token, token)
-        if token[:1].isdecimal():
-            self.meaning.numbers.add(token)
-        elif token in _PREPOSITIONS:
-            self.role = token
-            if token == "over" and self.preferring:
+    def _word(self, word: str, marked: bool) -> None:
+        word = _NUMBERS.get(word, word)
+        if self.last in _BEING and word not in _PREPOSITIONS:
+            self._being(word)
+        self.last = word
+        if word[:1].isdecimal():
+            self.meaning.numbers.add(word)
+        elif word in _PREPOSITIONS:
+            self.role = word
+            if word == "over" and self.preferring:
                 self._sense("instead")
-        elif token == "then":
+        elif word == "then":
             self.sentence.append(("before", ""))
-        elif marked or not (token in tables.words("fillers.txt") or token in _plain_senses()):
-            self.preferring = self.preferring or token in ("prefer", "favor", "favour", "choose", "pick")
-            self._content(_canonical(token))
+        elif marked or not (word in tables.words("fillers.txt") or word in _plain_senses()):
+            self.preferring = self.preferring or word in ("prefer", "favor", "favour", "choose", "pick")
+            self._content(_canonical(word))
         self.after_comma = False
+
+    def _being(self, word: str) -> None:
+        """Note a passive: *errors are logged* says of errors what *log errors* says."""
+        if word.endswith(("ed", "en")) or stem(word) != word:
+            self.meaning.passive = True
+            if self.sign < 0:
+                self.clause_turned = True
 
     def _content(self, word: str) -> None:
         if word == "use" and (self.after_comma or self.contrast):
@@ -127,13 +148,17 @@ class _Reader:
         self.sentence.append(("word", word))
 
     def _sense(self, kind: str) -> None:
-        self.meaning.senses.add(kind.rstrip("*"))
+        self.meaning.senses.add(_COMPARED.get(kind, kind))
         self.role = ""
-        if kind in ("not", "instead"):
+        if kind in ("not", "n't", "instead"):
             self.sign, self.contrast = -1, kind == "instead"
+            # In "code must not print" the negation turns what stands before it too; in "use uv, not pip" it does not.
+            if self.clause and (kind == "n't" or (kind == "not" and self.last in _MODAL)):
+                self.clause_turned = True
         elif kind == "not*":
             self.clause_turned = True
         elif kind == "but":
+            self._end_clause()
             self.sign = 1
         elif kind in ("before", "after"):
             self.sentence.append((kind, ""))
@@ -159,23 +184,54 @@ class _Reader:
             for at, (what, word) in enumerate(self.sentence):
                 if what == "word":
                     self.meaning.ranks.setdefault(word, first if at < border else second)
-        self.sentence, self.sign, self.role = [], 1, ""
+        self.sentence, self.sign, self.role, self.last = [], 1, "", ""
         self.after_comma = self.contrast = self.preferring = False
 
 
 def _spaced(line: str) -> str:
-    """Return *line* with a space after the commas and stops of scripts that have none."""
-    if not line.isascii():
-        for sign in "，。；：、！？":
-            line = line.replace(sign, sign + " ")
-    return line.rstrip()
+    """Return *line* with spaces after the signs, and around the foreign words, of scripts that have none."""
+    if line.isascii():
+        return line
+    for sign in "，。；：、！？":
+        line = line.replace(sign, sign + " ")
+    parts = []
+    for last, character in zip(" " + line, line, strict=False):
+        if " " not in (last, character) and is_unspaced(last) is not is_unspaced(character):
+            parts.append(" " if last.isalnum() and (character.isalnum() or character in '`"') else "")
+        parts.append(character)
+    return " ".join("".join(parts).split())
 
 
 def _looks_like_code(core: str) -> bool:
-    if core.isalnum() and not any(a.islower() and b.isupper() for a, b in zip(core, core[1:], strict=False)):
+    if core.lower() in tables.words("fillers.txt"):
         return False
-    return not _CODE.isdisjoint(core) or core.replace("-", "").isalnum() is False or _is_camel(core)
+    camel = any(a.islower() and b.isupper() for a, b in pairwise(core))
+    return camel or core[0] == "-" or not _CODE.isdisjoint(core)
 
 
-def _is_camel(core: str) -> bool:
-    return any(a.islower() and b.isupper() for a, b in zip(core, core[1:], strict=False))
+_same: dict[str, str] = {}
+_kind: dict[str, str] = {}
+_plain: list[frozenset[str]] = []
+
+
+def _canonical(token: str) -> str:
+    """Return the one form of *token* that stands for all its forms and synonyms."""
+    if not _same:
+        for word, others in tables.rows("synonyms.tsv"):
+            _same.update((stem(other), word) for other in (word, *others.split()))
+    root = stem(token)
+    return _same.get(root, root)
+
+
+def _kinds() -> dict[str, str]:
+    """Return the kind of each sense word that shares one with others."""
+    if not _kind:
+        for kind, words in tables.rows("sense_kinds.tsv"):
+            _kind.update((word, kind) for word in words.split(", "))
+    return _kind
+
+
+def _plain_senses() -> frozenset[str]:
+    if not _plain:
+        _plain.append(frozenset(word.replace("'", "") for word in single_words()))
+    return _plain[0]

@@ -53,7 +53,7 @@ def clause_end(text: str, at: int) -> int:
         character = text[here]
         if character in ":：" and text[here + 1 : here + 2] in (" ", ""):
             items = True
-        elif character in _COMMAS and _is_reason(text[here + 1 : here + 40].lstrip().lower()):
+        elif character in _COMMAS and is_reason(text[here + 1 : here + 40].lstrip().lower()):
             return here
         elif items and character in ";；":
             continue
@@ -83,7 +83,8 @@ def _closes(text: str, at: int) -> bool:
     return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
 
 
-def _is_reason(text: str) -> bool:
+def is_reason(text: str) -> bool:
+    """Whether *text*, in lower case, begins with a word that begins a reason: ``data/reason_words.txt``."""
     return any(
         text.startswith(word) and (is_unspaced(word[0]) or not text[len(word) : len(word) + 1].isalnum())
         for word in _reasons()
@@ -146,6 +147,11 @@ def _lists() -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[st
                 phrases.setdefault(parts[0], []).append(parts)
         _read.append((frozenset(singles), phrases, tuple(anywhere)))
     return _read[0]
+
+
+def single_words() -> frozenset[str]:
+    """Return the sense words that are one word each, of scripts with spaces."""
+    return _lists()[0]
 
 
 def _reasons() -> tuple[str, ...]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+_DIGITS = 400
+"""Enough for every number that a float can be, so that nothing is rounded on the way."""
+
 
 def iso(seconds: float) -> str:
     """Return *seconds* since 1970 as a date and time in UTC.
@@ -10,12 +13,12 @@ def iso(seconds: float) -> str:
     ('2023-11-14T22:13:20.25Z', '1970-01-01T00:00:00Z')
     """
     from datetime import UTC, datetime, timedelta
-    from decimal import Decimal
+    from decimal import Context, Decimal
 
     exact = Decimal(repr(float(seconds)))
     whole = exact.to_integral_value("ROUND_FLOOR")
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=int(whole))
-    fraction = format(exact - whole, "f").partition(".")[2].rstrip("0")
+    fraction = format(Context(_DIGITS).subtract(exact, whole), "f").partition(".")[2].rstrip("0")
     return f"{moment:%Y-%m-%dT%H:%M:%S}".rjust(19, "0") + (f".{fraction}Z" if fraction else "Z")
 
 
@@ -28,7 +31,7 @@ def seconds_of(text: str) -> float:
     (1700000000.25, 1700000000.0)
     """
     from datetime import UTC, datetime, timedelta
-    from decimal import Decimal
+    from decimal import Context, Decimal
 
     clock, point, rest = text.strip().partition(".")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
@@ -38,4 +41,4 @@ def seconds_of(text: str) -> float:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     whole = (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(seconds=1)
-    return float(Decimal(whole) + Decimal(f"0.{digits or 0}"))
+    return float(Context(_DIGITS).add(Decimal(whole), Decimal(f"0.{digits or 0}")))

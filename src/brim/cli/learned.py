@@ -8,12 +8,13 @@ import time
 from brim.cli.output import note
 from brim.cli.settings import settings, working_folder
 from brim.config import project_folder, user_folder
-from brim.errors import InputError
+from brim.errors import BrimError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Mapping
+    from typing import Any
 
     from brim.activation.context import Context
     from brim.config import Config
@@ -70,6 +71,26 @@ def add_scope(parser: ArgumentParser) -> None:
         ("user", "in your own ~/.brim/, for every project"),
     ):
         which.add_argument(f"--{scope}", dest="scope", action="store_const", const=scope, help=text)
+
+
+def add_behavior(
+    parser: ArgumentParser, name: str = "id", *, metavar: str = "ID", help: str = "", several: bool = False
+) -> None:
+    """Add the argument *name*, which means a behavior, or *several*, and completes ids and names."""
+    option: Any = parser.add_argument(
+        name, metavar=metavar, nargs="+" if several else None, help=help or "its id, the beginning of its id, or its name"
+    )
+    option.completer = complete_behavior
+
+
+def complete_behavior(prefix: str, **_: object) -> list[str]:
+    """Return the ids and names of what is stored here that begin with what was typed; nothing if it cannot be read."""
+    try:
+        with Place().open() as scopes:
+            found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
+    except BrimError:
+        return []
+    return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
 
 
 def add_context(parser: ArgumentParser) -> None:

@@ -14,10 +14,17 @@ from brim.cli.settings import add_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable
 
     from brim.behaviors.behavior import Behavior
 
-SORTS = ("name", "used", "new", "confidence")
+SORTS: dict[str, Callable[[Behavior], float]] = {
+    "name": lambda _: 0,
+    "used": lambda behavior: -behavior.usage.count,
+    "new": lambda behavior: -(behavior.created_at or 0),
+    "confidence": lambda behavior: -behavior.confidence,
+}
+"""What each order goes by; then come name and id."""
 STATUSES = ("live", *(status.value for status in Status), "all")
 LONGEST = 200
 """Characters of a summary where nothing limits a line: a summary may be as long as a text."""
@@ -43,7 +50,7 @@ def arguments(parser: ArgumentParser) -> None:
     text = "live is active and pending (default: live)"
     parser.add_argument("--status", choices=STATUSES, default="live", help=text)
     parser.add_argument("--scope", choices=("project", "user"), help="only from there (default: both)")
-    parser.add_argument("--sort", choices=SORTS, default="name", help="what comes first (default: name)")
+    parser.add_argument("--sort", choices=list(SORTS), default="name", help="what comes first (default: name)")
     add_json(parser)
 
 
@@ -52,7 +59,8 @@ def run(options: Namespace) -> int:
     place = Place()
     with place.open() as scopes:
         every = scopes.behaviors()
-    found = sorted((each for each in every if _is_wanted(each, options)), key=_order(options.sort))
+    found = [each for each in every if _is_wanted(each, options)]
+    found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
     if options.as_json:
         say_json({"behaviors": [as_object(each) for each in found]})
     elif found:
@@ -83,46 +91,28 @@ def _matches(behavior: Behavior, pattern: str) -> bool:
     return any(pattern in text for text in (*short, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
-def _order(sort: str):  # type: ignore[no-untyped-def]  # a key of floats and texts
-    def key(behavior: Behavior) -> tuple[float, str, str]:
-        usage = behavior.usage
-        first = {
-            "name": 0.0,
-            "used": -float(usage.count),
-            "new": -(behavior.created_at or 0.0),
-            "confidence": -behavior.confidence,
-        }[sort]
-        return first, behavior.name.casefold(), behavior.id
-
-    return key
-
-
 def _table(found: list[Behavior], now: float) -> str:
-    with_scope, with_status = not shared_values(found, "scope"), not _all_active(found)
-    rows = []
+    with_scope, with_status = not shared_values(found, "scope"), any(each.status is not Status.ACTIVE for each in found)
+    head = ["id", "kind", *["status"] * with_status, *["scope"] * with_scope, "uses", "learned"]
+    rows = [head]
     for each in found:
-        row = [each.id, kind_of(each)]
-        row += [each.status.value] * with_status + [each.scope] * with_scope
-        rows.append([*row, f"{each.usage.count:,}", age(each.created_at, now), each.name, one_line(each)])
-    head = ["id", "kind", *["status"] * with_status, *["scope"] * with_scope, "uses", "learned", "name", "summary"]
-    right = frozenset({len(head) - 4})
-    taken = max(map(len, table([row[:-2] for row in [head, *([*row[:1], "constraint", *row[2:]] for row in rows)]]).split("\n")))
-    for row in rows:
-        row[-2:] = _fitted(row[-2], row[-1], taken)
-    return heading(table([head, *rows], right=right))
+        standing = [each.status.value] * with_status + [each.scope] * with_scope
+        rows.append([each.id, each.kind.value, *standing, f"{each.usage.count:,}", age(each.created_at, now)])
+    name_width, summary_width = _widths(rows)
+    for row, each in zip(rows[1:], found, strict=True):
+        row[1] = kind_of(each)
+        row += [cut(each.name, name_width), cut(one_line(each), summary_width)]
+    head += ["name", "summary"]
+    return heading(table(rows, right=frozenset({head.index("uses")})))
 
 
-def _fitted(name: str, summary: str, taken: int) -> list[str]:
-    """Return *name* and *summary* as they fit beside columns that take so much; whole where nobody looks."""
+def _widths(rows: list[list[str]]) -> tuple[int, int]:
+    """Return how wide names and summaries may be beside *rows*: as the terminal leaves it, or whole in a pipe."""
     if sys.stdout is None or not sys.stdout.isatty():
-        return [name, cut(summary, LONGEST)]
+        return LONGEST, LONGEST
+    taken = max(map(len, table(rows).split("\n")))
     room = max(40, shutil.get_terminal_size((80, 24)).columns - taken - 4)
-    most = max(14, room * 2 // 5)
-    return [cut(name, most), cut(summary, room - most)]
-
-
-def _all_active(found: list[Behavior]) -> bool:
-    return all(each.status is Status.ACTIVE for each in found)
+    return room * 2 // 5, room - room * 2 // 5
 
 
 def _nothing(every: list[Behavior], narrowed: bool) -> str:

@@ -1,0 +1,92 @@
+"""A row gives back exactly what was put into it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.behaviors import Behavior, Edge
+from brim.errors import InputError
+from brim.store import open_store
+from brim.store.rows import behavior_of, edge_of, edge_row, row_of
+from tests.store import making
+from tests.store.making import behavior
+
+
+def unmasked(text: str) -> str:
+    return text
+
+
+@given(making.behaviors)
+@settings(max_examples=100)
+def test_a_behavior_comes_back_from_its_row_as_it_was(one: Behavior) -> None:
+    assert behavior_of(row_of(one, frozenset(), unmasked)) == one
+
+
+@given(st.lists(making.behaviors, unique_by=lambda each: each.id, min_size=1, max_size=5))
+@settings(max_examples=20)
+def test_behaviors_come_back_from_a_file_as_they_were(some: list[Behavior]) -> None:
+    with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/brim.db") as store:
+        store.put_many(some, event="imported", now=1.0)
+        assert store.behaviors() == sorted(some, key=lambda each: each.id)
+
+
+@given(making.edges)
+def test_an_edge_comes_back_from_its_row_as_it_was(one: Edge) -> None:
+    assert edge_of(edge_row(one)) == one
+
+
+@pytest.mark.parametrize("row", [("a", "b", "loves", 1.0, None, None), ("a", "b", "requires", 7.0, None, None)])
+def test_an_edge_that_cannot_be_is_an_error_that_says_why(row: tuple[object, ...]) -> None:
+    with pytest.raises(InputError, match=r"loves|7\.0"):
+        edge_of(row)
+
+
+@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 1_000_000, "\r\n\t "])
+def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
+    text += "."
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(behavior(canonical=text, summary="", variants=(text,)), event="learned", now=1.0)
+        found = store.get("b1")
+    assert found is not None
+    assert (found.canonical, found.variants) == (text, (text,))
+
+
+def test_a_number_that_sqlite_cannot_hold_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "brim.db")) as store:
+        with pytest.raises(InputError, match="too large"):
+            store.put(behavior(priority=10**30), event="learned", now=1.0)
+        assert store.behaviors() == []
+        assert store.events() == []
+
+
+def test_a_name_that_utf8_cannot_hold_is_simply_not_there(tmp_path: Path) -> None:
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(behavior(when={"file": "*.py"}), event="learned", now=1.0)
+        assert store.get("\udcff") is None
+        assert [node.id for node in store.seeds({"file": ("a\udcff.py",)}, frozenset())] == ["b1"]
+        with store.session("\udcff") as session:
+            session.next_prompt()
+
+
+def test_secrets_are_masked_wherever_they_are_kept(tmp_path: Path) -> None:
+    from brim.behaviors import Provenance
+
+    secret = "ghp_" + "a1B2" * 9
+    told = behavior(
+        canonical=f"Log in with {secret}.",
+        summary=f"Use {secret}.",
+        variants=(f"It is {secret}",),
+        provenance=Provenance(wrong=f"used {secret}", note=secret),
+        extra=f'{{"a": "{secret}"}}',
+    )
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(told, event="learned", now=1.0, said=[{"why": f"because {secret}"}])
+        kept = store.get("b1")
+    assert kept is not None
+    assert "masked" in kept.canonical
+    assert all(secret.encode() not in file.read_bytes() for file in tmp_path.iterdir())
