@@ -74,3 +74,12 @@ def test_the_paths_are_known_before_there_are_files(places: Places) -> None:
         "project": f"{places.project}/.brim/config.yaml",
     }
     assert list(config_paths(places.environ, None)) == ["user"]
+
+
+def test_an_agent_that_names_its_project_is_believed_but_not_about_the_home(places: Places) -> None:
+    (places.project / ".git").mkdir()
+    other = places.home / "src" / "other"
+    other.mkdir()
+    for named, found in ((other, other), (places.home, places.project), (places.home / "gone", places.project)):
+        environ = {**places.environ, "CLAUDE_PROJECT_DIR": str(named)}
+        assert project_folder(environ, str(places.inside)) == str(found)

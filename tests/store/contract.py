@@ -25,7 +25,7 @@ from tests.store.making import behavior
 Open = Callable[[], Any]
 
 one_store_for_all_examples = settings(
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )
 
@@ -100,7 +100,7 @@ class StoreContract:
         known = [word for each in some for word in behavior_words(each.name, each.tags)]
         words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
         with opened() as store:
-            for old in store.behaviors():
+            for old in store.behaviors(("active", "pending")):
                 store.put(old.changed(status="forgotten"), event="forgotten", now=1.0)
             for each in some:
                 store.put(each.changed(scope="user"), event="learned", now=1.0)

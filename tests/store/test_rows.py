@@ -46,7 +46,7 @@ def test_an_edge_that_cannot_be_is_an_error_that_says_why(row: tuple[object, ...
         edge_of(row)
 
 
-@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 1_000_000, "\r\n\t "])
+@pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 900_000, "\r\n\t "])
 def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
     text += "."
     with open_store(str(tmp_path / "brim.db")) as store:

@@ -161,7 +161,11 @@ def test_reading_what_a_hook_reads_imports_no_tokenizer_and_nothing_heavy(path: 
         print(*sys.modules)
     """
     done = subprocess.run(
-        [sys.executable, "-I", "-c", code, str(Path(path).parent)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-I", "-c", code, str(Path(path).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     heavy = {"typing", "dataclasses", "pathlib", "logging", "inspect", "subprocess", "yaml", "argparse", "hashlib"}
     tokenizer = {"brim.tokens.engines", "brim.tokens.table", "brim.tokens.merge"}

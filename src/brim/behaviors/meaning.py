@@ -1,8 +1,8 @@
 """What a rule says, as far as a comparison of two wordings can see it.
 
 Its content words in one form each, with a sign (asked for, or turned by a negation), a rank (earlier or later, where
-the rule speaks of order) and a role (the preposition before it); its numbers; what looks like code; and the kinds of
-its negations, conditions and exceptions. A reason (*because …*) is not part of the rule.
+the rule speaks of order), a role (the preposition before it) and the condition or exception that it stands under; its
+numbers; what looks like code; and the kinds of its negations, conditions and exceptions. A reason (*because …*) is not part of the rule.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ _NUMBERS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "sev
 class Meaning:
     """What one text says. ``words`` maps each content word to 1, or to -1 where a negation turns it."""
 
-    __slots__ = ("code", "line", "numbers", "order", "passive", "ranks", "roles", "senses", "words")
+    __slots__ = ("code", "line", "numbers", "order", "passive", "ranks", "roles", "senses", "under", "words")
 
     def __init__(self, text: str) -> None:
-        self.line = _spaced(one_line(looked_at(text)))
+        self.line = _spaced(one_line(looked_at(text))).replace("Make sure", "Ensure").replace("make sure", "ensure")
         self.words: dict[str, int] = {}
         self.senses: set[str] = set()
         self.numbers: set[str] = set()
         self.code: set[str] = set()
         self.ranks: dict[str, int] = {}
         self.roles: dict[str, str] = {}
+        self.under: dict[str, str] = {}
         self.order: list[str] = []
         self.passive = False
         _Reader(self).read()
@@ -58,7 +59,7 @@ class _Reader:
             kind = kinds.get(word, word)
             self.senses[start] = "n't" if kind == "not" and "n't" in word and word != "don't" else kind
         self.sign = 1
-        self.role = ""
+        self.role = self.under = ""
         self.after_comma = self.contrast = self.clause_turned = self.preferring = False
         self.last = ""
         self.clause: list[str] = []
@@ -79,7 +80,7 @@ class _Reader:
                 skipping = False
             elif tail in _COMMA and tail:
                 self._end_clause()
-                self.after_comma, self.role = True, ""
+                self.after_comma, self.role, self.under = True, "", ""
                 self.sentence.append(("comma", ""))
         self._end_clause()
         self._end_sentence()
@@ -104,6 +105,8 @@ class _Reader:
         marked = chunk[:1] in ('"', "`", "“", "«")
         if marked or chunk[-1:] in ('"', "`", "”", "»"):
             self.meaning.code.add(core)
+        # "A" and "I" inside a sentence are names of things as often as words of English.
+        marked = marked or (len(core) == 1 and core.isupper() and bool(self.sentence))
         for word in tokens(core):
             self._word(word, marked)
 
@@ -119,7 +122,7 @@ class _Reader:
             if word == "over" and self.preferring:
                 self._sense("instead")
         elif word == "then":
-            self.sentence.append(("before", ""))
+            self.sentence.append(("then", ""))
         elif marked or not (word in tables.words("fillers.txt") or word in _plain_senses()):
             self.preferring = self.preferring or word in ("prefer", "favor", "favour", "choose", "pick")
             self._content(_canonical(word))
@@ -145,6 +148,8 @@ class _Reader:
                 meaning.order.append(word)
         if self.role:
             meaning.roles.setdefault(word, self.role)
+        if self.under:
+            meaning.under.setdefault(word, self.under)
         self.sentence.append(("word", word))
 
     def _sense(self, kind: str) -> None:
@@ -162,6 +167,8 @@ class _Reader:
             self.sign = 1
         elif kind in ("before", "after"):
             self.sentence.append((kind, ""))
+        elif kind != "only":
+            self.under = kind
 
     def _end_clause(self) -> None:
         if self.clause_turned:
@@ -173,19 +180,27 @@ class _Reader:
         """Give the words of a sentence that speaks of order their ranks: 1 is earlier, 2 later."""
         marks = [at for at, (what, _) in enumerate(self.sentence) if what in ("before", "after")]
         if marks:
-            mark = marks[0]
-            first, second = (1, 2) if self.sentence[mark][0] == "before" else (2, 1)
-            opening = not any(what == "word" for what, _ in self.sentence[:mark])
-            border = mark
-            if opening:
-                first, second = second, first
-                commas = [at for at, (what, _) in enumerate(self.sentence) if what == "comma" and at > mark]
-                border = commas[0] if commas else len(self.sentence)
-            for at, (what, word) in enumerate(self.sentence):
+            self._rank_around(marks[0])
+        elif any(what == "then" for what, _ in self.sentence):
+            rank = 1
+            for what, word in self.sentence:
+                rank += what == "then"
                 if what == "word":
-                    self.meaning.ranks.setdefault(word, first if at < border else second)
-        self.sentence, self.sign, self.role, self.last = [], 1, "", ""
+                    self.meaning.ranks.setdefault(word, rank)
+        self.sentence, self.sign, self.role, self.under, self.last = [], 1, "", "", ""
         self.after_comma = self.contrast = self.preferring = False
+
+    def _rank_around(self, mark: int) -> None:
+        """Rank the words on both sides of *before* or *after*, or of the comma if the sentence opens with it."""
+        first, second = (1, 2) if self.sentence[mark][0] == "before" else (2, 1)
+        border = mark
+        if not any(what == "word" for what, _ in self.sentence[:mark]):
+            first, second = second, first
+            commas = [at for at, (what, _) in enumerate(self.sentence) if what == "comma" and at > mark]
+            border = commas[0] if commas else len(self.sentence)
+        for at, (what, word) in enumerate(self.sentence):
+            if what == "word":
+                self.meaning.ranks.setdefault(word, first if at < border else second)
 
 
 def _spaced(line: str) -> str:

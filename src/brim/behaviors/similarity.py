@@ -10,6 +10,7 @@ from collections import namedtuple
 
 from brim.behaviors import tables
 from brim.behaviors.meaning import Meaning
+from brim.behaviors.words import stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,9 +104,12 @@ def _difference(a: Meaning, b: Meaning) -> str | None:
     turned = sorted(word for word in shared if a.words[word] != b.words[word] and word != "use")
     if turned:
         return f"one asks for what the other one forbids: {', '.join(turned)}"
-    moved = sorted(word for word in shared if a.ranks.get(word, 0) * b.ranks.get(word, 0) == 2)
+    moved = sorted(word for word in shared if a.ranks.get(word) != b.ranks.get(word))
     if moved:
         return f"in another order: {', '.join(moved)}"
+    moved = sorted(word for word in shared if a.under.get(word) != b.under.get(word) and word != "use")
+    if moved:
+        return f"only one of them has as a condition: {', '.join(moved)}"
     return _exchanged(a, b, shared) or _other_words(a, b, shared)
 
 
@@ -126,13 +130,13 @@ def _exchanged(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
     mine, yours = ([word for word in meaning.order if word in shared] for meaning in (a, b))
     if sorted(mine) == sorted(yours):
         apart = sorted({word for word, other in zip(mine, yours, strict=True) if word != other})
-        if len(apart) == 2 and a.words[apart[0]] == a.words[apart[1]] and not a.ranks:
+        if len(apart) == 2 and len({(a.words[word], a.ranks.get(word)) for word in apart}) == 1:
             return f"in other places: {', '.join(apart)}"
     return None
 
 
 def _other_words(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
-    light = tables.words("light_words.txt")
+    light = {stem(word) for word in tables.words("light_words.txt")}
     mine = sorted(a.words.keys() - shared - light)
     yours = sorted(b.words.keys() - shared - light)
     if (mine and yours) or len(mine) + len(yours) > len(shared) // WORDS_PER_EXTRA:

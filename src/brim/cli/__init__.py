@@ -141,8 +141,6 @@ def _command(name: str) -> Any:
     module = f"brim.cli.commands.{name.replace('-', '_')}"
     if name == "import":  # a word that Python keeps for itself
         module += "_"
-    if name == "config":
-        module = "brim.cli.config"
     __import__(module)
     return sys.modules[module]
 

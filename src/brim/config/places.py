@@ -1,7 +1,8 @@
 """Which files hold settings.
 
-The project file is ``.brim/config.yaml`` in the nearest folder upwards that has a ``.brim/``, else at git's top level;
-never the home folder's own. The user file is ``config.yaml`` in ``$BRIM_HOME``, else in ``~/.brim``.
+The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in the nearest one
+upwards that has a ``.brim/``, else at git's top level; never the home folder's own. The user file is ``config.yaml`` in
+``$BRIM_HOME``, else in ``~/.brim``.
 """
 
 from __future__ import annotations
@@ -38,9 +39,15 @@ def user_folder(environ: Mapping[str, str]) -> str:
 
 
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
-    """Return the project that *cwd* lies in: the nearest folder with a ``.brim/``, else git's top level, else None."""
+    """Return the project that *cwd* lies in: the nearest folder with a ``.brim/``, else git's top level, else None.
+
+    An agent that names its project (``CLAUDE_PROJECT_DIR``) is believed. The home folder is never a project.
+    """
     # The working folder comes with its links resolved, so the home folder has to be as well.
     home, folder = os.path.realpath(_home(environ)), os.path.realpath(cwd)
+    named = environ.get("CLAUDE_PROJECT_DIR", "")
+    if named and os.path.isdir(named) and os.path.realpath(named) != home:
+        return os.path.realpath(named)
     above = [folder]
     while (parent := os.path.dirname(folder)) != folder:
         folder = parent

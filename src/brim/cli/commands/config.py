@@ -229,10 +229,11 @@ def _tried(path: str, text: str) -> Config:
 def _write(path: str, before: str, text: str) -> None:
     """Put *text* in place of what *path* held *before*."""
     from brim.cli.saving import save
+    from brim.store.folder import make_folder
 
     folder = os.path.dirname(path)
     try:
-        os.makedirs(folder, 0o700, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
     if _text(path) != before:

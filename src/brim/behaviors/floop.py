@@ -1,0 +1,281 @@
+"""Reads what floop keeps in a ``.floop`` folder. Nothing that was there is lost: what could not be mapped is listed."""
+
+from __future__ import annotations
+
+import json
+
+from brim._frozen import Frozen
+from brim.behaviors.behavior import Behavior, Provenance
+from brim.behaviors.edges import Edge
+from brim.behaviors.floop_nodes import STATUSES, behavior_of, pruned, text_of, time_of
+from brim.behaviors.kinds import EdgeKind, Status
+from brim.behaviors.names import as_name
+from brim.behaviors.records import with_extra
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+_REPLACED = ("deprecated-to", "merged-into")
+"""Edges of floop's that say that the target took the place of the source."""
+_RELATIONS = {"requires": "requires", "overrides": "overrides", "conflicts": "conflicts", "similar_to": "similar-to"}
+"""Where a node itself names others, and what that means."""
+
+
+class Unmapped(Frozen):
+    """Something that could not be brought over, or not as it was. *text* is the whole line that it is in."""
+
+    __slots__ = ("file", "line", "what", "why", "text")
+
+    file: str
+    line: int
+    what: str
+    """``node``, ``edge`` or ``correction``, with its id where it has one."""
+    why: str
+    text: str
+
+    def __init__(self, file: str, line: int, what: str, why: str, text: str) -> None:
+        self._fill(file=file, line=line, what=what, why=why, text=text)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.what}: {self.why}"
+
+
+class Floop(Frozen):
+    """What a ``.floop`` folder holds. Corrections that floop had not yet learned from are pending behaviors."""
+
+    __slots__ = ("behaviors", "edges", "unmapped")
+
+    behaviors: tuple[Behavior, ...]
+    edges: tuple[Edge, ...]
+    unmapped: tuple[Unmapped, ...]
+
+    def __init__(
+        self, behaviors: Iterable[Behavior], edges: Iterable[Edge] = (), unmapped: Iterable[Unmapped] = ()
+    ) -> None:
+        self._fill(behaviors=tuple(behaviors), edges=tuple(edges), unmapped=tuple(unmapped))
+
+
+def read_floop(
+    nodes: Iterable[str], edges: Iterable[str] = (), corrections: Iterable[str] = (), *, scope: str = "user"
+) -> Floop:
+    """Return what the lines of ``nodes.jsonl``, ``edges.jsonl`` and ``corrections.jsonl`` hold.
+
+    *scope* is where a node belongs that does not say so: ``project`` for the ``.floop`` of a project.
+    """
+    reader = _Reader(scope)
+    reader.read_nodes(nodes)
+    reader.read_edges(edges)
+    reader.read_corrections(corrections)
+    return Floop(reader.behaviors.values(), [edge for edge, _, _ in reader.edges.values()], reader.unmapped)
+
+
+class _Reader:
+    def __init__(self, scope: str) -> None:
+        self.scope = scope
+        self.behaviors: dict[str, Behavior] = {}
+        self.edges: dict[tuple[str, str, str], tuple[Edge, int, str]] = {}
+        self.unmapped: list[Unmapped] = []
+        self.learned_from: dict[str, list[str]] = {}
+        """The ids of the behaviors that were learned from each correction."""
+        self.file = ""
+
+    def miss(self, line: int, what: str, why: str, text: str) -> None:
+        self.unmapped.append(Unmapped(self.file, line, what, why, text))
+
+    def records(self, file: str, lines: Iterable[str], what: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+        self.file = file
+        for number, line in enumerate(lines, start=1):
+            text = line.removeprefix("\ufeff").rstrip("\r\n")
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text, parse_constant=_no_number)
+                if not isinstance(record, dict):
+                    raise ValueError("no object with keys")
+            except ValueError as error:
+                self.miss(number, what, f"not read: {error}", text)
+            except RecursionError:
+                self.miss(number, what, "not read: nested too deeply", text)
+            else:
+                yield number, text, record
+
+    def read_nodes(self, lines: Iterable[str]) -> None:
+        places: dict[str, tuple[int, str]] = {}
+        later: list[tuple[int, str, str, dict[str, Any], str]] = []
+        for number, text, node in self.records("nodes.jsonl", lines, "node"):
+            id = _id(node.get("id"), text)
+            what = f"node {id}"
+            if str(node.get("kind") or "behavior") not in STATUSES:
+                self.miss(number, what, f"a node of the kind {str(node['kind'])[:40]!r}, which is no behavior", text)
+                continue
+            if node.get("id") == id:
+                del node["id"]
+            related, successor = _related(node), _successor(node)
+            corrections = _corrections(node)
+            try:
+                behavior = behavior_of(node, id, self.scope)
+            except (InputError, ValueError, RecursionError) as error:
+                self.miss(number, what, f"not brought over: {error}", text)
+                continue
+            if id in places:
+                self.miss(*places[id][:1], what, f"line {number} has the same id, and is used", places[id][1])
+            places[id] = number, text
+            self.behaviors[id] = behavior
+            for correction in corrections:
+                self.learned_from.setdefault(correction, []).append(id)
+            later.append((number, text, id, related, successor))
+        for number, text, id, related, successor in later:
+            self.relate(number, text, id, related)
+            if successor != id and successor in self.behaviors:
+                self.replace(id, successor)
+
+    def relate(self, number: int, text: str, id: str, related: dict[str, Any]) -> None:
+        """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""
+        for key, given in related.items():
+            for each in given if isinstance(given, list) else [given]:
+                score = each.get("score") if isinstance(each, dict) else None
+                target = each.get("id") if isinstance(each, dict) else each
+                self.connect(number, text, {"source": id, "target": target, "kind": _RELATIONS[key], "weight": score})
+
+    def read_edges(self, lines: Iterable[str]) -> None:
+        for number, text, record in self.records("edges.jsonl", lines, "edge"):
+            self.connect(number, text, record)
+
+    def connect(self, number: int, text: str, record: dict[str, Any]) -> None:
+        source, target = (_id(record.pop(end, None), "") for end in ("source", "target"))
+        kind = str(record.pop("kind", "")).lower().replace("_", "-")
+        what = f"edge {source} {kind} {target}"
+        dangling = [end for end in (source, target) if end not in self.behaviors]
+        if dangling:
+            self.miss(number, what, f"there is no behavior {' and no '.join(dangling)}", text)
+        elif source == target:
+            self.miss(number, what, "it leads to itself", text)
+        elif kind in _REPLACED:
+            self.replace(source, target)
+            self.miss(number, what, "kept as superseded_by, not as an edge", text)
+        elif kind not in list(EdgeKind):
+            self.miss(number, what, f"an edge of the kind {kind!r}, which brim does not know", text)
+        else:
+            weight, why = _weight(record)
+            created_at, last = time_of(record, "created_at"), time_of(record, "last_activated")
+            edge = Edge(source, target, kind, weight, created_at=created_at, last_activated=last)
+            before = self.edges.get((source, kind, target))
+            if before and before[0] != edge:
+                self.miss(before[1], what, "it is there again, and that one is used", before[2])
+            self.edges[source, kind, target] = edge, number, text
+            rest = ", ".join(pruned(record))
+            if why or rest:
+                self.miss(number, what, why or f"kept without its {rest}", text)
+
+    def replace(self, source: str, target: str) -> None:
+        old, new = self.behaviors[source], self.behaviors[target]
+        status = Status.SUPERSEDED if old.live else old.status
+        self.behaviors[source] = old.changed(superseded_by=target, status=status)
+        self.behaviors[target] = new.changed(supersedes=dict.fromkeys((*new.supersedes, source)))
+
+    def read_corrections(self, lines: Iterable[str]) -> None:
+        by_text: dict[str, list[str]] = {}
+        for behavior in self.behaviors.values():
+            by_text.setdefault(behavior.canonical, []).append(behavior.id)
+        for number, text, record in self.records("corrections.jsonl", lines, "correction"):
+            try:
+                self.correct(number, text, record, by_text)
+            except (InputError, ValueError, RecursionError) as error:
+                self.miss(number, f"correction {record.get('id') or ''}", f"not brought over: {error}", text)
+
+    def correct(self, number: int, text: str, record: dict[str, Any], by_text: dict[str, list[str]]) -> None:
+        """Add a correction to what was learned from it; make a pending behavior of one that nothing was."""
+        id, right = str(record.get("id") or ""), text_of(dict(record), "corrected_action")
+        learned = self.learned_from.get(id) or by_text.get(right)
+        if learned:
+            changed = [_with_correction(self.behaviors[each], json.loads(text)) for each in learned]
+            self.behaviors.update({each.id: each for each in changed})
+        elif record.get("processed") is True:
+            self.miss(number, f"correction {id}", "no behavior was learned from it, or it is gone", text)
+        else:
+            new = _new_id(right)
+            while new in self.behaviors:
+                new = _new_id(new + text)
+            provenance = Provenance("floop")
+            pending = Behavior(
+                new, as_name(right[:60]), "directive", right, status="pending", scope=self.scope, provenance=provenance
+            )
+            self.behaviors[new] = _with_correction(pending, record)
+            by_text.setdefault(right, []).append(new)
+
+
+def _with_correction(behavior: Behavior, correction: dict[str, Any]) -> Behavior:
+    """Return *behavior* with what *correction* says of where it comes from; what is known already is not replaced."""
+    context = correction.get("context")
+    context = context if isinstance(context, dict) else {}
+    known = behavior.provenance
+    filled: dict[str, Any] = {}
+    for field, place, key in (
+        ("wrong", correction, "agent_action"),
+        ("note", correction, "human_response"),
+        ("session", correction, "conversation_id"),
+        ("file", context, "file_path"),
+        ("task", context, "task"),
+    ):
+        if getattr(known, field) in ("", place.get(key)):
+            filled[field] = text_of(place, key) or getattr(known, field)
+    if known.at is None:
+        filled["at"] = time_of(correction, "timestamp")
+    if correction.get("corrected_action") == behavior.canonical:
+        del correction["corrected_action"]
+    rest = pruned(correction)
+    extra = with_extra(behavior.extra, {"correction": rest}) if rest else behavior.extra
+    return behavior.changed(provenance=known.changed(**filled), extra=extra)
+
+
+def _related(node: dict[str, Any]) -> dict[str, Any]:
+    content = node.get("content")
+    return {key: content[key] for key in _RELATIONS if content.get(key)} if isinstance(content, dict) else {}
+
+
+def _successor(node: dict[str, Any]) -> str:
+    """Return the id of what took the place of *node*, if it says so itself."""
+    metadata = node.get("metadata")
+    found = [metadata.get(key) for key in ("replacement_id", "merged_into")] if isinstance(metadata, dict) else []
+    return next((id for id in found if isinstance(id, str)), "")
+
+
+def _corrections(node: dict[str, Any]) -> list[str]:
+    """Return the ids of the corrections that *node* says it was learned from."""
+    places = [node, node.get("content"), node.get("metadata")]
+    found = [place.get("provenance") for place in places if isinstance(place, dict)]
+    ids = [each.get("correction_id") for each in found if isinstance(each, dict)]
+    return list(dict.fromkeys([id for id in ids if isinstance(id, str) and id]))
+
+
+def _weight(record: dict[str, Any]) -> tuple[float, str]:
+    """Return the weight, and what had to be changed about it. 0 is what floop writes where there is none."""
+    weight = record.pop("weight", None)
+    if weight is None or (weight == 0 and not isinstance(weight, bool)):
+        return 1.0, ""
+    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
+        return 1.0, f"the weight {str(weight)[:40]!r} is none: 1 is used"
+    return (float(weight), "") if weight <= 1 else (1.0, f"the weight {weight:.6g} is cut to 1")
+
+
+def _id(given: object, otherwise: str) -> str:
+    """Return *given* if brim can use it as an id, else one that is always the same for it."""
+    id = given if isinstance(given, str) else json.dumps(given) if given is not None else ""
+    try:
+        return Behavior(id, "x", "directive", "x").id
+    except InputError:
+        return _new_id(id or otherwise) if id or otherwise else ""
+
+
+def _new_id(text: str) -> str:
+    from hashlib import sha256
+
+    folded = " ".join(text.lower().split())
+    return "b-" + sha256(folded.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")

@@ -1,0 +1,102 @@
+"""How tiers change over a range of budgets: one line per behavior, one column per budget."""
+
+from __future__ import annotations
+
+from brim.cli.behaviors import cut
+from brim.cli.output import listed, paint, symbols, terminal_width
+from brim.errors import InputError
+from brim.injection.tiers import Tier
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brim.injection.plan import InjectionPlan
+
+DRAWN = 24
+"""Budgets that can be drawn: they fit beside the names in 40 columns."""
+LISTED = 1_000
+"""Budgets that can be asked for as JSON."""
+DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
+NARROWEST = 8
+"""Columns that a name gets at least."""
+
+
+def is_range(text: str | None) -> bool:
+    """Whether *text* means several budgets."""
+    return text is not None and ".." in text
+
+
+def budgets_of(text: str, *, for_drawing: bool) -> list[int]:
+    """Return the budgets that ``A..B`` or ``A..B..STEP`` means, with both ends in.
+
+    >>> budgets_of("0..100..30", for_drawing=True)
+    [0, 30, 60, 90, 100]
+    """
+    try:
+        first, last, *steps = [int(part) for part in text.split("..")]
+        least_step = min(steps, default=1)
+    except ValueError:
+        raise InputError(f"--token-budget takes N, A..B or A..B..STEP in whole numbers, not {text[:60]!r}") from None
+    if len(steps) > 1 or not 0 <= first <= last or least_step < 1:
+        raise InputError(f"--token-budget {text[:60]}: a range goes from 0 or more up, in steps of at least 1")
+    most = DRAWN if for_drawing else LISTED
+    step = steps[0] if steps else _round_step(last - first, DRAWN)
+    if -(-(last - first) // step) + 1 > most:
+        least = _round_step(last - first, most)
+        raise InputError(f"--token-budget {text[:60]}: {most:,} budgets at most: take a step of {least:,} or more")
+    return [*range(first, last, step), last]
+
+
+def drawn(plans: Sequence[InjectionPlan]) -> str:
+    """Return the picture of *plans*, which differ by their budgets alone: within the terminal, with a legend."""
+    marks = dict(zip(DETAIL, symbols("█▓░·", "#=-."), strict=True))
+    lines = list(zip(*(plan.items for plan in plans), strict=True))
+    rows, more = listed([[f"{items[0].activation:.2f}", items[0].behavior.name] for items in lines])
+    room = terminal_width() - len("0.00") - 4
+    cell = max(1, min(3, (room - NARROWEST) // (2 * len(plans))))
+    bar = cell * len(plans)
+    widest = max(len(name) for _, name in rows)
+    width = max(NARROWEST, min(widest, room - bar))
+    left = len("0.00") + 2 + width + 2
+    picture = [paint(" " * left + _axis([plan.token_budget or 0 for plan in plans], cell), "faint")]
+    for (activation, name), items in zip(rows, lines, strict=False):
+        cells = "".join(marks[item.tier] * cell for item in items)
+        picture.append(f"{activation}  {_padded(cut(name, width), width)}  {cells}")
+    if any(plan.over_budget for plan in plans):
+        over = "".join(("!" if plan.over_budget else " ") * cell for plan in plans)
+        picture.append(f"{'':4}  {_padded('too much', width)}  {over}".rstrip())
+    legend = "  ".join(f"{marks[tier]} {tier}" for tier in DETAIL)
+    return "\n".join([*picture, *([more] if more else []), "", legend])
+
+
+def _round_step(span: int, most: int) -> int:
+    """Return a round step, 1, 2 or 5 times a power of ten, with which *span* takes at most so many budgets."""
+    power = 1
+    while True:
+        for step in (power, 2 * power, 5 * power):
+            if -(-span // step) + 1 <= most:
+                return step
+        power *= 10
+
+
+def _axis(budgets: Sequence[int], cell: int) -> str:
+    """Return the line above the columns: the first and the last budget, and those between as far as there is room."""
+    width = cell * len(budgets)
+    last = f"{budgets[-1]:,}"
+    line = f"{budgets[0]:,}"
+    for at in range(1, len(budgets) - 1):
+        label = f"{budgets[at]:,}"
+        begin = at * cell
+        if begin >= len(line) + 4 and begin + len(label) + 2 <= width - len(last):
+            line = line.ljust(begin) + label
+    if len(budgets) == 1:
+        return line
+    return f"{line.ljust(max(len(line) + 1, width - len(last)))}{last}"
+
+
+def _padded(text: str, width: int) -> str:
+    import unicodedata
+
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return text + " " * max(0, width - len(text) - wide)

@@ -1,0 +1,73 @@
+"""What is noted when behaviors have gone in: that each was used, and what edges learn from it.
+
+The rules are ``brim.activation.learning``'s. How often a pair has come up is read off the latest injections, so what
+was together once and is not any more is forgotten by itself.
+"""
+
+from __future__ import annotations
+
+from brim.activation.learning import BREADTH, co_activated, joint_pairs, touched
+from brim.store.precedence import edge_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+    from typing import Any
+
+    from brim.activation.learning import Pair
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.edges import Edge
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
+
+RECENT = 200
+"""So many injections of each file are looked back on."""
+
+
+def note_injection(
+    scopes: Scopes, told: Sequence[Behavior], active: Collection[str], *, now: float, session: str = "", **detail: Any
+) -> None:
+    """Note that *told* went in together, strongest first, while *active* were activated.
+
+    Call it inside ``scopes.writing()``. What is in a file that cannot be written is left as it is.
+    """
+    stores = _writable(scopes)
+    ids = [behavior.id for behavior in told]
+    kept = [behavior.id for behavior in told if behavior.scope in stores]
+    scopes.used(kept, now=now, session=session, together=ids[:BREADTH], **detail)
+    known = {edge_key(edge): edge for edge in scopes.edges(ids)}
+    changed = {edge_key(edge): edge for edge in touched(known.values(), active, now)}
+    learned = co_activated(ids, {**known, **changed}.values(), now, joint=_joint(stores.values()))
+    changed.update((edge_key(edge), edge) for edge in learned)
+    homes = {behavior.id: behavior.scope for behavior in told}
+    for scope, store in stores.items():
+        held = {edge_key(edge): edge for edge in store.edges_touching(ids)}
+        own = [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
+        if own:
+            store.put_edges(own)
+
+
+def _writable(scopes: Scopes) -> dict[str, Store]:
+    both = {"user": scopes.user, "project": scopes.project}
+    return {scope: store for scope, store in both.items() if store is not None and not store.readonly}
+
+
+def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
+    """Whether *edge* is for the file of *scope*: the one that it came from; a new one goes where ``put_edge`` puts it."""
+    if before is not None:
+        return before == held
+    return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
+
+
+def _joint(stores: Iterable[Store]) -> dict[Pair, int]:
+    """Return how often each pair has come up lately. An injection from both files has an event in each: it is one."""
+    injections: dict[tuple[float, str], list[str]] = {}
+    for store in stores:
+        for event in store.events(kind="injected", limit=RECENT):
+            together = event.detail.get("together") or event.detail.get("ids") or ()
+            injections[event.time, event.session] = [id for id in together if isinstance(id, str)]
+    counts: dict[Pair, int] = {}
+    for ids in injections.values():
+        for pair in joint_pairs(ids):
+            counts[pair] = counts.get(pair, 0) + 1
+    return counts

@@ -1,0 +1,151 @@
+"""Backups: consistent while others write, checked, and put back without losing what was there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brim.errors import BrimError, InputError, StoreError
+from brim.store import open_store
+from brim.store.backup import create, restore
+from tests.store.making import behavior, raw
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    path = str(tmp_path / ".brim" / "brim.db")
+    with open_store(path) as store:
+        store.put(behavior("first"), event="learned", now=1.0)
+    return path
+
+
+def held(path: str) -> list[str]:
+    with open_store(path) as store:
+        assert store.check() == []
+        return [each.id for each in store.behaviors()]
+
+
+def test_a_backup_holds_what_the_file_held_and_comes_back(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "backups" / "monday.db"))
+    assert stat.S_IMODE(os.stat(backup).st_mode) == 0o600
+    assert os.listdir(tmp_path / "backups") == ["monday.db"]
+    with open_store(path) as store:
+        store.put(behavior("second"), event="learned", now=2.0)
+    kept = restore(backup, path)
+    assert held(path) == ["first"]
+    assert kept == path + ".bak"
+    assert held(kept) == ["first", "second"]
+    assert restore(backup, path) == path + ".bak.1"
+
+
+def test_a_backup_is_never_written_over(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    before = Path(backup).read_bytes()
+    with pytest.raises(InputError, match="exists already"):
+        create(path, backup)
+    assert Path(backup).read_bytes() == before
+
+
+def test_who_has_the_file_open_sees_what_was_restored(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    with open_store(path) as reader:
+        reader.put(behavior("second"), event="learned", now=2.0)
+        assert len(reader.behaviors()) == 2
+        restore(backup, path)
+        assert [each.id for each in reader.behaviors()] == ["first"]
+        reader.put(behavior("third"), event="learned", now=3.0)
+    assert held(path) == ["first", "third"]
+
+
+@pytest.mark.parametrize("damage", [b"hello", b"SQLite format 3\0" + b"\xff" * 9000])
+def test_a_damaged_file_is_replaced_and_kept(path: str, tmp_path: Path, damage: bytes) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    Path(path).write_bytes(damage)
+    Path(path + "-wal").write_bytes(b"an old log")
+    kept = restore(backup, path)
+    assert held(path) == ["first"]
+    assert kept is not None
+    assert Path(kept).read_bytes() == damage
+    assert Path(kept + "-wal").read_bytes() == b"an old log"
+
+
+def test_a_missing_file_is_made(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    other = str(tmp_path / "other" / ".brim" / "brim.db")
+    assert restore(backup, other) is None
+    assert held(other) == ["first"]
+    assert stat.S_IMODE(os.stat(other).st_mode) == 0o600
+
+
+def test_what_is_no_sound_backup_is_refused_and_the_file_stays(path: str, tmp_path: Path) -> None:
+    newer = create(path, str(tmp_path / "newer.db"))
+    connection = raw(newer)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    foreign = raw(tmp_path / "foreign.db")
+    foreign.execute("CREATE TABLE theirs (a)")
+    foreign.close()
+    (tmp_path / "text.db").write_text("not a database")
+    (tmp_path / "empty.db").touch()
+    damaged = Path(create(path, str(tmp_path / "damaged.db")))
+    content = bytearray(damaged.read_bytes())
+    content[4096 : 4096 + 200] = b"\xff" * 200
+    damaged.write_bytes(content)
+    for name, words in (
+        ("newer.db", "upgrade brim"),
+        ("foreign.db", "another program"),
+        ("text.db", "damaged or not a database"),
+        ("empty.db", "empty"),
+        ("damaged.db", "damaged"),
+        ("nowhere.db", "no such backup"),
+    ):
+        with pytest.raises(BrimError, match=words):
+            restore(str(tmp_path / name), path)
+    assert held(path) == ["first"]
+    assert not os.path.exists(path + ".bak")
+
+
+def test_a_newer_file_is_not_replaced(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    connection = raw(path)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="newer brim"):
+        restore(backup, path)
+
+
+def test_there_is_no_backup_of_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="not there yet"):
+        create(str(tmp_path / "brim.db"), str(tmp_path / "backup.db"))
+    assert os.listdir(tmp_path) == []
+
+
+WRITE = """
+import sys
+from brim.behaviors import Behavior
+from brim.store import open_store
+with open_store(sys.argv[1], timeout=60) as store:
+    print("ready", flush=True)
+    for number in range(10_000):
+        pair = [Behavior(f"{side}{number}", "a", "directive", "A.", summary="A.") for side in "ab"]
+        store.put_many(pair, event="learned", now=1.0)
+"""
+
+
+def test_a_backup_under_writers_is_of_one_moment(path: str, tmp_path: Path) -> None:
+    writer = subprocess.Popen([sys.executable, "-c", WRITE, path], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    try:
+        assert writer.stdout.readline() == "ready\n"
+        for number in range(3):
+            ids = held(create(path, str(tmp_path / f"{number}.db")))
+            assert len([id for id in ids if id.startswith("a")]) == len([id for id in ids if id.startswith("b")])
+    finally:
+        writer.kill()
+        writer.communicate(timeout=60)
+    assert "first" in held(path)
