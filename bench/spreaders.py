@@ -34,7 +34,7 @@ def make(number: int, seed: int = 1) -> tuple[list[Behavior], list[Edge]]:
     rng = random.Random(seed)
     behaviors = []
     for i in range(number):
-        when = {"topic": f"topic-{i // TOPIC}"}
+        when = {"topic": f"topic-{i // TOPIC}", "project_type": "library"}
         if i % 4 == 0:
             when["language"] = ("python", "rust", "go")[i % 3]
         usage = Usage(injected=rng.randrange(30), last_used=NOW - rng.uniform(0, 2000) * HOUR)
@@ -104,7 +104,7 @@ def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Ac
     def spread(context: Context) -> dict[str, float]:
         seeds = {id: _seed(node, context) for id, node in graph.nodes(data="node")}
         part = graph.subgraph([id for id, seed in seeds.items() if seed is not None])
-        values = {id: float(seeds[id]) for id in part}
+        values = {id: seeds[id] or 0.0 for id in part}
         sums = {sign: dict.fromkeys(values, 0.0) for sign in (1, -1)}
         for source, _, arc in part.edges(data=True):
             sums[arc["sign"]][source] += arc["weight"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +108,31 @@ def test_a_count_imports_no_re_where_the_patterns_are_recorded() -> None:
 
     known = all(recorded(pattern) is not None for pattern in patterns().values())
     assert ("re" in imported("import brim; brim.count('naïve', model='gpt-4o')")) is not known
+
+
+def test_what_a_hook_does_imports_nothing_heavy(tmp_path: Path) -> None:
+    """Activate, plan, charge and render from a store: no tokenizer, no YAML, no typing."""
+    from brim.behaviors import Behavior
+    from brim.store import open_store
+
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(Behavior("b", "use-uv", "directive", "Use uv.", when={"language": "python"}), event="learned", now=0)
+    found = imported(f"""
+from brim.store.scopes import open_scopes
+from brim.store.model_costs import model_costs
+from brim.activation.context import Context
+from brim.activation.engine import activate
+from brim.injection.mapper import ActivationTierMapper
+from brim.injection.rendering import render
+with open_scopes(None, {str(tmp_path)!r}, trusted=False, migrate=False, timeout=0.15) as scopes:
+    results = activate(scopes, Context(file="app.py", prompt="run the tests"), now=0)
+    behaviors = scopes.get_many([result.id for result in results])
+    costs = model_costs(scopes, list(behaviors), "markdown", "claude-sonnet-4-5")
+    with scopes.session("s") as session:
+        session.next_prompt()
+        plan = ActivationTierMapper().plan(results, behaviors, budget=session.budget(500), costs=costs, session=session)
+        session.charge(plan)
+    assert render(plan) == "## Directives\\n- Use uv.\\n"
+""")
+    assert found & (HEAVY - {"json"}) == set()
+    assert {name for name in found if name.startswith("brim.tokens.")} <= {"brim.tokens.count", "brim.tokens.calibrate"}

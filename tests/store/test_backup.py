@@ -74,6 +74,17 @@ def test_a_damaged_file_is_replaced_and_kept(path: str, tmp_path: Path, damage: 
     assert Path(kept + "-wal").read_bytes() == b"an old log"
 
 
+def test_the_log_of_a_damaged_file_is_not_read_into_the_restored_one(path: str, tmp_path: Path) -> None:
+    backup = create(path, str(tmp_path / "monday.db"))
+    with open_store(path) as store:
+        store.put(behavior("second"), event="learned", now=2.0)
+        log = Path(path + "-wal").read_bytes()
+    Path(path).write_bytes(b"damaged")
+    Path(path + "-wal").write_bytes(log)
+    restore(backup, path)
+    assert held(path) == ["first"]
+
+
 def test_a_missing_file_is_made(path: str, tmp_path: Path) -> None:
     backup = create(path, str(tmp_path / "monday.db"))
     other = str(tmp_path / "other" / ".brim" / "brim.db")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
 from brim.store import open_store
 from brim.store.rows import behavior_of, edge_of, edge_row, row_of
 from tests.store import making
@@ -41,9 +41,36 @@ def test_an_edge_comes_back_from_its_row_as_it_was(one: Edge) -> None:
 
 
 @pytest.mark.parametrize("row", [("a", "b", "loves", 1.0, None, None), ("a", "b", "requires", 7.0, None, None)])
-def test_an_edge_that_cannot_be_is_an_error_that_says_why(row: tuple[object, ...]) -> None:
-    with pytest.raises(InputError, match=r"loves|7\.0"):
+def test_an_edge_that_cannot_be_is_an_error_that_names_it(row: tuple[object, ...]) -> None:
+    with pytest.raises(StoreError, match=r"'a' to 'b'.*(loves|7\.0)"):
         edge_of(row)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("conditions", "nonsense"),
+        ("conditions", "[3]"),
+        ("kind", "wish"),
+        ("confidence", 7.0),
+        ("canonical", ""),
+        ("tags", "3"),
+        ("provenance", '{"who": 3}'),
+    ],
+)
+def test_a_row_that_brim_cannot_have_written_is_an_error_that_names_it(
+    tmp_path: Path, column: str, value: object
+) -> None:
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(behavior(when={"task": "x"}), event="learned", now=1.0)
+        with store.writing():
+            store.database.run(f"UPDATE behaviors SET {column} = ?", (value,))
+        with pytest.raises(StoreError, match="'b1' cannot be read") as caught:
+            store.behaviors()
+        assert caught.value.reason == "damaged"
+        if column == "conditions":
+            with pytest.raises(StoreError, match="'b1' cannot be read"):
+                store.nodes(["b1"])
 
 
 @pytest.mark.parametrize("text", ["nul \0 inside", "half \ud83d of a pair", "\u202e turned", "a" * 900_000, "\r\n\t "])

@@ -42,6 +42,16 @@ def test_a_tracked_file_is_found_in_every_format_of_the_index(tmp_path: Path, ve
     assert not is_tracked(str(here / ".brim/brim.db"), ignore_case=False)
 
 
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_long_names_before_it_hide_nothing(tmp_path: Path, version: str) -> None:
+    here = cloned(tmp_path / "clone")
+    put(here, *(f"{'-' * 200}{letter}/{'x' * length}" for letter in "abc" for length in (1, 127, 128, 250)))
+    git(here, "add", "-A", "-f")
+    git(here, "update-index", "--index-version", version)
+    assert is_tracked(str(here / ".brim/brim.db"), ignore_case=False)
+    assert not is_tracked(str(here / ".brim/brim"), ignore_case=False)
+
+
 def test_a_file_that_is_only_meant_to_be_added_counts_as_tracked(tmp_path: Path) -> None:
     here = cloned(tmp_path / "clone")
     git(here, "add", "--intent-to-add", ".brim/brim.db")

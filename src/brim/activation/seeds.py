@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from math import exp, sqrt
 
-from brim.behaviors.when import When
+from brim.behaviors.when import PATTERNS, When
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,5 +90,9 @@ def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tu
     known = facts.get(key, ())
     if len(known) == 1:
         return known
-    alone = When(conditions=((key, dict(when.conditions)[key]),))
+    wanted = dict(when.conditions)[key]
+    if key not in PATTERNS:
+        folded = {value.casefold() for value in wanted}
+        return tuple(fact for fact in known if fact.casefold() in folded)
+    alone = When(conditions=((key, wanted),))
     return tuple(fact for fact in known if alone.match({key: (fact,)}).confirmed)

@@ -7,9 +7,10 @@ Every step reads the state at its beginning, so the order in which behaviors are
 from __future__ import annotations
 
 from math import exp, fsum
+from operator import itemgetter
 
 from brim.activation.seeds import SECONDS, seed_of
-from brim.behaviors.kinds import POSITIVE, EdgeKind
+from brim.behaviors.kinds import EdgeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
     from brim.behaviors.edges import Edge
 
     State = dict[str, float]
-    Way = tuple[str, str, str, float, Edge]
+    Way = tuple[str, EdgeKind, str, float, Edge]
     """One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
+
+
+_BY_IDS = itemgetter(0, 1, 2)
+"""Receiver, kind and the edge's own source: with the giver they name one edge."""
 
 
 class Neighbourhood:
@@ -53,10 +58,6 @@ class Neighbourhood:
                 self.seeds[node.id] = seed
                 self.nodes[node.id] = node
 
-    def takes_part(self, id: str) -> bool:
-        """Whether the behavior *id* is among those that were met and are not out."""
-        return self._part.get(id, False)
-
     def expand(self, ids: Iterable[str]) -> None:
         """Learn the edges of those of *ids* whose edges are not known yet, and what is at their other ends."""
         new = [id for id in ids if id not in self.gives]
@@ -67,14 +68,16 @@ class Neighbourhood:
         edges = list(self.source.edges(new))
         self._meet(edges)
         part = self._part
+        conflicts, overrides = EdgeKind.CONFLICTS, EdgeKind.OVERRIDES
         for edge in edges:
-            source, target = edge.source, edge.target
+            source, target, kind = edge.source, edge.target, edge.kind
             if not (part[source] and part[target]):
                 continue
-            ways = gives if edge.kind in POSITIVE else takes
+            one_way = kind is overrides
+            ways = takes if one_way or kind is conflicts else gives
             if source in ways:
                 ways[source].append((target, edge))
-            if target in ways and edge.kind is not EdgeKind.OVERRIDES:
+            if not one_way and target in ways:
                 ways[target].append((source, edge))
         for id in new:
             self.gives[id] = self._shares(gives[id])
@@ -95,10 +98,10 @@ class Neighbourhood:
         passed = self.parameters.spread * self.parameters.decay
         total = fsum([edge.weight for _, edge in ways])
         shares = [
-            (other, str(edge.kind), edge.source, passed * edge.weight * self.freshness(edge) / total, edge)
+            (other, edge.kind, edge.source, passed * edge.weight * self.freshness(edge) / total, edge)
             for other, edge in ways
         ]
-        shares.sort(key=_by_ids)
+        shares.sort(key=_BY_IDS)
         return shares
 
     def freshness(self, edge: Edge) -> float:
@@ -108,17 +111,13 @@ class Neighbourhood:
         return exp(-self.parameters.edge_fading * max(0.0, (self.now - edge.last_activated) / SECONDS))
 
 
-def _by_ids(way: Way) -> tuple[str, str, str]:
-    return way[:3]
-
-
 class Course:
     """How one activation went: the state before the first step and after each, and where each value came from."""
 
     def __init__(self, around: Neighbourhood) -> None:
         self.around = around
         self.states: list[State] = [{id: seed.value for id, seed in around.seeds.items()}]
-        self.origins: dict[str, tuple[str, str]] = {}
+        self.origins: dict[str, tuple[EdgeKind, str]] = {}
         """The kind of edge and the giver of the largest energy, for values that are more than their seed."""
         self.losses: dict[str, float] = {}
         """What conflicts and overrides took away, in all."""

@@ -103,8 +103,7 @@ class _Reader:
                 yield number, text, record
 
     def read_nodes(self, lines: Iterable[str]) -> None:
-        places: dict[str, tuple[int, str]] = {}
-        later: list[tuple[int, str, str, dict[str, Any], str]] = []
+        found: dict[str, tuple[int, str, dict[str, Any], str, list[str]]] = {}
         for number, text, node in self.records("nodes.jsonl", lines, "node"):
             id = _id(node.get("id"), text)
             what = f"node {id}"
@@ -113,24 +112,21 @@ class _Reader:
                 continue
             if node.get("id") == id:
                 del node["id"]
-            related, successor = _related(node), _successor(node)
-            corrections = _corrections(node)
+            says = _related(node), _successor(node), _corrections(node)
             try:
-                behavior = behavior_of(node, id, self.scope)
+                self.behaviors[id] = behavior_of(node, id, self.scope)
             except (InputError, ValueError, RecursionError) as error:
                 self.miss(number, what, f"not brought over: {error}", text)
                 continue
-            if id in places:
-                self.miss(*places[id][:1], what, f"line {number} has the same id, and is used", places[id][1])
-            places[id] = number, text
-            self.behaviors[id] = behavior
-            for correction in corrections:
-                self.learned_from.setdefault(correction, []).append(id)
-            later.append((number, text, id, related, successor))
-        for number, text, id, related, successor in later:
+            if id in found:
+                self.miss(found[id][0], what, f"line {number} has the same id, and is used", found[id][1])
+            found[id] = number, text, *says
+        for id, (number, text, related, successor, corrections) in found.items():
             self.relate(number, text, id, related)
             if successor != id and successor in self.behaviors:
                 self.replace(id, successor)
+            for correction in corrections:
+                self.learned_from.setdefault(correction, []).append(id)
 
     def relate(self, number: int, text: str, id: str, related: dict[str, Any]) -> None:
         """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""

@@ -2,7 +2,8 @@
 
 Its content words in one form each, with a sign (asked for, or turned by a negation), a rank (earlier or later, where
 the rule speaks of order), a role (the preposition before it) and the condition or exception that it stands under; its
-numbers; what looks like code; and the kinds of its negations, conditions and exceptions. A reason (*because …*) is not part of the rule.
+numbers; what looks like code; and the kinds of its negations, conditions and exceptions. A reason (*because …*) is no
+part of the rule.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _NUMBERS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "sev
 class Meaning:
     """What one text says. ``words`` maps each content word to 1, or to -1 where a negation turns it."""
 
-    __slots__ = ("code", "line", "numbers", "order", "passive", "ranks", "roles", "senses", "under", "words")
+    __slots__ = ("code", "line", "numbers", "passive", "ranks", "roles", "senses", "under", "words")
 
     def __init__(self, text: str) -> None:
         self.line = _spaced(one_line(looked_at(text))).replace("Make sure", "Ensure").replace("make sure", "ensure")
@@ -42,7 +43,6 @@ class Meaning:
         self.ranks: dict[str, int] = {}
         self.roles: dict[str, str] = {}
         self.under: dict[str, str] = {}
-        self.order: list[str] = []
         self.passive = False
         _Reader(self).read()
 
@@ -125,7 +125,7 @@ class _Reader:
             self.sentence.append(("then", ""))
         elif marked or not (word in tables.words("fillers.txt") or word in _plain_senses()):
             self.preferring = self.preferring or word in ("prefer", "favor", "favour", "choose", "pick")
-            self._content(_canonical(word))
+            self._content(canonical(word))
         self.after_comma = False
 
     def _being(self, word: str) -> None:
@@ -144,8 +144,6 @@ class _Reader:
         if word not in meaning.words:
             meaning.words[word] = self.sign
             self.clause.append(word)
-            if not self.role:
-                meaning.order.append(word)
         if self.role:
             meaning.roles.setdefault(word, self.role)
         if self.under:
@@ -229,7 +227,7 @@ _kind: dict[str, str] = {}
 _plain: list[frozenset[str]] = []
 
 
-def _canonical(token: str) -> str:
+def canonical(token: str) -> str:
     """Return the one form of *token* that stands for all its forms and synonyms."""
     if not _same:
         for word, others in tables.rows("synonyms.tsv"):

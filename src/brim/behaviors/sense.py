@@ -31,6 +31,8 @@ def sense_words(text: str) -> list[Found]:
     ['never', 'unless']
     """
     singles, phrases, anywhere = _lists()
+    if text.isascii():
+        anywhere = tuple(filter(str.isascii, anywhere))
     found = [Found(at, at + len(sign)) for sign in anywhere for at in _places(text, sign)]
     known = list(_tokens(text))
     for i, (start, end, word) in enumerate(known):

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import namedtuple
 
 from brim.behaviors import tables
-from brim.behaviors.meaning import Meaning
-from brim.behaviors.words import stem
+from brim.behaviors.meaning import Meaning, canonical
+from brim.behaviors.words import tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 NEAR_DUPLICATE = 0.8
 """From here on two texts count as wordings of one rule."""
@@ -51,23 +51,24 @@ def near_duplicate(a: str, b: str) -> bool:
     return similarity(a, b) >= NEAR_DUPLICATE
 
 
-def most_similar(text: str, candidates: Iterable[str]) -> Similar | None:
-    """Return which of *candidates* is most like *text*, the first of equal ones; None if none shares a word with it.
+def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
+    """Return which of *candidates* is most like *text*, the first of equal ones; None if none is, *at_least* so much.
 
-    Only candidates that share enough beginnings of words are looked at closely.
+    Only candidates that share enough beginnings of words are looked at closely: half of them for a near duplicate.
     """
     same, begins = normalized(text), _beginnings(text)
+    enough = 0.5 if at_least >= NEAR_DUPLICATE else 0.2
     meaning: Meaning | None = None
     best: Similar | None = None
     for index, candidate in enumerate(candidates):
         if len(candidate) == len(text) and normalized(candidate) == same:
             return Similar(index, 1.0)
         others = _beginnings(candidate)
-        if 5 * len(begins & others) < 2 * min(len(begins), len(others)):
+        if 2 * len(begins & others) < enough * (len(begins) + len(others)):
             continue
         meaning = meaning or Meaning(text)
         value = _similarity(meaning, Meaning(candidate)) if normalized(candidate) != same else 1.0
-        if value > 0 and (best is None or value > best.similarity):
+        if value > 0 and value >= at_least and (best is None or value > best.similarity):
             best = Similar(index, value)
     return best
 
@@ -85,8 +86,9 @@ def normalized(text: str) -> str:
 def _similarity(a: Meaning, b: Meaning) -> float:
     if not a.words or not b.words:
         return 0.0
-    shared = len(a.words.keys() & b.words.keys())
-    alike = min(0.99, 2 * shared / (len(a.words) + len(b.words)))
+    shared = a.words.keys() & b.words.keys()
+    apart = (_weighty(a) | _weighty(b)) - shared
+    alike = min(0.99, 2 * len(shared) / (2 * len(shared) + len(apart) or 1))
     # Sorted, so that the one question is asked whichever way round it is put.
     first, second = sorted((a, b), key=lambda meaning: meaning.line)
     return alike if _difference(first, second) is None else min(alike, DIFFERENT)
@@ -94,23 +96,21 @@ def _similarity(a: Meaning, b: Meaning) -> float:
 
 def _difference(a: Meaning, b: Meaning) -> str | None:
     shared = a.words.keys() & b.words.keys()
-    if a.senses != b.senses:
-        return f"only one of them has: {', '.join(sorted(a.senses ^ b.senses))}"
-    if a.numbers != b.numbers:
-        return f"other numbers: {', '.join(sorted(a.numbers ^ b.numbers))}"
-    code = sorted({code for code in a.code if code not in b.line} | {code for code in b.code if code not in a.line})
-    if code:
-        return f"only one of them names: {', '.join(code)}"
-    turned = sorted(word for word in shared if a.words[word] != b.words[word] and word != "use")
-    if turned:
-        return f"one asks for what the other one forbids: {', '.join(turned)}"
-    moved = sorted(word for word in shared if a.ranks.get(word) != b.ranks.get(word))
-    if moved:
-        return f"in another order: {', '.join(moved)}"
-    moved = sorted(word for word in shared if a.under.get(word) != b.under.get(word) and word != "use")
-    if moved:
-        return f"only one of them has as a condition: {', '.join(moved)}"
-    return _exchanged(a, b, shared) or _other_words(a, b, shared)
+    named = {code for code in a.code if code not in b.line} | {code for code in b.code if code not in a.line}
+    checks = (
+        ("only one of them has", a.senses ^ b.senses),
+        ("other numbers", a.numbers ^ b.numbers),
+        ("only one of them names", named),
+        ("one asks for what the other one forbids", _apart(shared - {"use"}, a.words, b.words)),
+        ("in another order", _apart(shared, a.ranks, b.ranks)),
+        ("a condition in only one of them", _apart(shared - {"use"}, a.under, b.under)),
+    )
+    found = next((f"{what}: {', '.join(sorted(which))}" for what, which in checks if which), None)
+    return found or _exchanged(a, b, shared) or _other_words(a, b, shared)
+
+
+def _apart(words: set[str], a: Mapping[str, object], b: Mapping[str, object]) -> set[str]:
+    return {word for word in words if a.get(word) != b.get(word)}
 
 
 def _exchanged(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
@@ -127,8 +127,9 @@ def _exchanged(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
     if a.passive is not b.passive:
         doers = sorted(word for word in shared if "by" in (a.roles.get(word), b.roles.get(word)))
         return f"in other places: {', '.join(doers)}" if doers else None
-    mine, yours = ([word for word in meaning.order if word in shared] for meaning in (a, b))
-    if sorted(mine) == sorted(yours):
+    for role in sorted({a.roles.get(word, "") for word in shared}):
+        same = {word for word in shared if a.roles.get(word, "") == role == b.roles.get(word, "")}
+        mine, yours = ([word for word in meaning.words if word in same] for meaning in (a, b))
         apart = sorted({word for word, other in zip(mine, yours, strict=True) if word != other})
         if len(apart) == 2 and len({(a.words[word], a.ranks.get(word)) for word in apart}) == 1:
             return f"in other places: {', '.join(apart)}"
@@ -136,20 +137,30 @@ def _exchanged(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
 
 
 def _other_words(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
-    light = {stem(word) for word in tables.words("light_words.txt")}
-    mine = sorted(a.words.keys() - shared - light)
-    yours = sorted(b.words.keys() - shared - light)
+    mine, yours = sorted(_weighty(a) - shared), sorted(_weighty(b) - shared)
     if (mine and yours) or len(mine) + len(yours) > len(shared) // WORDS_PER_EXTRA:
         return f"only one of them says: {', '.join(mine + yours)}"
     return None
 
 
+def _weighty(meaning: Meaning) -> set[str]:
+    """Return the words that another wording may not leave out."""
+    if not _light:
+        _light.extend(frozenset(map(canonical, tables.words(f"light_{which}.txt"))) for which in ("words", "places"))
+    words, places = _light
+    return {word for word in meaning.words if word not in words and not (word in places and word in meaning.roles)}
+
+
+_light: list[frozenset[str]] = []
+
+
 def _beginnings(text: str) -> set[str]:
-    """Return the first letters of the longer words of *text*: what all forms of a word share, quickly."""
-    if not text.isascii():
-        return {text[at : at + 2] for at in range(min(len(text), 400))}
-    return {word[:4] for word in text.lower().translate(_LETTERS).split() if len(word) > 2 and word not in _COMMON}
+    """Return the first letters of the words of *text* that are no fillers: what all forms of a word share, quickly."""
+    text = text[:_LOOKED_AT].partition(" because ")[0]
+    words = text.lower().translate(_LETTERS).split() if text.isascii() else tokens(text)
+    return {word[:4] for word in words if word not in tables.words("fillers.txt") and word not in _TURNS}
 
 
+_LOOKED_AT = 1_000
 _LETTERS = {code: " " for code in range(128) if not chr(code).isalnum()}
-_COMMON = frozenset(("the", "use", "for", "and", "not", "you", "all", "always", "never", "with", "this", "that"))
+_TURNS = frozenset(("use", "prefer", "not", "never", "dont", "don", "t", "instead", "to", "before"))

@@ -18,7 +18,7 @@ _SHORTEST = 20
 """A border between words before this one would leave too little: then the cut is between two characters."""
 _COMPANY = 12
 """A sense word with fewer characters after it has lost what it speaks of, and counts as cut off."""
-_COMPANY_UNSPACED = 4
+_COMPANY_UNSPACED = 8
 _MARKERS = frozenset("-*+•–")
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _ENDINGS = frozenset(".!?;:,…。！？；：、，")

@@ -21,6 +21,10 @@ HEAD = """\
 """
 
 
+_SPECIAL = frozenset(",[]{}#:&*!|>'\"%@`?")
+"""What means something in YAML, in one place or another."""
+
+
 def as_yaml(behavior: Behavior) -> str:
     """Return what of *behavior* can be edited; ``from_yaml`` of it gives an equal one."""
     from brim.behaviors.kinds import BehaviorKind
@@ -35,7 +39,7 @@ def as_yaml(behavior: Behavior) -> str:
         f"priority: {behavior.priority}",
         f"canonical: {_text(behavior.canonical)}",
     ]
-    return "\n".join(lines) + ("" if lines[-1].endswith("\n") else "\n")
+    return "\n".join(lines) + "\n"
 
 
 def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
@@ -116,13 +120,11 @@ def _conditions(when: dict[str, Any]) -> str:
 
 def _text(text: str) -> str:
     """Return *text* as a block that reads as it is, if YAML can hold it so; else in quotes."""
-    lines = text.split("\n")
-    keep = "+" if text.endswith("\n") else "-"
-    block = f"|2{keep}\n" + "\n".join(f"  {line}" if line else "" for line in lines)
-    if keep == "-" and _read(block) == text:
-        return f"|{block[2:]}" if _read(f"|{block[2:]}") == text else block
-    if keep == "+" and _read(block[:-1] if block.endswith("\n\n") else block) == text:
-        return block
+    short = text.removesuffix("\n")
+    for mark, inside in (("|-", text), ("|2-", text), ("|", short), ("|2+", short)):
+        block = f"{mark}\n" + "\n".join(f"  {line}" if line else "" for line in inside.split("\n"))
+        if _read(block) == text:
+            return block
     return _scalar(text)
 
 
@@ -130,8 +132,7 @@ def _scalar(text: str) -> str:
     """Return *text* on one line, in quotes where it would be read as something else."""
     import yaml
 
-    plain = text.isascii() and text.isprintable() and text == text.strip() and not set(text) & set(",[]{}#:&*!|>'\"%@`?")
-    if plain and text and _read(text) == text:
+    if text.isprintable() and not _SPECIAL.intersection(text) and _read(text) == text:
         return text
     quoted: str = yaml.dump(text, default_style='"', width=float("inf"), allow_unicode=True)
     return quoted.rstrip("\n")
@@ -142,6 +143,7 @@ def _read(written: str) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(f"text: {written}\n")["text"]
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(f"text: {written}\n", Loader=loader)["text"]  # noqa: S506 - both loaders are the safe ones
     except (yaml.YAMLError, ValueError):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.cli.output import paint, printable, table
+from brim.cli.output import note, paint, printable, symbols, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +88,25 @@ def one_line(behavior: Behavior) -> str:
     return summary_of(behavior)
 
 
+def tell_masked(*texts: str) -> int:
+    """Say how many secrets in *texts* the store masks, and return the number."""
+    from brim.masking import masked
+
+    count = sum(masked(text)[1] for text in texts)
+    if count:
+        note(f"{counted(count, 'secret')} masked: what is learned is read by others")
+    return count
+
+
+def counted(count: int, what: str) -> str:
+    """Return *count* with *what* there are so many of.
+
+    >>> counted(1, "pair"), counted(2_000, "pair")
+    ('1 pair', '2,000 pairs')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def day(time: float | None) -> str:
     """Return the date in UTC of *time*, in seconds since 1970; nothing if it is not known."""
     return str(_plain("at", time) or "")[:10]
@@ -105,7 +124,7 @@ def age(time: float | None, now: float) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Return *text* in at most *width* columns, with a ``…`` if something had to go; wide characters take two."""
+    """Return *text* in at most *width* columns, with a mark if something had to go; wide characters take two."""
     text = printable(" ".join(text.split()))
     if len(text) * 2 <= width:
         return text
@@ -120,7 +139,7 @@ def cut(text: str, width: int) -> str:
         if taken <= width - 1:
             end = at + 1
         elif taken > width:
-            return text[: border_at_or_before(text, end)].rstrip() + "…"
+            return text[: border_at_or_before(text, end)].rstrip() + symbols("…", "~")
     return text
 
 

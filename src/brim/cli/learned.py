@@ -31,11 +31,19 @@ class Place:
         self.user = user_folder(os.environ)
         self.now = time.time()
 
-    def open(self) -> Scopes:
-        """Open what is stored here. A person who types a command in a project may use it, trusted or not."""
+    def open(self, *, for_agent: bool = False) -> Scopes:
+        """Open what is stored here. A person who types a command in a project may use it, trusted or not.
+
+        *for_agent* says that it is an agent's session that is told: then the project counts only if it is trusted.
+        """
         from brim.store.scopes import open_scopes
 
-        return open_scopes(self.project, self.user, trusted=True)
+        trusted = True
+        if for_agent and self.project is not None:
+            from brim.store.trust import is_trusted
+
+            trusted = is_trusted(self.project, self.user)
+        return open_scopes(self.project, self.user, trusted=trusted)
 
     def scope(self, options: Namespace) -> str:
         """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
@@ -78,7 +86,10 @@ def add_behavior(
 ) -> None:
     """Add the argument *name*, which means a behavior, or *several*, and completes ids and names."""
     option: Any = parser.add_argument(
-        name, metavar=metavar, nargs="+" if several else None, help=help or "its id, the beginning of its id, or its name"
+        name,
+        metavar=metavar,
+        nargs="+" if several else None,
+        help=help or "its id, the beginning of its id, or its name",
     )
     option.completer = complete_behavior
 
@@ -102,7 +113,7 @@ def add_context(parser: ArgumentParser) -> None:
     about.add_argument("--environment", metavar="NAME", help="such as ci (default: ci if CI is set)")
     about.add_argument("--project-type", metavar="NAME", help="default: from the files in the project's folder")
     about.add_argument("--branch", metavar="NAME", help="default: the one that is checked out")
-    about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed")
+    about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input")
     about.add_argument("--command", default="", metavar="TEXT", help="shell command that is about to run")
     about.add_argument("--set", action="append", metavar="KEY=VALUE", help="a condition of your own; may be repeated")
 
@@ -126,7 +137,13 @@ def context_of(options: Namespace, place: Place) -> Context:
         environment=options.environment or environment(os.environ),
         project_type=options.project_type or (project_types(project) if project else None),
         branch=options.branch or (branch(project) if project else None),
-        prompt=options.prompt,
+        prompt=_standard_input() if options.prompt == "-" else options.prompt,
         command=options.command,
         custom=custom,
     )
+
+
+def _standard_input() -> str:
+    from brim.cli.inputs import Source, chunks
+
+    return "".join(chunks(Source("standard input", path="-"), lambda _: None))

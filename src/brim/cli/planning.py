@@ -74,9 +74,10 @@ class Planner:
     def plan(
         self, budget: int | None, *, whole: bool = False, session: Session | None = None, limited: bool = True
     ) -> InjectionPlan:
-        """Return what goes in within *budget*. *whole* tells everything in full or not at all, the lowest leaving first.
+        """Return what goes in within *budget*.
 
-        Without *limited* it is what the activations alone give: no limit of characters, and no filling up.
+        *whole* tells everything in full or not at all, and the lowest leave first. Without *limited* it is what the
+        activations alone give: no limit of characters, and no filling up.
         """
         from brim.injection.mapper import ActivationTierMapper
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from brim.cli.behaviors import cut
 from brim.cli.output import listed, paint, symbols, terminal_width
 from brim.errors import InputError
 from brim.injection.tiers import Tier
@@ -54,18 +53,17 @@ def drawn(plans: Sequence[InjectionPlan]) -> str:
     lines = list(zip(*(plan.items for plan in plans), strict=True))
     rows, more = listed([[f"{items[0].activation:.2f}", items[0].behavior.name] for items in lines])
     room = terminal_width() - len("0.00") - 4
-    cell = max(1, min(3, (room - NARROWEST) // (2 * len(plans))))
-    bar = cell * len(plans)
     widest = max(len(name) for _, name in rows)
-    width = max(NARROWEST, min(widest, room - bar))
+    cell = max(1, min(3, (room - widest) // len(plans)))
+    width = max(NARROWEST, min(widest, room - cell * len(plans)))
     left = len("0.00") + 2 + width + 2
     picture = [paint(" " * left + _axis([plan.token_budget or 0 for plan in plans], cell), "faint")]
     for (activation, name), items in zip(rows, lines, strict=False):
         cells = "".join(marks[item.tier] * cell for item in items)
-        picture.append(f"{activation}  {_padded(cut(name, width), width)}  {cells}")
+        picture.append(f"{activation}  {_cut(name, width):<{width}}  {cells}")
     if any(plan.over_budget for plan in plans):
         over = "".join(("!" if plan.over_budget else " ") * cell for plan in plans)
-        picture.append(f"{'':4}  {_padded('too much', width)}  {over}".rstrip())
+        picture.append(f"{'':4}  {'too much':<{width}}  {over}".rstrip())
     legend = "  ".join(f"{marks[tier]} {tier}" for tier in DETAIL)
     return "\n".join([*picture, *([more] if more else []), "", legend])
 
@@ -81,22 +79,17 @@ def _round_step(span: int, most: int) -> int:
 
 
 def _axis(budgets: Sequence[int], cell: int) -> str:
-    """Return the line above the columns: the first and the last budget, and those between as far as there is room."""
-    width = cell * len(budgets)
-    last = f"{budgets[-1]:,}"
-    line = f"{budgets[0]:,}"
-    for at in range(1, len(budgets) - 1):
-        label = f"{budgets[at]:,}"
-        begin = at * cell
-        if begin >= len(line) + 4 and begin + len(label) + 2 <= width - len(last):
-            line = line.ljust(begin) + label
-    if len(budgets) == 1:
-        return line
-    return f"{line.ljust(max(len(line) + 1, width - len(last)))}{last}"
+    """Return the line above the columns: the first and the last budget, and as many between as there is room for."""
+    labels = [f"{budget:,}" for budget in budgets]
+    stride = -(-(max(map(len, labels)) + 2) // cell)
+    end = cell * len(budgets) - len(labels[-1])
+    line = labels[0]
+    for at in range(stride, len(budgets) - 1, stride):
+        if at * cell + len(labels[at]) + 2 <= end:
+            line = line.ljust(at * cell) + labels[at]
+    return line if len(budgets) == 1 else f"{line.ljust(max(len(line) + 1, end))}{labels[-1]}"
 
 
-def _padded(text: str, width: int) -> str:
-    import unicodedata
-
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return text + " " * max(0, width - len(text) - wide)
+def _cut(name: str, width: int) -> str:
+    """Return *name*, which is ASCII, in at most *width* columns."""
+    return name if len(name) <= width else name[: width - 1] + symbols("…", "~")

@@ -39,6 +39,8 @@ class Openings:
         self._places: Sequence[int] = range(len(slots))
         """Which slots are still in question; the others are omitted in any better choice."""
         self._open = list(slots)
+        self._rooms = self._possible()
+        """The sets of sections that can be opened, each with the room that its headings leave."""
 
     def solve(self, effort: Effort) -> int:
         """Find the best choice, and return what no choice exceeds: the same value, unless the effort ran out."""
@@ -52,24 +54,22 @@ class Openings:
 
     def _sets(self) -> list[tuple[int, int]]:
         """Return the sets of sections that may hold a better choice, each with its ceiling, highest first."""
-        opened = 0
-        for section in self.headings:
-            opened |= section
-        room: Pair | None = self.room
+        if not self._rooms:
+            return []
+        opened = max(self._rooms, key=int.bit_count)
+        room = self.room
         most, best, ceilings = None, (0, 0), {}
         seen: set[int] = set()
-        while room is not None and opened not in seen and len(seen) < _ROUNDS:
+        while opened not in seen and len(seen) < _ROUNDS:
             seen.add(opened)
             found, picked = prices(self._narrowed(opened), room, self.limited)
             if picked is not None:
                 self._keep(picked)
             at = self._ceilings(found)
-            if not at:
-                return []
             opened = min(at, key=lambda each: (-at[each], each))
             if most is None or at[opened] < most:
                 most, best, ceilings = at[opened], found, at
-            room = self._room_of(opened)
+            room = self._rooms[opened]
         if most is not None:
             self._drop_hopeless(most, best)
         order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
@@ -77,10 +77,7 @@ class Openings:
 
     def _search(self, opened: int, effort: Effort) -> int:
         """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
-        room = self._room_of(opened)
-        if room is None:
-            return IMPOSSIBLE
-        slots = self._narrowed(opened)
+        slots, room = self._narrowed(opened), self._rooms[opened]
         found, picked = prices(slots, room, self.limited)
         if picked is not None:
             self._keep(picked)
@@ -110,17 +107,32 @@ class Openings:
     def _narrowed(self, opened: int) -> list[Options]:
         return [[option for option in options if not option[3] or option[3] & opened] for options in self._open]
 
-    def _room_of(self, opened: int) -> Pair | None:
-        """Return the room that is left under the headings of *opened*, or None if they do not fit."""
-        units, characters = self.room
-        for section, (cost, length) in self.headings.items():
-            if section & opened:
-                units -= cost
-                characters -= length
-        return (units, characters) if units >= 0 and characters >= 0 else None
+    def _possible(self) -> dict[int, Pair]:
+        """Return the sets of sections that have an option for every slot, and room for the shortest of these."""
+        needs: dict[int, dict[int, list[int]]] = {}
+        for options in self._open:
+            if not all(option[3] for option in options):
+                continue
+            reach = 0
+            for option in options:
+                reach |= option[3]
+            for opened, least in needs.setdefault(reach, {opened: [0, 0] for opened in _subsets(reach)}).items():
+                inside = [option for option in options if option[3] & opened]
+                least[0] += min((option[1] for option in inside), default=-IMPOSSIBLE)
+                least[1] += min((option[2] for option in inside), default=-IMPOSSIBLE)
+        found = {}
+        for opened in _subsets(sum(self.headings)):
+            units, characters = self.room
+            for section, (cost, length) in self.headings.items():
+                if section & opened:
+                    units, characters = units - cost, characters - length
+            least = [needs[reach][opened & reach] for reach in needs]
+            if units >= sum(each[0] for each in least) and characters >= sum(each[1] for each in least):
+                found[opened] = units, characters
+        return found
 
     def _ceilings(self, paid: Pair) -> dict[int, int]:
-        """Return what no choice in each set of sections exceeds, at prices *paid*; impossible sets are left out."""
+        """Return what no choice in each set of sections exceeds, at prices *paid*."""
         price, rate = paid
         sums: dict[int, dict[int, int]] = {}
         for options in self._open:
@@ -140,17 +152,10 @@ class Openings:
             least = 0 if free else IMPOSSIBLE
             for opened in parts:
                 parts[opened] += max([least, *[left for left, section in after if section & opened]])
-        everything = 0
-        for section in self.headings:
-            everything |= section
         ceilings = {}
-        for opened in _subsets(everything):
-            room = self._room_of(opened)
-            if room is not None:
-                total = price * room[0] + rate * room[1]
-                total += sum(parts[opened & reach] for reach, parts in sums.items())
-                if total > IMPOSSIBLE // 2:
-                    ceilings[opened] = total
+        for opened, (units, characters) in self._rooms.items():
+            ceilings[opened] = price * units + rate * characters
+            ceilings[opened] += sum(parts[opened & reach] for reach, parts in sums.items())
         return ceilings
 
     def _drop_hopeless(self, most: int, paid: Pair) -> None:

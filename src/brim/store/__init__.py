@@ -4,8 +4,9 @@ In one SQLite file per project and one per user. Bottom up: ``tracked`` and ``fo
 believe, ``database`` is one file opened, ``opening`` tells files of other programs and versions apart and runs the
 ``migrations``. ``rows``, ``triggers``, ``costs`` and ``events`` are how things lie in it, ``writing`` and ``source``
 how behaviors get in and how activation gets at them, ``remembered`` and ``sessions`` what else is kept. ``store`` is
-all of that for one file, ``scopes`` both files as one. ``trust`` says which projects may steer, ``backup`` keeps
-copies, ``project`` reads what a project is.
+all of that for one file. ``precedence`` says what counts of two, and ``scopes`` is both files as one; ``model_costs``
+and ``together`` are what injection reads from them and writes back. ``trust`` says which projects may steer,
+``backup`` keeps copies, ``project`` reads what a project is.
 """
 
 from __future__ import annotations

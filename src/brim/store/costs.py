@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brim.injection.headings import ENCODINGS
 from brim.injection.lines import RENDERER_VERSION
 
 TYPE_CHECKING = False
@@ -11,12 +12,9 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.store.database import Database
 
-ENCODINGS = ("o200k_base", "o200k_harmony", "cl100k_base")
-"""The encodings in which the sum of the lines is the count of the text."""
-
 _READ = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
-    WHERE b.id IN ({}) AND c.format = %s AND c.encoding = %s AND c.renderer = %d
+    WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
 """
 
 
@@ -24,10 +22,8 @@ def read_costs(
     database: Database, ids: Collection[str], format: str, encoding: str
 ) -> dict[tuple[str, int], tuple[int, int]]:
     """Return tokens and characters by id and tier. What another renderer's version has written is left out."""
-    if not (format.isalnum() and encoding.replace("_", "").isalnum()):
-        return {}
-    sql = _READ % (f"'{format}'", f"'{encoding}'", RENDERER_VERSION)
-    return {(id, tier): (tokens, chars) for id, tier, tokens, chars in database.rows_in(sql, ids)}
+    rows = database.rows_in(_READ, dict.fromkeys(ids), format, encoding, RENDERER_VERSION)
+    return {(id, tier): (tokens, chars) for id, tier, tokens, chars in rows}
 
 
 def write_costs(database: Database, behaviors: Iterable[Behavior]) -> None:

@@ -43,13 +43,16 @@ class Database:
         found = self.rows(sql, values)
         return found[0] if found else None
 
-    def rows_in(self, sql: str, values: Iterable[object]) -> list[Any]:
-        """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time."""
+    def rows_in(self, sql: str, values: Iterable[object], *more: object) -> list[Any]:
+        """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time.
+
+        *more* are the values of the question marks after the last ``{}``.
+        """
         given = list(values)
         found: list[Any] = []
         for at in range(0, len(given), MOST_PLACES):
             part = given[at : at + MOST_PLACES]
-            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), part * sql.count("{}"))
+            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), [*part * sql.count("{}"), *more])
         return found
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
@@ -141,6 +144,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
             connection = _unchanging(path, timeout)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA trusted_schema = OFF")  # a file may come from somebody else
     except sqlite3.DatabaseError as error:
         raise in_words(error, path) from None
     return Database(path, connection, readonly=readonly)

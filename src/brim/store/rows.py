@@ -8,6 +8,7 @@ from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.edges import Edge
 from brim.behaviors.kinds import EdgeKind
 from brim.behaviors.when import When
+from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +91,20 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
 
 def behavior_of(row: Sequence[Any]) -> Behavior:
     """Return the behavior that a row of ``COLUMNS`` holds."""
-    at = dict(zip(COLUMNS, row, strict=True))
+    try:
+        return _behavior(dict(zip(COLUMNS, row, strict=True)))
+    except (InputError, ValueError, TypeError, AttributeError) as error:
+        raise unreadable(row[0], error) from None
+
+
+def unreadable(id: object, error: Exception) -> StoreError:
+    """Return the error for a row that brim cannot have written."""
+    return StoreError(
+        f"the behavior {id!r} cannot be read: {error}; 'brim backup restore' puts a backup back", "damaged"
+    )
+
+
+def _behavior(at: dict[str, Any]) -> Behavior:
     return Behavior(
         id=at["id"],
         name=at["name"],
@@ -129,8 +143,8 @@ def edge_of(row: Sequence[Any]) -> Edge:
     """Return the edge that a row of ``EDGE_COLUMNS`` holds."""
     source, target, kind, weight, created_at, last_activated = row
     known = _EDGE_KINDS.get(kind)
-    if known is None or not 0 < weight <= 1:
-        return Edge(source, target, kind, weight)  # which raises, and says why
+    if known is None or not (isinstance(weight, float) and 0 < weight <= 1):
+        raise StoreError(f"the edge from {source!r} to {target!r} cannot be read: {kind!r}, {weight!r}", "damaged")
     return _as_written(Edge, source, target, known, weight, created_at, last_activated)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.activation.source import Node
-from brim.store.rows import EDGE_COLUMNS, edge_of, when_of
+from brim.store.rows import EDGE_COLUMNS, edge_of, unreadable, when_of
 from brim.store.triggers import triggers_in
 
 TYPE_CHECKING = False
@@ -48,5 +48,8 @@ def live_ids(database: Database, ids: Collection[str]) -> set[str]:
 
 def _node(row: Any) -> Node:
     id, conditions, words, injected, confirmed, overridden, last_used = row
-    uses = max(0, injected + confirmed - overridden)
-    return Node(id, when_of(conditions), frozenset(words.split()), uses, last_used)
+    try:
+        uses = max(0, injected + confirmed - overridden)
+        return Node(id, when_of(conditions), frozenset(words.split()), uses, last_used)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise unreadable(id, error) from None

@@ -53,7 +53,7 @@ def _writable(scopes: Scopes) -> dict[str, Store]:
 
 
 def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
-    """Whether *edge* is for the file of *scope*: the one that it came from; a new one goes where ``put_edge`` puts it."""
+    """Whether *edge* is for the file of *scope*: the one it came from; a new one goes where ``put_edge`` puts it."""
     if before is not None:
         return before == held
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")

@@ -9,6 +9,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NAME_LENGTH = 0xFFF
 """The bits of an entry's flags that hold the length of its name."""
 
@@ -81,17 +85,21 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
 
 def _walk(index: bytes, name: bytes, ignore_case: bool) -> bool:
     """Look for *name* in an index of version 4, where each name is told by how it differs from the one before."""
+    # Names are in order, and no other spelling comes after the one in small letters.
+    wanted = name.lower() if ignore_case else name
     for hash_length in (20, 32):
         try:
-            if name in _names(index, hash_length, ignore_case):
-                return True
+            for found in _names(index, hash_length):
+                if (found.lower() if ignore_case else found) == wanted:
+                    return True
+                if found > wanted:
+                    break
         except (IndexError, ValueError):
             continue  # that was not the length of this repository's hashes
     return False
 
 
-def _names(index: bytes, hash_length: int, ignore_case: bool) -> set[bytes]:
-    names = set()
+def _names(index: bytes, hash_length: int) -> Iterator[bytes]:
     at, before = 12, b""
     for _ in range(int.from_bytes(index[8:12], "big")):
         at += 40 + hash_length
@@ -107,5 +115,4 @@ def _names(index: bytes, hash_length: int, ignore_case: bool) -> set[bytes]:
         end = index.index(b"\0", at)
         before = before[: len(before) - dropped] + index[at:end]
         at = end + 1
-        names.add(before.lower() if ignore_case else before)
-    return names
+        yield before

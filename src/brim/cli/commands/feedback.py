@@ -41,7 +41,9 @@ def run(options: Namespace) -> int:
     with place.open() as scopes, scopes.writing():
         behavior = scopes.find(options.id)
         if not behavior.live:
-            raise InputError(f"{named(behavior)} is {behavior.status}, so it cannot have been of use: brim show {behavior.id}")
+            raise InputError(
+                f"{named(behavior)} is {behavior.status}, so it cannot have been of use: brim show {behavior.id}"
+            )
         changed = _judged(behavior, options.verdict, place.now)
         scopes.put(changed, event=options.verdict, now=place.now, note=options.note)
     if options.as_json:

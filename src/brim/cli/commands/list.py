@@ -6,7 +6,7 @@ import shutil
 import sys
 
 from brim.behaviors.kinds import LIVE, BehaviorKind, Status
-from brim.cli.behaviors import age, as_object, cut, kind_of, one_line, shared_values
+from brim.cli.behaviors import age, as_object, counted, cut, kind_of, one_line, shared_values
 from brim.cli.learned import Place
 from brim.cli.output import heading, note, say, say_json, table
 from brim.cli.settings import add_json
@@ -98,7 +98,7 @@ def _table(found: list[Behavior], now: float) -> str:
     for each in found:
         standing = [each.status.value] * with_status + [each.scope] * with_scope
         rows.append([each.id, each.kind.value, *standing, f"{each.usage.count:,}", age(each.created_at, now)])
-    name_width, summary_width = _widths(rows)
+    name_width, summary_width = _widths(rows, max(len(each.name) for each in found))
     for row, each in zip(rows[1:], found, strict=True):
         row[1] = kind_of(each)
         row += [cut(each.name, name_width), cut(one_line(each), summary_width)]
@@ -106,18 +106,19 @@ def _table(found: list[Behavior], now: float) -> str:
     return heading(table(rows, right=frozenset({head.index("uses")})))
 
 
-def _widths(rows: list[list[str]]) -> tuple[int, int]:
+def _widths(rows: list[list[str]], longest: int) -> tuple[int, int]:
     """Return how wide names and summaries may be beside *rows*: as the terminal leaves it, or whole in a pipe."""
     if sys.stdout is None or not sys.stdout.isatty():
         return LONGEST, LONGEST
     taken = max(map(len, table(rows).split("\n")))
     room = max(40, shutil.get_terminal_size((80, 24)).columns - taken - 4)
-    return room * 2 // 5, room - room * 2 // 5
+    name = min(longest, room * 2 // 5)
+    return name, room - name
 
 
 def _nothing(every: list[Behavior], narrowed: bool) -> str:
     if not every:
         return "nothing has been learned yet: brim learn --right 'Use uv, not pip'"
     if narrowed:
-        return f"nothing matches; there are {len(every):,} behaviors in all: brim list --status all"
+        return f"nothing matches; {counted(len(every), 'behavior')} in all: brim list --status all"
     return f"nothing is live; {len(every):,} forgotten or superseded: brim list --status all"

@@ -86,10 +86,14 @@ def _decide(options: Namespace) -> int:
     with place.open() as scopes, scopes.writing():
         for behavior in {each.id: each for each in map(scopes.find, options.ids)}.values():
             if behavior.status is not Status.PENDING:
-                raise InputError(f"{named(behavior)} is no note that waits: it is {behavior.status}; nothing was changed")
+                raise InputError(
+                    f"{named(behavior)} is no note that waits: it is {behavior.status}; nothing was changed"
+                )
             status = Status.ACTIVE if accepts else Status.FORGOTTEN
             changed = behavior.changed(status=status, kind=options.kind or behavior.kind, updated_at=place.now)
-            detail = {"kind": changed.kind.value} if accepts else {"was": behavior.status.value, "reason": options.reason}
+            detail = (
+                {"kind": changed.kind.value} if accepts else {"was": behavior.status.value, "reason": options.reason}
+            )
             scopes.put(changed, event=f"{options.action}ed", now=place.now, **detail)
             decided.append(changed)
     if options.as_json:

@@ -1,0 +1,150 @@
+"""``brim edit``: change a behavior in an editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+
+from brim.cli.asking import answer, is_person_there
+from brim.cli.behavior_file import FIELDS, as_yaml, from_yaml
+from brim.cli.behaviors import as_object, named, tell_masked, tier_tokens, tokens_line
+from brim.cli.learned import Place, add_behavior
+from brim.cli.output import note, printable, say, say_json
+from brim.cli.settings import add_json
+from brim.errors import BrimError, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from brim.behaviors.behavior import Behavior
+
+HELP = """\
+Change a behavior in your editor ($VISUAL, else $EDITOR, else vi): its name, kind, tags, conditions, summary, priority
+and text. What it costs is counted anew, and a summary that was made from the text is made from the new one. If what
+you saved cannot be read, or the behavior was changed meanwhile, your file is kept, and brim says where.
+
+Examples:
+  brim edit use-uv
+  EDITOR='code --wait' brim edit b-3f2a
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    add_behavior(parser)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Let it be edited, store it, and return the exit code."""
+    place = Place()
+    with place.open() as scopes:
+        old = scopes.find(options.id)
+    path = _write(as_yaml(old))
+    try:
+        new = _edited(old, path)
+        fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
+        if new is not None and fields:
+            _store(place, old, {field: getattr(new, field) for field in fields})
+    except BrimError as error:
+        raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    if fields:
+        tell_masked(*(str(getattr(new, field)) for field in ("canonical", "summary") if field in fields))
+    _say(options, place, old.id, fields)
+    return 1 if new is None else 0
+
+
+def _edited(old: Behavior, path: str) -> Behavior | None:
+    """Return what a person made of *old* in the file *path*; None if they took everything out to say no."""
+    before = _read(path)
+    while True:
+        _open_editor(path)
+        text = _read(path)
+        if text == before:
+            return old
+        if not text.strip():
+            return None
+        try:
+            return from_yaml(text, old, os.path.basename(path))
+        except InputError as error:
+            if not is_person_there():
+                raise
+            note(str(error))
+            if answer("Edit it again? [Y/n] ").casefold() in ("n", "no"):
+                raise
+
+
+def _store(place: Place, old: Behavior, changes: dict[str, object]) -> None:
+    """Write *changes*, unless somebody else changed the behavior meanwhile. What was there stays in its history."""
+    with place.open() as scopes, scopes.writing():
+        now = scopes.store(old.scope).get(old.id)
+        if now is None or any(getattr(now, field) != getattr(old, field) for field in (*FIELDS, "status")):
+            raise InputError(f"{named(old)} was changed by somebody else while you edited it: see 'brim show {old.id}'")
+        before = {field: as_object(old)[field] for field in changes}
+        new = now.changed(**changes, scope=old.scope, updated_at=place.now)
+        scopes.put(new, event="edited", now=place.now, before=before)
+
+
+def _say(options: Namespace, place: Place, id: str, fields: list[str]) -> None:
+    with place.open() as scopes:
+        behavior = scopes.find(id)
+        tokens = tier_tokens(scopes, behavior, place.config)
+    if options.as_json:
+        say_json({"changed": fields, "behavior": as_object(behavior), "tokens": tokens})
+    elif fields:
+        say(printable(f"changed: {named(behavior)}: {', '.join(fields)}"))
+        say(f"tokens: {tokens_line(tokens)}")
+    else:
+        say(printable(f"unchanged: {named(behavior)}"))
+
+
+def _kept(path: str, before: str) -> str:
+    """Return the words that say where a person's work is; a file in which there is none is removed."""
+    try:
+        if _read(path) != before:
+            return f", and what you wrote is in {path}"
+    except InputError:
+        return f", and what you wrote is in {path}"
+    shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+    return ""
+
+
+def _open_editor(path: str) -> None:
+    import subprocess
+
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    try:
+        words = shlex.split(editor) or ["vi"]
+    except ValueError as error:
+        raise InputError(f"the editor {editor!r} cannot be read as a command ({error}): set EDITOR") from None
+    try:
+        code = subprocess.call([*words, path])  # noqa: S603 - the person's own editor
+    except OSError as error:
+        raise InputError(f"the editor {editor!r} cannot be started: {error.strerror or error}: set EDITOR") from None
+    if code:
+        raise InputError(f"the editor {editor!r} ended with {code}")
+
+
+def _write(text: str) -> str:
+    """Write *text* to a new file that only its owner can read, and return its path."""
+    from tempfile import mkdtemp
+
+    try:
+        path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"no file to edit can be made: {error.strerror or error}; is there room for it?") from None
+    return path
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None

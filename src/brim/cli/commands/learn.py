@@ -1,0 +1,153 @@
+"""``brim learn``: learn a rule from a correction."""
+
+from __future__ import annotations
+
+from brim.behaviors.kinds import BehaviorKind
+from brim.cli.behaviors import as_object, facts, named, tell_masked, tier_tokens, tokens_line
+from brim.cli.learned import Place, add_scope
+from brim.cli.output import note, printable, say, say_json
+from brim.cli.settings import add_json
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from typing import Any
+
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.learn import Learned
+    from brim.store.scopes import Scopes
+
+HELP = """\
+Learn what is right, for this project or, with --user, for all of them. Kind, name, tags and conditions are found out
+from the text, unless they are given. What says nearly the same as something that is known is merged into it, and both
+texts are kept; --force-new keeps them apart. Secrets are masked.
+
+Examples:
+  brim learn --right 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
+  brim learn --right 'Never push to main.' --kind constraint --user
+  brim learn --right - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--right", required=True, metavar="TEXT", help="what to do; - reads it from standard input")
+    parser.add_argument("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from there")
+    parser.add_argument("--file", default="", metavar="FILE", help="file that it was about: its language is a condition")
+    parser.add_argument("--task", default="", metavar="TASK", help="what was being done, such as testing: a condition")
+    parser.add_argument("--tags", default="", metavar="A,B", help="what it is about (default: found out)")
+    parser.add_argument("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: found out)")
+    parser.add_argument("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)")
+    text = "condition under which it matters; may be repeated, and then replaces what would be found out"
+    parser.add_argument("--when", action="append", metavar="KEY=VALUE", help=text)
+    parser.add_argument("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)")
+    parser.add_argument("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)")
+    parser.add_argument("--force-new", action="store_true", help="merge it with nothing")
+    add_scope(parser)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Learn it, and say what was learned."""
+    if options.right == options.wrong == "-":
+        raise InputError("--right and --wrong cannot both be standard input")
+    said = _said(options)
+    place = Place()
+    scope = place.scope(options)
+    learn(**said, scope=scope, now=place.now)  # what is wrong with it is said before a file is made
+    if scope == "project":
+        place.begin_project()
+    threshold = place.config["behaviors.near_duplicate"]
+    with place.open() as scopes:
+        with scopes.writing(scope):
+            learned = _store(options, said, scope, place, scopes, threshold)
+        stored = scopes.store(scope).get(learned.behavior.id) or learned.behavior
+        tokens = tier_tokens(scopes, stored, place.config)
+        path = scopes.store(scope).path
+        like = _elsewhere(stored, scopes, threshold)
+    _say(options, learned, stored, tokens, path, like)
+    if scope == "project":
+        place.tell_trust()
+    return 0
+
+
+def _said(options: Namespace) -> dict[str, Any]:
+    """Return what ``learn`` is told."""
+    when: dict[str, list[str]] = {}
+    for pair in options.when or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not value:
+            raise InputError(f"--when takes KEY=VALUE, not {pair!r}")
+        when.setdefault(key, []).append(value)
+    return {
+        "right": _text(options.right),
+        "wrong": _text(options.wrong),
+        "file": options.file,
+        "task": options.task,
+        "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
+        "kind": options.kind,
+        "name": options.name,
+        "when": when or None,
+    }
+
+
+def _text(given: str) -> str:
+    if given != "-":
+        return given
+    from brim.cli.messages import read_text
+
+    return read_text("-")
+
+
+def _store(
+    options: Namespace, said: dict[str, Any], scope: str, place: Place, scopes: Scopes, threshold: float
+) -> Learned:
+    """Learn it among what is in the file of *scope*, which nobody else can change meanwhile."""
+    known = scopes.store(scope).behaviors()
+    # A rule is always the same as itself: what --force-new keeps apart is other wordings.
+    threshold = 1.0 if options.force_new else threshold
+    learned = learn(**said, scope=scope, now=place.now, existing=known, near_duplicate=threshold)
+    behavior = learned.behavior.changed(
+        summary=options.summary or learned.behavior.summary,
+        priority=learned.behavior.priority if options.priority is None else options.priority,
+    )
+    text, old = cleaned(said["right"]), learned.merged_with
+    event = "learned" if old is None else "confirmed" if text in (old.canonical, *old.variants) else "merged"
+    detail = {} if old is None else {"text": text, "changes": list(learned.changes)}
+    scopes.put(behavior, event=event, now=place.now, **detail)
+    return learned._replace(behavior=behavior)
+
+
+def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:
+    """Return what says the same in the other file, if something there does."""
+    other = scopes.user if behavior.scope == "project" else scopes.project
+    live = [each for each in other.behaviors(LIVE) if each.live] if other is not None else []
+    found = most_similar(behavior.canonical, [each.canonical for each in live])
+    return live[found.index] if found is not None and found.similarity >= threshold else None
+
+
+def _say(
+    options: Namespace, learned: Learned, stored: Behavior, tokens: dict[str, int], path: str, like: Behavior | None
+) -> None:
+    old = learned.merged_with
+    if options.as_json:
+        merged_with = None if old is None else as_object(old)
+        more = {"merged_with": merged_with, "changes": list(learned.changes), "tokens": tokens, "file": path}
+        say_json({"behavior": as_object(stored), **more, "like": None if like is None else as_object(like)})
+    else:
+        say(printable(f"learned: {named(stored)}" if old is None else f"known already: {named(stored)}"))
+        rows = [
+            ("kind", stored.kind.value),
+            ("tags", ", ".join(stored.tags)),
+            ("when", str(stored.when)),
+            ("summary", cut(one_line(stored), LONGEST)),
+            ("tokens", tokens_line(tokens)),
+            ("stored in", path),
+            ("changed", "\n".join(learned.changes) if old is not None else ""),
+        ]
+        say(facts(rows))
+    tell_masked(_text_given(options.right), _text_given(options.wrong), options.summary)
+    if like is not None:
+        whose = "for every project" if like.scope == "user" else "in this project"
+        note(f"{named(like)} says nearly the same {whose}; both are kept: brim merge {stored.id} {like.id}")

@@ -1,0 +1,43 @@
+"""The store's files as a person sees them: where each scope's is, and how large."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.cli.learned import Place
+
+
+def scope_folders(place: Place) -> dict[str, str]:
+    """Return the folder of each scope that there is here, whether anything is in it or not."""
+    found = {"user": place.user}
+    if place.project is not None:
+        found["project"] = os.path.join(place.project, ".brim")
+    return found
+
+
+def store_paths(place: Place) -> dict[str, str]:
+    """Return the store's file of each scope, whether it is there or not."""
+    from brim.store.folder import FILE
+
+    return {scope: os.path.join(folder, FILE) for scope, folder in scope_folders(place).items()}
+
+
+def size_of(path: str) -> int:
+    """Return the bytes of a store's file, with the log that SQLite keeps beside it."""
+    size = 0
+    for part in ("", "-wal"):
+        try:
+            size += os.path.getsize(path + part)
+        except OSError:
+            continue
+    return size
+
+
+def readable_size(size: int) -> str:
+    """Return *size*, in bytes, in the unit that reads best: thousands, not 1,024s."""
+    for unit, one in (("GB", 10**9), ("MB", 10**6), ("kB", 1_000)):
+        if size >= one:
+            return f"{size / one:,.1f} {unit}"
+    return f"{size:,} B"

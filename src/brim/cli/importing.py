@@ -1,0 +1,249 @@
+"""What an import does, in three steps that every kind of import shares: find the difference, show it and ask, store it.
+
+Nothing that is here is removed. What the file says anew is taken over; how a behavior has fared here (its uses, its
+confidence) stays, a text that is replaced is kept among its other wordings, and what was put away here stays put away.
+"""
+
+from __future__ import annotations
+
+from brim._frozen import Frozen
+from brim.behaviors.behavior import Provenance
+from brim.cli.asking import says_yes
+from brim.cli.behaviors import as_object
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable, Mapping
+
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.edges import Edge
+    from brim.cli.learned import Place
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
+
+
+class Change(Frozen):
+    """A behavior that would be written, and the one that it takes the place of: None if it is new."""
+
+    __slots__ = ("behavior", "old", "fields")
+
+    behavior: Behavior
+    old: Behavior | None
+    fields: tuple[str, ...]
+    """What is other than before."""
+
+    def __init__(self, behavior: Behavior, old: Behavior | None = None, fields: Iterable[str] = ()) -> None:
+        self._fill(behavior=behavior, old=old, fields=tuple(fields))
+
+
+class EdgeChange(Frozen):
+    """An edge that would be written to the file of *scope*, and the one that it takes the place of."""
+
+    __slots__ = ("scope", "edge", "old")
+
+    scope: str
+    edge: Edge
+    old: Edge | None
+
+    def __init__(self, scope: str, edge: Edge, old: Edge | None = None) -> None:
+        self._fill(scope=scope, edge=edge, old=old)
+
+
+class Plan(Frozen):
+    """What an import would write, what is here already, and what there is to say about it."""
+
+    __slots__ = ("changes", "same", "edges", "same_edges", "dangling", "notes")
+
+    changes: tuple[Change, ...]
+    same: tuple[str, ...]
+    """The ids of behaviors that are here as they are in the file."""
+    edges: tuple[EdgeChange, ...]
+    same_edges: int
+    dangling: tuple[Edge, ...]
+    """Edges that lead to a behavior that is neither here nor in the file. They are left out."""
+    notes: tuple[str, ...]
+
+    def __init__(
+        self,
+        changes: Iterable[Change] = (),
+        same: Iterable[str] = (),
+        edges: Iterable[EdgeChange] = (),
+        same_edges: int = 0,
+        dangling: Iterable[Edge] = (),
+        notes: Iterable[str] = (),
+    ) -> None:
+        self._fill(
+            changes=tuple(changes),
+            same=tuple(same),
+            edges=tuple(edges),
+            same_edges=same_edges,
+            dangling=tuple(dangling),
+            notes=tuple(notes),
+        )
+
+    @property
+    def added(self) -> list[Change]:
+        """What is new."""
+        return [change for change in self.changes if change.old is None]
+
+    @property
+    def altered(self) -> list[Change]:
+        """What is here in another form."""
+        return [change for change in self.changes if change.old is not None]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.changes and not self.edges
+
+
+def plan_of(scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple[str, Edge]], *, now: float) -> Plan:
+    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with theirs."""
+    incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
+    have = _have(scopes, incoming)
+    changes, same, notes = [], [], []
+    for key, new in sorted(incoming.items()):
+        old = have.get(key)
+        if old is None:
+            changes.append(Change(new if new.created_at is not None else new.changed(created_at=now)))
+            continue
+        wanted = updated(old, new)
+        if fields := [field for field in wanted.__slots__ if getattr(wanted, field) != getattr(old, field)]:
+            changes.append(Change(wanted.changed(updated_at=now), old, fields))
+        else:
+            same.append(new.id)
+        if new.live and not old.live:
+            notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim unforget {old.id}")
+    return _with_edges(scopes, Plan(changes, same, notes=notes + _outranked(scopes, incoming)), incoming, edges, now)
+
+
+def updated(old: Behavior, new: Behavior) -> Behavior:
+    """Return *old* with what *new* says of it, so that nothing is lost and doing it again changes nothing."""
+    texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
+    kept: dict[str, object] = {
+        "scope": old.scope,
+        "usage": old.usage,
+        "confidence": old.confidence,
+        "updated_at": old.updated_at,
+        "supersedes": dict.fromkeys((*old.supersedes, *new.supersedes)),
+        "variants": [text for text in texts if text != new.canonical],
+    }
+    if not old.live:
+        kept.update(status=old.status, superseded_by=old.superseded_by)
+    # What a file leaves out it does not deny.
+    if new.created_at is None:
+        kept["created_at"] = old.created_at
+    if new.provenance == Provenance():
+        kept["provenance"] = old.provenance
+    if not new.extra:
+        kept["extra"] = old.extra
+    return new.changed(**kept)
+
+
+def as_stored(behavior: Behavior) -> Behavior:
+    """Return *behavior* as the store would give it back: with its secrets masked."""
+    from brim.masking import mask
+    from brim.store.rows import behavior_of, row_of
+
+    return behavior_of(row_of(behavior, frozenset(), mask))
+
+
+def carry_out(
+    options: Namespace,
+    place: Place,
+    scopes: Scopes,
+    make: Callable[[], Plan],
+    show: Callable[[Plan], None],
+    *,
+    source: str,
+    event: str = "imported",
+) -> tuple[Plan, bool]:
+    """Show the plan, ask if that was not answered by ``--yes``, and store it; return it, and whether it was stored.
+
+    What was agreed to is what is stored: if somebody else wrote meanwhile so that it would be something else, nothing is.
+    """
+    plan = make()
+    show(plan)
+    if plan.is_empty or options.dry_run or not says_yes("Store this?", yes=options.yes):
+        return plan, False
+    used = {change.behavior.scope for change in plan.changes} | {change.scope for change in plan.edges}
+    if "project" in used:
+        place.begin_project()
+    with scopes.writing(*sorted(used)):
+        again = make()
+        if again != plan and not options.yes:
+            raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
+        for scope in sorted(used):
+            _store(scopes.store(scope), scope, again, source, event, place.now)
+    return again, True
+
+
+def _store(store: Store, scope: str, plan: Plan, source: str, event: str, now: float) -> None:
+    from brim.store.events import Event
+
+    for change in plan.changes:
+        if change.behavior.scope == scope:
+            before = {}
+            if change.old is not None:
+                old = as_object(change.old)
+                before = {"before": {field: old[field] for field in change.fields if field not in ("canonical", "variants")}}
+            store.put(change.behavior, event=event, now=now, file=source, **before)
+    edges = [change for change in plan.edges if change.scope == scope]
+    if edges:
+        store.put_edges([change.edge for change in edges])
+        before_edges = [str(change.old) for change in edges if change.old is not None]
+        detail = {"file": source, "edges": [str(change.edge) for change in edges], "before": before_edges}
+        store.record(Event("connected", now, detail=detail))
+
+
+def _have(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> dict[tuple[str, str], Behavior]:
+    """Return what is in each file under the ids that come in for it; it counts as of that file's scope."""
+    found = {}
+    for scope, store in (("project", scopes.project), ("user", scopes.user)):
+        ids = [id for of, id in incoming if of == scope]
+        for id, behavior in (store.get_many(ids) if store is not None else {}).items():
+            found[scope, id] = behavior.changed(scope=scope)
+    return found
+
+
+def _outranked(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> list[str]:
+    """Say which of the project's entries would not count, since the user has a constraint of that id."""
+    ids = [id for scope, id in incoming if scope == "project"]
+    own = scopes.user.get_many(ids) if scopes.user is not None else {}
+    return [
+        f"{each.name} ({id}) is a constraint of your own: yours stays as it is, and counts"
+        for id, each in sorted(own.items())
+        if each.live and each.kind == "constraint"
+    ]
+
+
+def _with_edges(
+    scopes: Scopes,
+    plan: Plan,
+    incoming: Mapping[tuple[str, str], Behavior],
+    edges: Iterable[tuple[str, Edge]],
+    now: float,
+) -> Plan:
+    given = list(edges)
+    ends = {end for _, edge in given for end in (edge.source, edge.target)}
+    known = {id for _, id in incoming} | scopes.get_many(ends).keys()
+    stores = {"project": scopes.project, "user": scopes.user}
+    have = {
+        (scope, edge.source, edge.target, edge.kind): edge
+        for scope, store in stores.items()
+        for edge in (store.edges_touching(ends) if store is not None else ())
+    }
+    changes, dangling, same = [], [], 0
+    for scope, edge in given:
+        old = have.get((scope, edge.source, edge.target, edge.kind))
+        if not {edge.source, edge.target} <= known:
+            dangling.append(edge)
+        elif old is None:
+            changes.append(EdgeChange(scope, edge if edge.created_at is not None else edge.changed(created_at=now)))
+        elif old.weight == edge.weight:
+            same += 1
+        else:
+            changes.append(EdgeChange(scope, old.changed(weight=edge.weight), old))
+    return Plan(plan.changes, plan.same, changes, same, dangling, plan.notes)

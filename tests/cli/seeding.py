@@ -1,0 +1,72 @@
+"""Rules that were learned before a command runs, and what it made of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from brim.behaviors import Behavior, Edge
+from brim.store import Event, open_store
+from tests.cli.conftest import Brim, Ran
+
+DAY = 86_400.0
+THEN = 1_700_000_000.0
+"""2023-11-14 22:13:20 in UTC."""
+
+
+def rule(id: str, text: str = "Use uv, never pip.", **fields: Any) -> Behavior:
+    """Return a behavior that was learned *THEN*, named after its id unless *fields* say otherwise."""
+    given = {"name": f"name-{id}", "kind": "directive", "created_at": THEN, "updated_at": THEN, **fields}
+    return Behavior(id=id, canonical=text, **given)
+
+
+def database(brim: Brim, scope: str = "user") -> Path:
+    """Return the file of *scope*; with ``project`` the working folder becomes one."""
+    if scope == "project":
+        (brim.cwd / ".git").mkdir(exist_ok=True)
+    folder = (brim.cwd if scope == "project" else brim.home) / ".brim"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    return folder / "brim.db"
+
+
+def seed(brim: Brim, *things: Behavior | Edge, scope: str = "user") -> None:
+    """Store *things* as somebody would have, THEN."""
+    with open_store(str(database(brim, scope))) as store:
+        for thing in things:
+            if isinstance(thing, Edge):
+                store.put_edge(thing, now=THEN)
+            else:
+                store.put(thing.changed(scope=scope), event="learned", now=THEN)
+
+
+def stored(brim: Brim, id: str, scope: str = "user") -> Behavior:
+    """Return the behavior *id* as it lies in the file."""
+    with open_store(str(database(brim, scope))) as store:
+        found = store.get(id)
+    assert found is not None, id
+    return found
+
+
+def everything(brim: Brim, scope: str = "user") -> list[Behavior]:
+    """Return every behavior in the file."""
+    with open_store(str(database(brim, scope))) as store:
+        return store.behaviors()
+
+
+def edges(brim: Brim, scope: str = "user") -> list[Edge]:
+    """Return every edge in the file."""
+    with open_store(str(database(brim, scope))) as store:
+        return store.all_edges()
+
+
+def events(brim: Brim, id: str, scope: str = "user") -> list[Event]:
+    """Return what happened to the behavior *id*, oldest first."""
+    with open_store(str(database(brim, scope))) as store:
+        return store.events(behavior=id)
+
+
+def refused(ran: Ran, *words: str, code: int = 2) -> None:
+    """Assert that *ran* printed nothing and said each of *words* on standard error."""
+    assert (ran.code, ran.out) == (code, ""), ran
+    for word in words:
+        assert word in ran.err, ran.err

@@ -1,0 +1,52 @@
+"""Behaviors in the files that the command reads, written as the library writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.edges import Edge
+from brim.store.events import Event
+from brim.store.store import open_store
+from tests.cli.conftest import Brim
+
+THEN = 1_700_000_000.0
+"""When everything was learned."""
+
+
+def behavior(id: str, kind: str = "directive", text: str = "", **fields: Any) -> Behavior:
+    """A behavior whose name is ``name-ID`` and whose text says which one it is."""
+    fields = {"name": f"name-{id}", "created_at": THEN, **fields}
+    return Behavior(id=id, kind=kind, canonical=text or f"The whole text of {id}.", **fields)
+
+
+def file_of(brim: Brim, scope: str = "user") -> Path:
+    """Where the file of *scope* is."""
+    return (brim.home if scope == "user" else brim.cwd) / ".brim" / "brim.db"
+
+
+def remember(brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user") -> None:
+    """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder a project."""
+    with open_store(str(file_of(brim, scope))) as store:
+        store.put_many([each.changed(scope=scope) for each in behaviors], event="learned", now=THEN)
+        store.put_edges(edges)
+
+
+def recalled(brim: Brim, scope: str = "user") -> dict[str, Behavior]:
+    """What the file of *scope* holds, by id."""
+    with open_store(str(file_of(brim, scope))) as store:
+        return {each.id: each for each in store.behaviors()}
+
+
+def edges_in(brim: Brim, scope: str = "user") -> list[Edge]:
+    """The edges in the file of *scope*."""
+    with open_store(str(file_of(brim, scope))) as store:
+        return store.all_edges()
+
+
+def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
+    """What happened, of *kind*."""
+    with open_store(str(file_of(brim, scope))) as store:
+        return store.events(kind=kind)

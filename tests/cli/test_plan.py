@@ -1,0 +1,168 @@
+"""``brim plan`` shows what would go in at which tier, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from brim.behaviors.edges import Edge
+from tests.cli.conftest import Brim
+from tests.cli.stored import behavior, file_of, remember
+
+LONG = "It is said here once more, and in more words than it takes to say it, so that it costs something. " * 4
+
+
+def some(brim: Brim) -> None:
+    remember(
+        brim,
+        behavior("a", text=f"First. {LONG}", summary="First.", when={"language": "python", "task": "testing"}),
+        behavior("b", text=f"Second. {LONG}", summary="Second.", when={"language": "python"}),
+        behavior("c", "constraint", f"Never. {LONG}", summary="Never."),
+        behavior("d", text=f"Away. {LONG}", summary="Away.", when={"environment": "ci"}),
+        edges=[Edge("b", "d", "requires", 1.0)],
+    )
+
+
+HERE = ("--file", "a.py", "--task", "testing")
+
+
+def test_each_row_says_how_much_which_tier_and_why(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE)
+    assert (ran.code, ran.err) == (0, "")
+    rows = [line.split() for line in ran.lines]
+    assert rows[0] == ["activation", "tier", "tokens", "kind", "name", "why"]
+    assert [row[4] for row in rows[1:5]] == ["name-a", "name-b", "name-c", "name-d"]
+    assert rows[1][1] == "full"
+    assert "task testing" in ran.lines[1]
+    assert "language python" in ran.lines[1]
+    assert rows[3][:2] + rows[3][3:] == ["0.50", "summary", "constraint", "name-c", "always"]
+    assert "requires name-b" in ran.lines[4]
+    assert "of 2,000 tokens, exact for o200k_base, markdown, lowest-first" in ran.out
+
+
+def test_what_gave_way_shows_both_tiers(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE, "--token-budget", "140")
+    assert ran.code == 0
+    assert "full → summary" in ran.out
+    assert "cut from full: over budget" in ran.out
+    assert "cut or left out to fit 140 tokens" in ran.out
+    ascii_only = brim("plan", *HERE, "--token-budget", "140", env={"PYTHONIOENCODING": "ascii"})
+    assert "full -> summary" in ascii_only.out
+
+
+def test_the_json_has_the_fields_of_a_plan(brim: Brim) -> None:
+    some(brim)
+    found = brim("plan", *HERE, "--token-budget", "140", "--json").json
+    assert [item["id"] for item in found["items"]] == ["a", "b", "c", "d"]
+    assert sorted(found["full"] + found["summarized"] + found["name_only"] + found["omitted"]) == ["a", "b", "c", "d"]
+    assert found["total_tokens"] <= found["token_budget"] == 140
+    assert found["context"] == {"file": ["a.py"], "task": ["testing"], "language": ["python"]}
+    cut = [item for item in found["items"] if item["tier"] != item["mapped"]]
+    assert cut
+    assert all("over budget" in item["reason"] for item in cut)
+
+
+def test_optimal_proves_itself(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE, "--token-budget", "140", "--strategy", "optimal")
+    assert "value " in ran.out
+    found = brim("plan", *HERE, "--token-budget", "140", "--strategy", "optimal", "--json").json
+    lowest = brim("plan", *HERE, "--token-budget", "140", "--json").json
+    assert lowest["value"] <= found["value"] <= found["upper_bound"]
+    assert found["gap"] == pytest.approx(found["upper_bound"] - found["value"])
+    assert lowest["upper_bound"] is None
+
+
+def test_constraints_that_are_too_much_end_with_1(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE, "--token-budget", "3")
+    assert ran.code == 1
+    assert "1 constraint" in ran.err
+    assert "over the budget" in ran.err
+    assert brim("plan", *HERE, "--token-budget", "3", "--json").json["over_budget"] is True
+
+
+def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE, "--token-budget", "0..400..100")
+    assert (ran.code, ran.err) == (0, "")
+    bars = {line.split()[1]: line.split()[2] for line in ran.lines[1:5]}
+    found = brim("plan", *HERE, "--token-budget", "0..400..100", "--json").json["plans"]
+    marks = {"full": "█", "summary": "▓", "name-only": "░", "omitted": "·"}
+    assert [plan["token_budget"] for plan in found] == [0, 100, 200, 300, 400]
+    cell = len(bars["name-a"]) // 5
+    for at, name in enumerate(["name-a", "name-b", "name-c", "name-d"]):
+        assert bars[name] == "".join(marks[plan["items"][at]["tier"]] * cell for plan in found)
+    assert "█ full  ▓ summary  ░ name-only  · omitted" in ran.out
+    whole = brim("plan", *HERE, "--token-budget", "unlimited", "--json").json["total_tokens"]
+    assert f"everything at its own tier takes {whole:,} tokens" in ran.out
+
+
+@pytest.mark.parametrize("columns", ["40", "60", "100", "300"])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_range_stays_within_the_terminal(brim: Brim, columns: str, encoding: str) -> None:
+    remember(brim, behavior("long", name="n" * 80), behavior("short", "constraint"))
+    env = {"COLUMNS": columns, "PYTHONIOENCODING": encoding}
+    ran = brim("plan", "--token-budget", "0..2300..100", env=env)
+    assert ran.code == 0
+    picture = ran.out.partition("\n\n")[0].splitlines()
+    assert max(map(len, picture)) <= int(columns)
+    ends = {len(line) for line in picture}
+    assert len(ends) == 1
+
+
+def test_a_range_whose_largest_budget_is_too_small_ends_with_1(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", "--token-budget", "1..3")
+    assert ran.code == 1
+    assert "too much" in ran.out
+    assert brim("plan", "--token-budget", "1..50").code == 0
+
+
+@pytest.mark.parametrize("budget", ["-5", "2k", "1..", "9..1", "0..100000..1", "1..2..0"])
+def test_a_budget_that_is_none_is_wrong_usage(brim: Brim, budget: str) -> None:
+    some(brim)
+    ran = brim("plan", f"--token-budget={budget}")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--token-budget" in ran.err
+
+
+def test_a_limit_of_characters_binds_too(brim: Brim) -> None:
+    some(brim)
+    ran = brim("plan", *HERE, "--max-chars", "100")
+    assert ran.code == 0
+    assert "of 100 characters" in ran.out
+    assert brim("plan", *HERE, "--max-chars", "100", "--json").json["characters"] <= 100
+
+
+def test_spare_budget_is_filled_when_asked_for(brim: Brim) -> None:
+    some(brim)
+    assert "c" in brim("plan", *HERE, "--json").json["summarized"]
+    assert "c" in brim("plan", *HERE, "--fill", "--json").json["full"]
+    env = {"BRIM_INJECTION_FILL": "true"}
+    assert "c" in brim("plan", *HERE, "--json", env=env).json["full"]
+    assert "c" in brim("plan", *HERE, "--no-fill", "--json", env=env).json["summarized"]
+
+
+def test_thresholds_and_constants_come_from_the_settings(brim: Brim) -> None:
+    some(brim)
+    assert "b" in brim("plan", *HERE, "--json").json["full"]
+    brim.configure(user="tiers:\n  full: 0.95\nactivation:\n  always: 0.9\n")
+    found = brim("plan", *HERE, "--json").json
+    assert "b" in found["summarized"]
+    assert "c" in found["full"]
+
+
+def test_a_plan_records_nothing(brim: Brim) -> None:
+    some(brim)
+    before = file_of(brim).read_bytes()
+    assert brim("plan", *HERE).code == 0
+    assert file_of(brim).read_bytes() == before
+
+
+def test_only_what_is_live_is_planned(brim: Brim) -> None:
+    remember(brim, behavior("x", status="forgotten"), behavior("y", status="superseded", superseded_by="x"))
+    ran = brim("plan")
+    assert (ran.code, ran.out) == (0, "")
+    assert "matters here" in ran.err
