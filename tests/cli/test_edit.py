@@ -57,7 +57,9 @@ def kept(brim: Brim) -> list[Path]:
 def test_what_was_edited_is_stored_and_costed_anew(brim: Brim) -> None:
     seed(brim, OLD)
     before = brim("show", "b-1", "--json").json["tokens"]
-    ran = edit(brim, "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')")
+    ran = edit(
+        brim, "text = text.replace('Ask first.', 'Ask first, and wait for an answer.').replace('use-uv', 'uv-only')"
+    )
     assert (ran.code, ran.err) == (0, "")
     assert "name, summary, canonical" in ran.out
     after = stored(brim, "b-1")
@@ -76,7 +78,8 @@ def test_the_old_text_stays_in_the_history(brim: Brim) -> None:
 
 def test_every_field_can_be_edited(brim: Brim) -> None:
     seed(brim, OLD)
-    new = "name: n\nkind: constraint\ntags: [x]\nwhen: {task: testing, team: 7}\nsummary: s\npriority: 9\ncanonical: |\n  Hi\n"
+    new = "name: n\nkind: constraint\ntags: [x]\nwhen: {task: testing, team: 7}\nsummary: s\npriority: 9\n"
+    new += "canonical: |\n  Hi\n"
     found = edit(brim, f"text = {new!r}", "--json").json
     assert found["changed"] == ["name", "kind", "tags", "when", "summary", "priority", "canonical"]
     after = stored(brim, "b-1")
@@ -91,10 +94,10 @@ def test_a_summary_that_somebody_wrote_is_not_made_anew(brim: Brim) -> None:
     assert stored(brim, "b-1").summary == "my own words"
 
 
-def test_a_field_that_was_taken_out_stays_and_an_empty_summary_is_made(brim: Brim) -> None:
+def test_a_field_that_was_taken_out_stays_and_a_summary_can_be_emptied(brim: Brim) -> None:
     seed(brim, OLD.changed(summary="my own words"))
     assert edit(brim, "text = 'summary:\\n'").code == 0
-    assert stored(brim, "b-1").summary == summarize(OLD.canonical)
+    assert stored(brim, "b-1").summary == ""
     assert stored(brim, "b-1").tags == OLD.tags
 
 
@@ -122,7 +125,7 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
         ("text = text.replace('[python, c]', '3')", ("tags must be a list",)),
         ("text = text.replace('[python, c]', '[a b]')", ("'a b'",)),
         ("text = text.replace('name:', 'id: x\\nname:')", ("'id' cannot be edited",)),
-        ("text = text.replace('kind:', 'name: y\\nkind:')", ("behavior.yaml:6", "twice")),
+        ("text = text.replace('\\nkind:', '\\nname: y\\nkind:')", ("behavior.yaml:6", "twice")),
         ("text = 'name: [1\\n'", ("not valid YAML",)),
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),
@@ -198,10 +201,11 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
 def test_the_file_says_exactly_what_the_behavior_says(behavior: object, text: str) -> None:
     old = behavior.changed(canonical=text)  # type: ignore[attr-defined]
     again = from_yaml(as_yaml(old), old.changed(name="other", tags=(), when=None, canonical="other", priority=-1), "f")
-    assert again == old.changed(summary=again.summary)
-    assert again.summary == (old.summary or " ".join(summarize(text).split()))
+    assert again == old
 
 
-@pytest.mark.parametrize("text", ["a", "a\n", "a\n\n", "  led\nx", " \n x", "x \n", "\n\nx", "- a\n- b", "#x", "a\tb", "\ta"])
+@pytest.mark.parametrize(
+    "text", ["a", "a\n", "a\n\n", "  led\nx", " \n x", "x \n", "\n\nx", "- a\n- b", "#x", "a\tb", "\ta"]
+)
 def test_ordinary_texts_are_blocks_that_can_be_read(text: str) -> None:
     assert "canonical: |" in as_yaml(rule("b-1", text))

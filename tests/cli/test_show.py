@@ -20,7 +20,9 @@ WHOLE = rule(
     variants=("Do not use pip.\nUse uv.",),
     supersedes=("b-0",),
     usage=Usage(5, 3, 1, THEN),
-    provenance=Provenance("human", at=THEN, wrong="pip install x", file="setup.py", task="packaging", note="said twice"),
+    provenance=Provenance(
+        "human", at=THEN, wrong="pip install x", file="setup.py", task="packaging", note="said twice"
+    ),
     extra='{"was":"floop"}',
 )
 

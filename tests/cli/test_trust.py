@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -148,6 +147,8 @@ def test_exported_behaviors_are_said_to_need_an_import(brim: Brim) -> None:
 @posix
 @pytest.mark.parametrize(("typed", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
 def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
+    import pty
+
     some(brim)
     ours, theirs = pty.openpty()
     process = subprocess.Popen(

@@ -104,10 +104,14 @@ def test_an_edge_that_is_not_followed_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 def test_nothing_is_kept_if_the_whole_is_not(tmp_path: Path) -> None:
-    with both(tmp_path, user=("a",)) as scopes:
-        with pytest.raises(RuntimeError), scopes.writing():
+    def fail(scopes: Scopes) -> None:
+        with scopes.writing():
             note_injection(scopes, list(scopes.get_many(["a"]).values()), ["a"], now=NOW)
             raise RuntimeError
+
+    with both(tmp_path, user=("a",)) as scopes:
+        with pytest.raises(RuntimeError):
+            fail(scopes)
         assert scopes.store("user").events(kind="injected") == []
 
 

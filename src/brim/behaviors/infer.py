@@ -130,7 +130,7 @@ def _clauses(text: str) -> Iterator[str]:
         words = line.strip(" \t-*+#>•\"'`(_").split(" ")
         while words and words[0].strip(",:*_") in _OPENERS:
             words = words[1:]
-        if words and words[0]:
+        if words and words[0] and not words[0].strip(".)").isdecimal():
             yield " ".join(words)
 
 

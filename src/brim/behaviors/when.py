@@ -49,31 +49,29 @@ class When(Frozen):
         project_type: Given = None,
         branch: Given = None,
         custom: Mapping[str, Given] | None = None,
-        conditions: Iterable[tuple[str, Iterable[str]]] = (),
+        conditions: Iterable[tuple[str, object]] = (),
     ) -> None:
-        given: dict[str, Given] = {
-            "file": file,
-            "language": language,
-            "task": task,
-            "environment": environment,
-            "project_type": project_type,
-            "branch": branch,
-            **(custom or {}),
-            **dict(conditions),
-        }
-        kept = {key: _values(key, value) for key, value in given.items() if value is not None}
+        named = (
+            ("file", file),
+            ("language", language),
+            ("task", task),
+            ("environment", environment),
+            ("project_type", project_type),
+            ("branch", branch),
+        )
+        kept: dict[str, tuple[str, ...]] = {}
+        for key, value in (*named, *(custom or {}).items(), *conditions):
+            if value is not None:
+                if not isinstance(key, str) or not key or not key.isprintable():
+                    raise InputError(f"a condition's key must be a text, not {key!r}")
+                name = ALIASES.get(key, key)
+                kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
         self._fill(conditions=tuple(sorted((key, values) for key, values in kept.items() if values)))
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:
         """Return the conditions in *mapping*: keys with a text or a list of texts each, as a file holds them."""
-        given: dict[str, Iterable[str]] = {}
-        for key, value in mapping.items():
-            if not isinstance(key, str) or not key or not key.isprintable():
-                raise InputError(f"a condition's key must be a text, not {key!r}")
-            name = ALIASES.get(key, key)
-            given[name] = (*given.get(name, ()), *_values(key, value))
-        return cls(conditions=given.items())
+        return cls(conditions=mapping.items())
 
     def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
         """Compare each condition with *facts*: what is known of the situation, by key."""

@@ -101,7 +101,8 @@ def stem(word: str) -> str:
     for ending in ("ation", "at", "ion"):
         rest = root.removesuffix(ending)
         if rest != root and _stands(rest) and (ending != "ion" or rest[-1] in "st"):
-            return rest
+            root = rest
+            break
     return root[:-1] if len(root) > 5 and root.endswith("ll") else root
 
 

@@ -17,7 +17,7 @@ HEAD = """\
 # Edit what you like, save and close; nothing changes if you leave it as it is.
 # kind: {kinds}
 # when: conditions by key (file, language, task, environment, project_type, branch, or your own); {{}} is always
-# summary: one line; made from the text if it is empty
+# summary: one line; if it is empty, it is made from the text where it is needed
 """
 
 
@@ -66,19 +66,16 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
 
 
 def _with_summary(changed: Behavior, old: Behavior) -> Behavior:
-    """Return *changed* with a summary of its text, if it has none, or still has the one that the old text gave."""
+    """Return *changed* with a summary of its text, if it still has the one that the old text gave."""
     from brim.behaviors.summary import summarize
 
     stale = (
         changed.canonical != old.canonical
         and changed.summary == old.summary
-        and old.summary == _one_line(summarize(old.canonical))
+        and bool(old.summary)
+        and old.summary == " ".join(summarize(old.canonical).split())
     )
-    return changed.changed(summary=summarize(changed.canonical)) if stale or not changed.summary else changed
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return changed.changed(summary=summarize(changed.canonical)) if stale else changed
 
 
 def _checked(field: str, value: Any) -> Any:

@@ -17,7 +17,7 @@ Pair = namedtuple("Pair", ("one", "other", "similarity"))
 """Two behaviors, and how alike they are."""
 
 TELLING = 3
-"""How many of its rarest words a text is looked up by, or half of them if that is more: what says the same shares one."""
+"""How many of its rarest words a text is looked up by, or half of them if that is more: what is alike shares one."""
 
 
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from brim.cli.settings import working_folder
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.cli.learned import Place
@@ -41,3 +43,10 @@ def readable_size(size: int) -> str:
         if size >= one:
             return f"{size / one:,.1f} {unit}"
     return f"{size:,} B"
+
+
+def usual_file(project: str) -> str:
+    """Return the file that the behaviors of *project* are committed as, from the working folder if that is shorter."""
+    path = os.path.join(project, ".brim", "behaviors.jsonl")
+    folder = working_folder()
+    return min(path, os.path.relpath(path, os.path.realpath(folder)), key=len) if folder is not None else path

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Provenance
+from brim.behaviors.graph_checks import MUTUAL
 from brim.cli.asking import says_yes
 from brim.cli.behaviors import as_object
 from brim.errors import InputError
@@ -15,13 +16,17 @@ from brim.errors import InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
+    from typing import Any
 
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
     from brim.cli.learned import Place
     from brim.store.scopes import Scopes
     from brim.store.store import Store
+
+    EdgeKey = tuple[str, str, str, str]
+    """Scope, source, target and kind."""
 
 
 class Change(Frozen):
@@ -69,6 +74,7 @@ class Plan(Frozen):
         self,
         changes: Iterable[Change] = (),
         same: Iterable[str] = (),
+        *,
         edges: Iterable[EdgeChange] = (),
         same_edges: int = 0,
         dangling: Iterable[Edge] = (),
@@ -99,15 +105,20 @@ class Plan(Frozen):
         return not self.changes and not self.edges
 
 
-def plan_of(scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple[str, Edge]], *, now: float) -> Plan:
-    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with theirs."""
+def plan_of(
+    scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple[str, Edge]], *, source: str, now: float
+) -> Plan:
+    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with theirs.
+
+    *source* is where those come from that do not say it.
+    """
     incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
     have = _have(scopes, incoming)
     changes, same, notes = [], [], []
     for key, new in sorted(incoming.items()):
         old = have.get(key)
         if old is None:
-            changes.append(Change(new if new.created_at is not None else new.changed(created_at=now)))
+            changes.append(Change(_begun(new, source, now)))
             continue
         wanted = updated(old, new)
         if fields := [field for field in wanted.__slots__ if getattr(wanted, field) != getattr(old, field)]:
@@ -117,6 +128,12 @@ def plan_of(scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple
         if new.live and not old.live:
             notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim unforget {old.id}")
     return _with_edges(scopes, Plan(changes, same, notes=notes + _outranked(scopes, incoming)), incoming, edges, now)
+
+
+def _begun(new: Behavior, source: str, now: float) -> Behavior:
+    """Return *new* with a beginning: when, and where from, if it says neither."""
+    came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
+    return new.changed(provenance=came, created_at=now if new.created_at is None else new.created_at)
 
 
 def updated(old: Behavior, new: Behavior) -> Behavior:
@@ -162,7 +179,7 @@ def carry_out(
 ) -> tuple[Plan, bool]:
     """Show the plan, ask if that was not answered by ``--yes``, and store it; return it, and whether it was stored.
 
-    What was agreed to is what is stored: if somebody else wrote meanwhile so that it would be something else, nothing is.
+    What was agreed to is what is stored: if somebody else wrote meanwhile, and it would be other than that, nothing is.
     """
     plan = make()
     show(plan)
@@ -176,26 +193,26 @@ def carry_out(
         if again != plan and not options.yes:
             raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
         for scope in sorted(used):
-            _store(scopes.store(scope), scope, again, source, event, place.now)
+            _store(scopes.store(scope), scope, again, now=place.now, source=source, event=event)
     return again, True
 
 
-def _store(store: Store, scope: str, plan: Plan, source: str, event: str, now: float) -> None:
+def _store(store: Store, scope: str, plan: Plan, *, now: float, source: str, event: str) -> None:
     from brim.store.events import Event
 
     for change in plan.changes:
         if change.behavior.scope == scope:
-            before = {}
+            detail: dict[str, Any] = {"file": source}
             if change.old is not None:
                 old = as_object(change.old)
-                before = {"before": {field: old[field] for field in change.fields if field not in ("canonical", "variants")}}
-            store.put(change.behavior, event=event, now=now, file=source, **before)
+                detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
+            store.put(change.behavior, event=event, now=now, **detail)
     edges = [change for change in plan.edges if change.scope == scope]
     if edges:
         store.put_edges([change.edge for change in edges])
         before_edges = [str(change.old) for change in edges if change.old is not None]
-        detail = {"file": source, "edges": [str(change.edge) for change in edges], "before": before_edges}
-        store.record(Event("connected", now, detail=detail))
+        written = [str(change.edge) for change in edges]
+        store.record(Event("connected", now, detail={"file": source, "edges": written, "before": before_edges}))
 
 
 def _have(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> dict[tuple[str, str], Behavior]:
@@ -230,13 +247,13 @@ def _with_edges(
     ends = {end for _, edge in given for end in (edge.source, edge.target)}
     known = {id for _, id in incoming} | scopes.get_many(ends).keys()
     stores = {"project": scopes.project, "user": scopes.user}
-    have = {
+    have: dict[EdgeKey, Edge] = {
         (scope, edge.source, edge.target, edge.kind): edge
         for scope, store in stores.items()
         for edge in (store.edges_touching(ends) if store is not None else ())
     }
     changes, dangling, same = [], [], 0
-    for scope, edge in given:
+    for (scope, *_), edge in _folded(given, have).items():
         old = have.get((scope, edge.source, edge.target, edge.kind))
         if not {edge.source, edge.target} <= known:
             dangling.append(edge)
@@ -246,4 +263,16 @@ def _with_edges(
             same += 1
         else:
             changes.append(EdgeChange(scope, old.changed(weight=edge.weight), old))
-    return Plan(plan.changes, plan.same, changes, same, dangling, plan.notes)
+    return Plan(plan.changes, plan.same, edges=changes, same_edges=same, dangling=dangling, notes=plan.notes)
+
+
+def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
+    """Return *edges* by scope, ends and kind. Where both directions mean the same there is one: as we *have* it."""
+    found: dict[EdgeKey, Edge] = {}
+    for scope, edge in edges:
+        key, mirrored = (scope, edge.source, edge.target, edge.kind), (scope, edge.target, edge.source, edge.kind)
+        if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
+            key, edge = mirrored, edge.changed(source=edge.target, target=edge.source)  # noqa: PLW2901
+        before = found.get(key)
+        found[key] = edge if before is None or edge.weight > before.weight else before
+    return found

@@ -22,28 +22,25 @@ if TYPE_CHECKING:
 
 
 class Place:
-    """Where a command runs: the project there (if there is one), the user's folder, and the settings in force."""
+    """Where a command runs: the project there (if there is one), the user's folder, and the settings in force.
 
-    def __init__(self, flags: Mapping[str, object] | None = None) -> None:
+    A person who types a command in a project may use it, trusted or not. *for_agent* says that an agent's session is
+    told: then neither the settings nor the behaviors of a project count unless it is trusted.
+    """
+
+    def __init__(self, flags: Mapping[str, object] | None = None, *, for_agent: bool = False) -> None:
         folder = working_folder()
-        self.config: Config = settings(flags or {})
         self.project = project_folder(os.environ, folder) if folder is not None else None
         self.user = user_folder(os.environ)
         self.now = time.time()
+        self._usable = not for_agent or self._is_trusted()
+        self.config: Config = settings(flags or {}) if self._usable else _own_settings(flags or {})
 
-    def open(self, *, for_agent: bool = False) -> Scopes:
-        """Open what is stored here. A person who types a command in a project may use it, trusted or not.
-
-        *for_agent* says that it is an agent's session that is told: then the project counts only if it is trusted.
-        """
+    def open(self) -> Scopes:
+        """Open what is stored here and may be used."""
         from brim.store.scopes import open_scopes
 
-        trusted = True
-        if for_agent and self.project is not None:
-            from brim.store.trust import is_trusted
-
-            trusted = is_trusted(self.project, self.user)
-        return open_scopes(self.project, self.user, trusted=trusted)
+        return open_scopes(self.project, self.user, trusted=self._usable)
 
     def scope(self, options: Namespace) -> str:
         """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
@@ -65,10 +62,26 @@ class Place:
         """Say so if hooks would leave this project's behaviors out."""
         if self.project is None or not os.path.exists(os.path.join(self.project, ".brim", "brim.db")):
             return
+        if not self._is_trusted():
+            note("this project is not trusted, so agents are not told its behaviors: see 'brim trust'")
+
+    def _is_trusted(self) -> bool:
+        """Whether what lies here may steer an agent; where there is no project, nothing does."""
+        if self.project is None:
+            return True
         from brim.store.trust import is_trusted
 
-        if not is_trusted(self.project, self.user):
-            note("this project is not trusted, so agents are not told its behaviors: see 'brim trust'")
+        return is_trusted(self.project, self.user)
+
+
+def _own_settings(flags: Mapping[str, object]) -> Config:
+    """Return the settings in force without the project's."""
+    from brim.config import load
+    from brim.models.overrides import use
+
+    config = load(os.environ, None, flags)
+    use(config["models"])
+    return config
 
 
 def add_scope(parser: ArgumentParser) -> None:

@@ -21,7 +21,7 @@ SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 
 
 def in_order(one: Behavior, other: Behavior, into: Behavior | None = None) -> tuple[Behavior, Behavior]:
-    """Return which of two stays, and the other: *into* if it is given, the user's before the project's, else the survivor.
+    """Return which of two stays, and the other: *into*, else the user's before the project's, else the survivor.
 
     A rule for every project must not go away in all of them because of one: it is never merged into a project's.
     """

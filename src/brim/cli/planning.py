@@ -166,16 +166,17 @@ def tell_nothing(scopes: Scopes, context: Context) -> None:
 
 def fitted(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
     """Return a table whose last column is cut where the terminal ends; in a pipe it is whole."""
-    import shutil
     import sys
 
-    lines = table(rows, right=right)
     if sys.stdout is None or not sys.stdout.isatty():
-        return lines
+        return table(rows, right=right)
+    import re
+    import shutil
+
     from brim.cli.behaviors import cut
 
-    before = max(len(line) for line in table([[*row[:-1], "."] for row in rows], right=right).split("\n")) - 1
-    room = max(20, shutil.get_terminal_size((80, 24)).columns - before)
+    bare = re.sub(r"\x1b\[\d*m", "", table([[*row[:-1], "."] for row in rows], right=right))
+    room = max(20, shutil.get_terminal_size((80, 24)).columns - max(map(len, bare.split("\n"))) + 1)
     return table([[*row[:-1], cut(row[-1], room)] for row in rows], right=right)
 
 

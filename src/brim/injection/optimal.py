@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brim.injection.arrangement import Arrangement, Slot
     from brim.injection.relaxation import Option, Options, Pair
 
-EFFORT = 400_000
+EFFORT = 300_000
 """Partial choices that are looked at before the proof is given up: a second or so."""
 _BITS = 60
 """Values become whole numbers of so many bits: every activation that brim's engine gives is then exact."""
@@ -49,8 +49,9 @@ def optimal(arrangement: Arrangement) -> float:
             _place(arrangement, slots, openings.choice)
             if arrangement.fits():
                 break
-    proven = arrangement.fits() and openings.value == most
-    if not proven:
+    if most == IMPOSSIBLE:
+        _cut_all(arrangement, start)
+    elif not (arrangement.fits() and openings.value == most):
         _take_best(arrangement, start)
     return max(arrangement.value(), _as_float(most, shift)) if arrangement.fits() else arrangement.value()
 
@@ -92,9 +93,13 @@ def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
     if found:
         arrangement.restore(max(found)[-1])
     else:
-        arrangement.restore(start)
-        for _ in lowest_first(arrangement):
-            pass
+        _cut_all(arrangement, start)
+
+
+def _cut_all(arrangement: Arrangement, start: Sequence[Tier]) -> None:
+    arrangement.restore(start)
+    for _ in lowest_first(arrangement):
+        pass
 
 
 def _merit(arrangement: Arrangement) -> tuple[float, int, int, list[Tier]]:

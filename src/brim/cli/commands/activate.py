@@ -27,7 +27,7 @@ EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
 HELP = """\
 Print what an agent should be told now, and nothing else on standard output. With --session it counts against that
 session's total, what was shown a short while ago is left out, and what goes in is noted as used. Without, nothing is
-recorded. Of a project that is not trusted, a session is told nothing: see 'brim trust'.
+recorded. A session is told nothing of a project that is not trusted: see 'brim trust'.
 
 Events:
   prompt            a person typed something (the default); only these count as prompts
@@ -62,9 +62,10 @@ def run(options: Namespace) -> int:
             raise InputError(f"--{name} is empty: name one, or leave the option out")
     if options.agent is not None and options.session is None:
         raise InputError("--agent belongs to --session: whose agent is it?")
-    place = Place(flags_of(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY))
+    budget_key = START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY
+    place = Place(flags_of(options, budget_key), for_agent=options.session is not None)
     context = context_of(options, place)
-    with place.open(for_agent=options.session is not None) as scopes:
+    with place.open() as scopes:
         planner = Planner(scopes, place, context)
         with _session(scopes, options, place) as session:
             plan = _told(planner, session, options.event)

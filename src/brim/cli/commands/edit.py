@@ -51,8 +51,8 @@ def run(options: Namespace) -> int:
     except BrimError as error:
         raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
-    if fields:
-        tell_masked(*(str(getattr(new, field)) for field in ("canonical", "summary") if field in fields))
+    if new is not None and fields:
+        tell_masked(new.canonical if "canonical" in fields else new.summary)
     _say(options, place, old.id, fields)
     return 1 if new is None else 0
 

@@ -5,27 +5,33 @@ from __future__ import annotations
 import os
 
 from brim.behaviors.kinds import EdgeKind
-from brim.cli.behaviors import counted
+from brim.cli.asking import add_yes, says_yes
+from brim.cli.behaviors import counted, named
+from brim.cli.files import usual_file
+from brim.cli.importing import as_stored
 from brim.cli.inputs import Source, chunks
 from brim.cli.learned import Place, add_scope
 from brim.cli.output import note, printable, say, say_json
+from brim.cli.saving import save
 from brim.cli.settings import add_json
 from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Collection
 
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
-    from brim.store.store import Store
 
 HELP = """\
 Write the behaviors of a scope to a file that is made to be committed to git: one JSON object a line, in an order that
-stays, without what is this machine's (uses, times of use, the connections that brim learned by itself). The same content
-gives the same bytes, and a file that would stay as it is is not written. Secrets are masked.
+stays, without what is this machine's (uses, times of use, the connections that brim learned by itself). The same
+content gives the same bytes, and a file that would stay as it is is not written. Secrets are masked.
 
-In a project FILE may be left out: it is .brim/behaviors.jsonl, which others read with 'brim import'.
+In a project FILE may be left out: it is .brim/behaviors.jsonl, which others read with 'brim import'. If it holds
+behaviors that are not stored here, since somebody else added them, or lines that cannot be read, you are asked before
+they are dropped; ends with 1 if it was not written for that. 'brim import' brings them in first.
 
 Examples:
   brim export
@@ -41,6 +47,7 @@ def arguments(parser: ArgumentParser) -> None:
     add_scope(parser)
     text = "also what is forgotten or superseded, and the connections that brim learned by itself"
     parser.add_argument("--all", action="store_true", dest="everything", help=text)
+    add_yes(parser)
     add_json(parser)
 
 
@@ -57,69 +64,97 @@ def run(options: Namespace) -> int:
         store = scopes.project if scope == "project" else scopes.user
         if store is None:
             raise StoreError(f"nothing is stored for this {scope} yet: 'brim learn' makes a beginning", "missing")
-        behaviors, edges, left_out = _exported(store, everything=options.everything)
+        with store.reading():
+            stored, every_edge = store.behaviors(), store.all_edges()
+    behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)
     text = dump(behaviors, edges)
+    content = counted(len(behaviors), "behavior") + (f", {counted(len(edges), 'connection')}" if edges else "")
     if path == "-":
         say(text.removesuffix("\n"))
-        written = True
-    else:
-        written = _write(path, text)
-    content = counted(len(behaviors), "behavior") + (f", {counted(len(edges), 'connection')}" if edges else "")
+        note(f"{content} of this {scope}")
+        return 0
+    before = _before(path)
+    dropped = _dropped(before, stored, path)
+    agreed = before == text or options.dry_run or not dropped or _agrees(options, dropped, path)
+    written = agreed and before != text and not options.dry_run
+    if written:
+        save(path, text)
     if options.as_json:
         facts = {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
-        say_json({"file": path, "scope": scope, "written": written, **facts})
-    elif path == "-":
-        note(f"{content} of this {scope}")
-    else:
-        say(printable(f"{path}: {content}" + ("" if written else "; unchanged, so it was not written")))
+        say_json({"file": path, "scope": scope, "written": written, "dropped": dropped, **facts})
+    elif agreed:
+        how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
+        say(printable(f"{path}: {content}{how}"))
     if left_out:
-        note(f"{counted(left_out, 'connection')} left out: they lead to behaviors that are not in the file")
-    return 0
+        note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
+    return 0 if agreed else 1
 
 
-def _exported(store: Store, *, everything: bool) -> tuple[list[Behavior], list[Edge], int]:
-    """Return what of *store* goes into the file, and how many edges lead out of it.
+def exported(
+    behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
+) -> tuple[list[Behavior], list[Edge], int]:
+    """Return what goes into the file, and how many edges of live behaviors do not, since they lead out of it.
 
     Which scope it is for says whoever imports it. When something was last touched, git says.
     """
-    from brim.cli.importing import as_stored
-
-    with store.reading():
-        chosen = {each.id: each for each in store.behaviors() if everything or each.live}
-        edges = [edge for edge in store.all_edges() if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
-        live = {each.id for each in store.behaviors() if each.live}
-    behaviors = [
+    chosen = {each.id: each for each in behaviors if everything or each.live}
+    away = {each.id for each in behaviors if each.id not in chosen}
+    meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
+    inside = [edge for edge in meant if edge.source in chosen and edge.target in chosen]
+    # An edge of what was put away stays behind with it; one that leads to another file would lead nowhere for others.
+    outside = [
+        edge
+        for edge in meant
+        if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
+    ]
+    shared = [
         as_stored(each).changed(
-            scope="user",
-            updated_at=None,
-            supersedes=[id for id in each.supersedes if id in chosen],
+            scope="user", updated_at=None, supersedes=[id for id in each.supersedes if id in chosen]
         )
         for each in chosen.values()
     ]
-    inside = [edge for edge in edges if edge.source in chosen and edge.target in chosen]
-    # An edge of what was put away is left out with it; one that leads elsewhere would dangle for others.
-    outside = [edge for edge in edges if edge not in inside and (edge.source in live or edge.target in live)]
-    return behaviors, inside, len(outside)
+    return shared, inside, len(outside)
 
 
 def _usual(place: Place, scope: str) -> str:
     """Return the file that a project's behaviors are committed as."""
     if scope != "project" or place.project is None:
-        raise InputError("which file? For your own behaviors there is no usual one: brim export FILE, or - for the screen")
-    return os.path.join(place.project, ".brim", "behaviors.jsonl")
+        raise InputError(
+            "which file? For your own behaviors there is no usual one: brim export FILE, or - for the screen"
+        )
+    return usual_file(place.project)
 
 
-def _write(path: str, text: str) -> bool:
-    """Write *text* to *path*, unless it is there already; whether it was written."""
-    from brim.cli.saving import save
+def _before(path: str) -> str | None:
+    """Return what the file *path* holds, None if it is not there; raise if it is not one to be written over."""
+    from brim.behaviors.jsonl import FORMAT
 
     if os.path.isdir(path):
         raise InputError(f"{path}: is a folder: name a file in it")
-    if os.path.exists(path):
-        try:
-            if "".join(chunks(Source(path, path=path), lambda _: None)) == text:
-                return False
-        except InputError as error:  # somebody else's file, and no text at all
-            raise InputError(f"{error}; it is not written over: choose another name") from None
-    save(path, text)
-    return True
+    if not os.path.exists(path):
+        return None
+    try:
+        text = "".join(chunks(Source(path, path=path), lambda _: None))
+    except InputError as error:
+        raise InputError(f"{error}; it is not written over: choose another name") from None
+    if text.strip() and not any(FORMAT in line for line in text.split("\n", 20)[:20]):
+        raise InputError(f"{path}: is no export of brim's, so it is not written over: choose another name")
+    return text
+
+
+def _dropped(before: str | None, stored: Collection[Behavior], path: str) -> list[str]:
+    """Return what the file holds that is not stored here: behaviors of others, and lines that cannot be read."""
+    from brim.behaviors.jsonl import load
+
+    known = {each.id for each in stored}
+    loaded = load(before or "", path)
+    return [named(each) for each in loaded.behaviors if each.id not in known] + [str(each) for each in loaded.problems]
+
+
+def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
+    note(f"{path} holds what is not stored here: 'brim import' brings in what can be read")
+    for text in dropped[:10]:
+        note(text)
+    if len(dropped) > 10:
+        note(f"and {len(dropped) - 10:,} more")
+    return says_yes("Write it without them?", yes=options.yes)

@@ -11,7 +11,6 @@ from brim.errors import InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from typing import Any
 
     from brim.behaviors.behavior import Behavior
 
@@ -59,8 +58,6 @@ def run(options: Namespace) -> int:
 
 
 def _judged(behavior: Behavior, verdict: str, now: float) -> Behavior:
-    from brim.behaviors import learn
+    from brim.behaviors.feedback import confirmed, overridden
 
-    judge: Any = {"confirmed": learn.confirmed, "overridden": learn.overridden}[verdict]
-    changed: Behavior = judge(behavior, now)
-    return changed
+    return confirmed(behavior, now) if verdict == "confirmed" else overridden(behavior, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from brim.cli.asking import add_yes
+from brim.cli.files import usual_file
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
 from brim.cli.importing import carry_out, plan_of
 from brim.cli.inputs import Source, chunks
@@ -56,6 +57,7 @@ def run(options: Namespace) -> int:
     loaded = load("".join(chunks(source, lambda _: None)), source.name)
     behaviors = [each.changed(scope=scope) for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
+    name = "" if path == "-" else os.path.basename(path)
 
     def show(plan: Plan) -> None:
         if not options.as_json:
@@ -67,9 +69,9 @@ def run(options: Namespace) -> int:
             options,
             place,
             scopes,
-            lambda: plan_of(scopes, behaviors, edges, now=place.now),
+            lambda: plan_of(scopes, behaviors, edges, source=name, now=place.now),
             show,
-            source=os.path.basename(source.name),
+            source=name,
         )
     if options.as_json:
         problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
@@ -88,4 +90,4 @@ def _usual(place: Place) -> str:
     """Return the file that a project's behaviors are committed as."""
     if place.project is None:
         raise InputError("which file? Outside a project there is no usual one: brim import FILE")
-    return os.path.join(place.project, ".brim", "behaviors.jsonl")
+    return usual_file(place.project)

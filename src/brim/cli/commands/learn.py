@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import BehaviorKind
-from brim.cli.behaviors import as_object, facts, named, tell_masked, tier_tokens, tokens_line
+from brim.behaviors.kinds import LIVE, BehaviorKind
+from brim.behaviors.learn import cleaned, id_of, learn
+from brim.behaviors.similarity import most_similar, normalized
+from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.cli.learned import Place, add_scope
 from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.learn import Learned
     from brim.store.scopes import Scopes
+
+LONGEST = 300
+"""Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
 HELP = """\
 Learn what is right, for this project or, with --user, for all of them. Kind, name, tags and conditions are found out
@@ -34,7 +39,9 @@ def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("--right", required=True, metavar="TEXT", help="what to do; - reads it from standard input")
     parser.add_argument("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from there")
-    parser.add_argument("--file", default="", metavar="FILE", help="file that it was about: its language is a condition")
+    parser.add_argument(
+        "--file", default="", metavar="FILE", help="file that it was about: its language is a condition"
+    )
     parser.add_argument("--task", default="", metavar="TASK", help="what was being done, such as testing: a condition")
     parser.add_argument("--tags", default="", metavar="A,B", help="what it is about (default: found out)")
     parser.add_argument("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: found out)")
@@ -55,18 +62,26 @@ def run(options: Namespace) -> int:
     said = _said(options)
     place = Place()
     scope = place.scope(options)
-    learn(**said, scope=scope, now=place.now)  # what is wrong with it is said before a file is made
+    _checked(options, said, scope)
     if scope == "project":
         place.begin_project()
     threshold = place.config["behaviors.near_duplicate"]
     with place.open() as scopes:
         with scopes.writing(scope):
-            learned = _store(options, said, scope, place, scopes, threshold)
+            needed = 1.0 if options.force_new else threshold
+            learned = _store(options, said, scope, now=place.now, scopes=scopes, threshold=needed)
         stored = scopes.store(scope).get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, place.config)
         path = scopes.store(scope).path
         like = _elsewhere(stored, scopes, threshold)
-    _say(options, learned, stored, tokens, path, like)
+    if options.as_json:
+        _say_json(learned, stored, tokens, path, like)
+    else:
+        _say(learned, stored, tokens, path)
+    tell_masked(said["right"], said["wrong"], options.summary)
+    if like is not None:
+        whose = "for every project" if like.scope == "user" else "in this project"
+        note(f"{named(like)} says the same {whose}; both are kept")
     if scope == "project":
         place.tell_trust()
     return 0
@@ -100,54 +115,83 @@ def _text(given: str) -> str:
     return read_text("-")
 
 
+def _checked(options: Namespace, said: dict[str, Any], scope: str) -> None:
+    """Raise what is wrong with it before a file is made."""
+    learn(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary)
+
+
 def _store(
-    options: Namespace, said: dict[str, Any], scope: str, place: Place, scopes: Scopes, threshold: float
+    options: Namespace, said: dict[str, Any], scope: str, *, now: float, scopes: Scopes, threshold: float
 ) -> Learned:
     """Learn it among what is in the file of *scope*, which nobody else can change meanwhile."""
+    text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
-    # A rule is always the same as itself: what --force-new keeps apart is other wordings.
-    threshold = 1.0 if options.force_new else threshold
-    learned = learn(**said, scope=scope, now=place.now, existing=known, near_duplicate=threshold)
+    near = most_similar(text, (wording for each in known for wording in (each.canonical, *each.variants)))
+    alone = near is None or near.similarity < threshold
+    learned = learn(**said, scope=scope, now=now, existing=() if alone else known)
     behavior = learned.behavior.changed(
+        id=_free_id(text, {each.id for each in known}) if alone else learned.behavior.id,
         summary=options.summary or learned.behavior.summary,
         priority=learned.behavior.priority if options.priority is None else options.priority,
     )
-    text, old = cleaned(said["right"]), learned.merged_with
-    event = "learned" if old is None else "confirmed" if text in (old.canonical, *old.variants) else "merged"
-    detail = {} if old is None else {"text": text, "changes": list(learned.changes)}
-    scopes.put(behavior, event=event, now=place.now, **detail)
+    old = learned.merged_with
+    detail: dict[str, Any] = (
+        {} if old is None else {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes)}
+    )
+    scopes.put(behavior, event=_event(text, old), now=now, **detail)
     return learned._replace(behavior=behavior)
+
+
+def _free_id(text: str, taken: set[str]) -> str:
+    """Return the id of *text*; another one if a behavior has it whose text was edited since."""
+    id, number = id_of(text), 1
+    while id in taken:
+        number += 1
+        id = id_of(f"{text} {number}")
+    return id
+
+
+def _event(text: str, old: Behavior | None) -> str:
+    if old is None:
+        return "learned"
+    known = {normalized(wording) for wording in (old.canonical, *old.variants)}
+    return "confirmed" if normalized(text) in known else "merged"
 
 
 def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:
     """Return what says the same in the other file, if something there does."""
     other = scopes.user if behavior.scope == "project" else scopes.project
-    live = [each for each in other.behaviors(LIVE) if each.live] if other is not None else []
+    live = other.behaviors(LIVE) if other is not None else []
     found = most_similar(behavior.canonical, [each.canonical for each in live])
     return live[found.index] if found is not None and found.similarity >= threshold else None
 
 
-def _say(
-    options: Namespace, learned: Learned, stored: Behavior, tokens: dict[str, int], path: str, like: Behavior | None
-) -> None:
+def _say(learned: Learned, stored: Behavior, tokens: dict[str, int], path: str) -> None:
     old = learned.merged_with
-    if options.as_json:
-        merged_with = None if old is None else as_object(old)
-        more = {"merged_with": merged_with, "changes": list(learned.changes), "tokens": tokens, "file": path}
-        say_json({"behavior": as_object(stored), **more, "like": None if like is None else as_object(like)})
-    else:
-        say(printable(f"learned: {named(stored)}" if old is None else f"known already: {named(stored)}"))
-        rows = [
-            ("kind", stored.kind.value),
-            ("tags", ", ".join(stored.tags)),
-            ("when", str(stored.when)),
-            ("summary", cut(one_line(stored), LONGEST)),
-            ("tokens", tokens_line(tokens)),
-            ("stored in", path),
-            ("changed", "\n".join(learned.changes) if old is not None else ""),
-        ]
-        say(facts(rows))
-    tell_masked(_text_given(options.right), _text_given(options.wrong), options.summary)
-    if like is not None:
-        whose = "for every project" if like.scope == "user" else "in this project"
-        note(f"{named(like)} says nearly the same {whose}; both are kept: brim merge {stored.id} {like.id}")
+    texts = {wording for each in (old,) if each is not None for wording in (each.canonical, *each.variants)}
+    what = "learned" if old is None else "known already" if texts.issuperset(_texts(stored)) else "merged into"
+    say(printable(f"{what}: {named(stored)}"))
+    rows = [
+        ("kind", stored.kind.value),
+        ("tags", ", ".join(stored.tags)),
+        ("when", str(stored.when)),
+        ("summary", cut(one_line(stored), LONGEST)),
+        ("tokens", tokens_line(tokens)),
+        ("stored in", path),
+        ("changed", "" if old is None else "\n".join(learned.changes)),
+    ]
+    say(facts(rows))
+
+
+def _say_json(learned: Learned, stored: Behavior, tokens: dict[str, int], path: str, like: Behavior | None) -> None:
+    old = learned.merged_with
+    say_json(
+        {
+            "behavior": as_object(stored),
+            "merged_with": None if old is None else as_object(old),
+            "changes": list(learned.changes),
+            "tokens": tokens,
+            "file": path,
+            "like": None if like is None else as_object(like),
+        }
+    )

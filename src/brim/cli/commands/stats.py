@@ -82,7 +82,7 @@ def _counted(behaviors: Sequence[Behavior], top: int) -> dict[str, Any]:
         "confirmed": sum(each.usage.confirmed for each in behaviors),
         "overridden": sum(each.usage.overridden for each in behaviors),
         "most_used": [each.id for each in used if each.usage.injected][:top],
-        "never_used": [each.id for each in live if each.usage.last_used is None],
+        "never_used": [each.id for each in live if not (each.usage.injected or each.usage.confirmed)],
     }
 
 
@@ -132,7 +132,13 @@ def _say(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> N
         say(paint("most used", "faint"))
         cells = [["uses", "last", "kind", "name", "summary"]]
         cells += [
-            [f"{each.usage.injected:,}", age(each.usage.last_used, now), kind_of(each), each.name, cut(one_line(each), WIDTH)]
+            [
+                f"{each.usage.injected:,}",
+                age(each.usage.last_used, now),
+                kind_of(each),
+                each.name,
+                cut(one_line(each), WIDTH),
+            ]
             for each in most
         ]
         say(heading(table(cells, right=frozenset({0}))))

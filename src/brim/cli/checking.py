@@ -1,0 +1,169 @@
+"""What can be wrong with what is stored: the files, the rows in them, the graph, and what is of doubtful use."""
+
+from __future__ import annotations
+
+import os
+
+from brim.behaviors.graph_checks import Problem, check
+from brim.errors import BrimError, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from brim.behaviors.behavior import Behavior
+    from brim.behaviors.edges import Edge
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
+
+REMOVABLE = ("self", "dangling", "mirrored")
+"""The rules that an edge can break so that it does nothing, or does what another does already."""
+MOST_COMPARED = 500
+"""So many behaviors are compared with each other for near-duplicates; of more, only equal texts are found."""
+
+
+def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
+    """Return what is wrong with the files of the scopes in *paths*, and those that can be used.
+
+    A file of an older brim is brought up to date by being opened.
+    """
+    from brim.store.store import open_store
+
+    problems, sound = [], {}
+    for scope, path in paths.items():
+        if not os.path.lexists(path):
+            continue
+        try:
+            with open_store(path) as store:
+                wrong = [*store.check(), *_unreadable(store)]
+        except StoreError as error:
+            problems.append(Problem("file", (), str(error), "see 'brim backup list' for a copy"))
+            continue
+        if not wrong:
+            sound[scope] = path
+        shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5:,} more" if len(wrong) > 5 else "")
+        if wrong:
+            problems.append(Problem("file", (), f"{path}: {shown}", "restore a backup: brim backup list"))
+    return problems, sound
+
+
+def _unreadable(store: Store) -> list[str]:
+    """Return which rows cannot be read as what they should be, and why."""
+    errors = (BrimError, ValueError, TypeError, KeyError, AttributeError)
+    try:
+        store.behaviors(), store.all_edges()
+    except StoreError:
+        raise
+    except errors:
+        pass
+    else:
+        return []
+    found = []
+    for (id,) in store.database.rows("SELECT id FROM behaviors ORDER BY id"):
+        try:
+            store.get(id)
+        except errors as error:
+            found.append(f"behavior {id}: {error}")
+    try:
+        store.all_edges()
+    except errors as error:
+        found.append(f"an edge: {error}")
+    return found
+
+
+def graph_problems(scopes: Scopes) -> list[Problem]:
+    """Return what is wrong with the behaviors in force and all edges."""
+    return check(scopes.behaviors(), scopes.all_edges())
+
+
+def stale_problems(scopes: Scopes) -> list[Problem]:
+    """Return for each file whether the costs of lines in it are another renderer's."""
+    from brim.store.costs import stale_ids
+
+    problems = []
+    for store in _stores(scopes):
+        stale = stale_ids(store.database)
+        if stale:
+            text = f"{store.path}: the lines of {len(stale):,} behaviors are not counted, so they are charged by length"
+            problems.append(Problem("stale-costs", stale, text, "'brim validate --fix' counts them"))
+    return problems
+
+
+def hints(scopes: Scopes) -> list[Problem]:
+    """Return what is no fault, but worth a look."""
+    live = [each for each in scopes.behaviors() if each.live]
+    found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
+    for each in live:
+        usage = each.usage
+        if usage.overridden > usage.confirmed:
+            text = (
+                f"{each.name} ({each.id}) was overridden {usage.overridden:,} times and confirmed {usage.confirmed:,}"
+            )
+            fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
+            found.append(Problem("overridden", (each.id,), text, fix))
+    pairs = near_duplicates(live)
+    for one, other in pairs[:5]:
+        text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
+        found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
+    if len(pairs) > 5:
+        found.append(
+            Problem("near-duplicate", (), f"{len(pairs) - 5:,} more pairs say nearly the same", "'brim dedupe'")
+        )
+    return found
+
+
+def near_duplicates(behaviors: Sequence[Behavior]) -> list[tuple[Behavior, Behavior]]:
+    """Return pairs of one scope that say the same, or nearly: each behavior with the first such before it."""
+    from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
+
+    pairs = []
+    before: dict[str, list[Behavior]] = {}
+    by_text: dict[tuple[str, str], Behavior] = {}
+    for each in behaviors:
+        earlier = before.setdefault(each.scope, [])
+        same = by_text.setdefault((each.scope, normalized(each.canonical)), each)
+        if same is not each:
+            pairs.append((same, each))
+        elif len(behaviors) <= MOST_COMPARED:
+            found = most_similar(each.canonical, [other.canonical for other in earlier])
+            if found is not None and found.similarity >= NEAR_DUPLICATE:
+                pairs.append((earlier[found.index], each))
+        earlier.append(each)
+    return pairs
+
+
+def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[Store, Edge]]:
+    """Return the edges that break a rule of ``REMOVABLE``, with the file that each is in.
+
+    Of two that mean the same, only one in the same file as the other: what is in the other file is another's word.
+    """
+    wanted: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        if problem.rule in REMOVABLE:
+            wanted.setdefault(problem.ids, []).append(problem)
+    found = []
+    for store in _stores(scopes):
+        edges = store.all_edges()
+        keys = {(edge.source, edge.kind, edge.target) for edge in edges}
+        for edge in edges:
+            ends = (edge.source, edge.target) if edge.source != edge.target else (edge.source,)
+            beginning = f"{edge.source} {edge.kind} {edge.target}: "
+            rules = [each.rule for each in wanted.get(ends, ()) if each.text.startswith(beginning)]
+            if rules and (rules != ["mirrored"] or (edge.target, edge.kind, edge.source) in keys):
+                found.append((store, edge))
+    return found
+
+
+def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None:
+    """Remove the edges; one that has a mirror image leaves the greater weight to it. Call it inside ``writing``."""
+    for store, edge in removable:
+        for other in store.edges_touching((edge.source,)):
+            if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:
+                used = [at for at in (edge.last_activated, other.last_activated) if at is not None]
+                weight = max(edge.weight, other.weight)
+                store.put_edges((other.changed(weight=weight, last_activated=max(used, default=None)),))
+        store.remove_edge(edge.source, edge.target, edge.kind, now=now)
+
+
+def _stores(scopes: Scopes) -> list[Store]:
+    return [store for store in (scopes.user, scopes.project) if store is not None]

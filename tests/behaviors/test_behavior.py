@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from brim.behaviors.behavior import LARGEST_TEXT, Behavior, Provenance, Usage
+from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.when import When
+from brim.errors import InputError
+
+
+def made(**fields: object) -> Behavior:
+    return Behavior(**{"id": "b1", "name": "use-uv", "kind": "directive", "canonical": "Use uv.", **fields})  # type: ignore[arg-type]
+
+
+def test_texts_become_what_they_name() -> None:
+    behavior = made(kind="constraint", status="pending", when={"lang": "python"}, tags=["a", "a"])
+    assert (behavior.kind, behavior.status) == (BehaviorKind.CONSTRAINT, Status.PENDING)
+    assert (behavior.when, behavior.tags) == (When(language="python"), ("a",))
+
+
+def test_behavior_cannot_be_changed_but_copied_with_other_values() -> None:
+    behavior = made()
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        behavior.summary = "x"
+    other = behavior.changed(summary="x")
+    assert (behavior.summary, other.summary, other.id) == ("", "x", "b1")
+    assert other != behavior
+    assert other == behavior.changed(summary="x")
+    assert len({other, behavior, made()}) == 2
+
+
+def test_copy_is_checked_like_the_original() -> None:
+    with pytest.raises(InputError, match="confidence"):
+        made().changed(confidence=2.0)
+
+
+def test_behavior_survives_pickling() -> None:
+    behavior = made(provenance=Provenance("agent", at=1.0), usage=Usage(1, 2, 3, 4.0), variants=["x"], tags=("a",))
+    assert pickle.loads(pickle.dumps(behavior)) == behavior
+
+
+def test_only_active_and_pending_ones_are_live() -> None:
+    assert [status for status in Status if made(status=status).live] == [Status.ACTIVE, Status.PENDING]
+
+
+def test_summary_is_one_line() -> None:
+    assert made(summary=" a\n b\t").summary == "a b"
+
+
+def test_uses_are_what_spoke_for_it_less_what_spoke_against_it() -> None:
+    assert Usage(3, 2, 1).count == 4
+    assert Usage(0, 0, 5).count == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"id": ""}, "id must be"),
+        ({"id": " a"}, "id must be"),
+        ({"id": "a\nb"}, "id must be"),
+        ({"id": "x" * 201}, "id must be"),
+        ({"name": "a b"}, "a name has"),
+        ({"kind": "law"}, "unknown kind 'law': it is one of constraint"),
+        ({"canonical": " \n"}, "is empty"),
+        ({"canonical": "x" * (LARGEST_TEXT + 1)}, "1,000,001 characters"),
+        ({"canonical": 3}, "is empty"),
+        ({"summary": 3}, "summary"),
+        ({"summary": " "}, "summary"),
+        ({"scope": "world"}, "unknown scope"),
+        ({"status": "gone"}, "unknown status"),
+        ({"confidence": -0.1}, "confidence"),
+        ({"confidence": float("nan")}, "confidence"),
+        ({"tags": "python"}, "tags are a list"),
+        ({"when": {"task": 1}}, "condition 'task'"),
+    ],
+)
+def test_bad_field_is_an_error_that_names_it(fields: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        made(**fields)

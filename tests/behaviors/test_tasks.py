@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.behaviors.tasks import known_tasks, task_of, tasks_of
+from tests.texts import ANY_TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("uv run pytest", "testing"),
+        ("uv run --frozen pytest -x", "testing"),
+        ("cd x && pytest", "testing"),
+        ("cargo test", "testing"),
+        ("npm run test", "testing"),
+        ("npm run test:unit", "testing"),
+        ("FOO=1 sudo -E python -m pytest tests", "testing"),
+        ("timeout 300 .venv/bin/pytest -x", "testing"),
+        ("bash -c 'pytest -q'", "testing"),
+        ("docker compose exec web pytest", "testing"),
+        ("for f in a b; do pytest $f; done", "testing"),
+        ("make test", "testing"),
+        ("git commit -m 'fix the failing tests'", "git"),
+        ("/usr/bin/git push", "git"),
+        ("make", "building"),
+        ("make -j4", "building"),
+        ("docker build .", "building"),
+        ("pip install requests", "dependencies"),
+        ("uv pip install x", "dependencies"),
+        ("python manage.py migrate", "database"),
+        ("kubectl apply -f x.yaml", "deployment"),
+        ("npx eslint .", "linting"),
+        ("ruff check", "linting"),
+        ("Add tests for the new endpoint", "testing"),
+        ("Fix the failing test in auth", "debugging"),
+        ("Why does it crash?", "debugging"),
+        ("Rename the class and simplify it", "refactoring"),
+        ("Please review this PR", "review"),
+        ("Write docstrings and update the README", "documentation"),
+        ("make it faster", "performance"),
+        ("Is there an XSS vulnerability?", "security"),
+        ("Draft a roadmap", "planning"),
+        ("hello there", None),
+        ("time to go", None),
+        ("Build a login page", None),
+        ("Show the checkout page", None),
+        ("", None),
+        ("sudo", None),
+        ("FOO=1", None),
+    ],
+)
+def test_task_of_a_prompt_or_command(text: str, task: str | None) -> None:
+    assert task_of(text) == task
+
+
+def test_all_tasks_of_a_text_are_told_the_clearest_first() -> None:
+    assert tasks_of("git commit -m 'fix tests'") == ("git", "testing", "debugging")
+
+
+def test_equal_tasks_stand_in_the_order_of_the_table() -> None:
+    assert tasks_of("a bug in a test") == ("testing", "debugging")
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.one_of(
+        ANY_TEXT, st.lists(st.sampled_from(["sudo", "uv", "run", "&&", "A=1", "-x", "pytest", "5"])).map(" ".join)
+    )
+)
+def test_any_text_has_known_tasks_or_none(text: str) -> None:
+    assert set(tasks_of(text)) <= set(known_tasks())
+    assert task_of(text) == next(iter(tasks_of(text)), None)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.behaviors.when import KEYS, When
+from brim.errors import InputError
+
+VALUES = st.text(alphabet="abAB*/", min_size=1, max_size=3)
+CONDITIONS = st.dictionaries(st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, min_size=1, max_size=3), max_size=4)
+FACTS = st.dictionaries(st.sampled_from([*KEYS, "customer"]), st.lists(VALUES, max_size=2).map(tuple), max_size=4)
+
+
+def test_condition_is_confirmed_contradicted_or_absent() -> None:
+    when = When(language="python", task=["testing", "debugging"], branch="main")
+    match = when.match({"language": ("Python",), "task": ("git",)})
+    assert match == (("language",), ("task",), ("branch",))
+
+
+def test_any_value_and_any_fact_will_do() -> None:
+    assert When(file=["*.ts", "*.py"]).match({"file": ("a.md", "b.py")}).confirmed == ("file",)
+
+
+def test_branch_is_a_pattern_of_its_whole_name() -> None:
+    assert When(branch="release/*").match({"branch": ("release/2.0",)}).confirmed
+    assert When(branch="release/**").match({"branch": ("release/a/b",)}).confirmed
+    assert When(branch="main").match({"branch": ("feature/main",)}).contradicted
+
+
+def test_fact_without_a_value_says_nothing() -> None:
+    assert When(task="git").match({"task": ()}).absent == ("task",)
+
+
+def test_no_condition_is_always() -> None:
+    assert not When()
+    assert str(When()) == "always"
+    assert When().match({"task": ("git",)}) == ((), (), ())
+
+
+def test_other_names_of_a_key_are_the_same_condition() -> None:
+    assert When.of({"file_path": "*.py", "lang": ["go"], "env": "ci"}) == When(
+        file="*.py", language="go", environment="ci"
+    )
+    assert When.of({"file": "a", "path": "b"}) == When(file=["a", "b"])
+
+
+def test_custom_keys_are_conditions_too() -> None:
+    assert When(custom={"customer": "acme"}).match({"customer": ("ACME",)}).confirmed == ("customer",)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"task": 3}, {"task": [""]}, {"task": ["a", 1]}, {"": "a"}, {"a\n": "b"}, {"task": None}]
+)
+def test_bad_condition_is_an_error_that_names_it(bad: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="condition"):
+        When.of(bad)
+
+
+@settings(max_examples=100, deadline=None)
+@given(CONDITIONS, FACTS)
+def test_every_condition_has_one_fate(conditions: dict[str, list[str]], facts: dict[str, tuple[str, ...]]) -> None:
+    when = When.of(conditions)
+    confirmed, contradicted, absent = when.match(facts)
+    assert sorted(confirmed + contradicted + absent) == sorted(conditions)
+    assert set(absent) == {key for key in conditions if not facts.get(key)}
+
+
+@settings(max_examples=100, deadline=None)
+@given(CONDITIONS)
+def test_conditions_can_be_written_and_read_again(conditions: dict[str, list[str]]) -> None:
+    when = When.of(conditions)
+    assert When.of(dict(when.conditions)) == when
+    assert When.of(dict(reversed(conditions.items()))) == when
+    assert pickle.loads(pickle.dumps(when)) == when
+    assert hash(When.of(conditions)) == hash(when)
