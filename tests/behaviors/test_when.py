@@ -24,6 +24,12 @@ def test_any_value_and_any_fact_will_do() -> None:
     assert When(file=["*.ts", "*.py"]).match({"file": ("a.md", "b.py")}).confirmed == ("file",)
 
 
+def test_folder_is_what_is_in_it() -> None:
+    assert When(file="src/") == When(file="src/**")
+    assert When(file="src/").match({"file": ("/home/me/src/a/app.py",)}).confirmed
+    assert When(file="src/").match({"file": ("srcs/app.py",)}).contradicted
+
+
 def test_branch_is_a_pattern_of_its_whole_name() -> None:
     assert When(branch="release/*").match({"branch": ("release/2.0",)}).confirmed
     assert When(branch="release/**").match({"branch": ("release/a/b",)}).confirmed

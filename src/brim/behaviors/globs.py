@@ -16,10 +16,10 @@ def matches(path: str, pattern: str) -> bool:
     (True, True, True)
     """
     path, pattern = path.replace("\\", "/"), pattern.replace("\\", "/")
-    if pattern.startswith("/"):
-        return _parts(path.split("/"), pattern.split("/"))
-    parts = [part for part in pattern.split("/") if part not in ("", ".")]
     steps = [step for step in path.split("/") if step not in ("", ".")]
+    if pattern.startswith("/"):
+        return path.startswith("/") and _parts(steps, pattern[1:].split("/"))
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
     return _parts(steps, ["**", *parts]) if parts else False
 
 

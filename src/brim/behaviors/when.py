@@ -60,12 +60,12 @@ class When(Frozen):
             ("branch", branch),
         )
         kept: dict[str, tuple[str, ...]] = {}
-        for key, value in (*named, *(custom or {}).items(), *conditions):
-            if value is not None:
-                if not isinstance(key, str) or not key or not key.isprintable():
-                    raise InputError(f"a condition's key must be a text, not {key!r}")
-                name = ALIASES.get(key, key)
-                kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
+        given = [pair for pair in (*named, *(custom or {}).items()) if pair[1] is not None]
+        for key, value in (*given, *conditions):
+            if not isinstance(key, str) or not key or not key.isprintable():
+                raise InputError(f"a condition's key must be a text, not {key!r}")
+            name = ALIASES.get(key, key)
+            kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
         self._fill(conditions=tuple(sorted((key, values) for key, values in kept.items() if values)))
 
     @classmethod
@@ -108,8 +108,7 @@ def _values(key: str, value: object) -> tuple[str, ...]:
     for each in values:
         if not isinstance(each, str) or not each.strip():
             raise InputError(f"the condition {key!r} has a value that is no text: {each!r}")
-    return (
-        tuple(sorted({each.strip() for each in values}))
-        if isinstance(values, (set, frozenset))
-        else tuple(dict.fromkeys(each.strip() for each in values))
-    )
+    # A folder is what is in it: a file's path never ends with a slash, so "src/" would match nothing.
+    is_file = ALIASES.get(key, key) == "file"
+    kept = [each.strip() + "**" if is_file and each.strip().endswith("/") else each.strip() for each in values]
+    return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from brim.behaviors.graph_checks import Problem, check
+from brim.cli.behaviors import counted
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False
@@ -84,7 +85,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     for store in _stores(scopes):
         stale = stale_ids(store.database)
         if stale:
-            text = f"{store.path}: the lines of {len(stale):,} behaviors are not counted, so they are charged by length"
+            text = f"{store.path}: the lines of {counted(len(stale), 'behavior')} are not counted, so length is charged"
             problems.append(Problem("stale-costs", stale, text, "'brim validate --fix' counts them"))
     return problems
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brim.cli.asking import says_yes
+from brim.cli.asking import answer, is_person_there
 from brim.cli.behaviors import counted
 from brim.cli.checking import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.cli.files import store_paths
@@ -102,7 +102,7 @@ def _conclude(problems: list[Problem], *, remaining: bool, nothing: bool) -> Non
     if nothing:
         note("nothing has been learned yet: brim learn --right 'Use uv, not pip'")
     elif problems:
-        say(f"{counted(len(problems), 'problem')}{' remain' if remaining else ''}")
+        say(f"{counted(len(problems), 'problem')}{' left' if remaining else ''}")
     else:
         say("all is well")
 
@@ -112,8 +112,8 @@ def _fix(options: Namespace, place: Place, scopes: Scopes, problems: list[Proble
     removable = removable_edges(scopes, problems)
     for _, edge in removable if not options.as_json else ():
         say(printable(f"to remove: {edge}"))
-    with_edges = bool(removable) and says_yes(f"Remove {counted(len(removable), 'connection')}?", yes=options.yes)
-    if not with_edges and not any(each.rule == "stale-costs" for each in problems):
+    agreed = bool(removable) and _agrees(options, len(removable))
+    if not agreed and not any(each.rule == "stale-costs" for each in problems):
         return []
     fixed = []
     with scopes.writing():
@@ -121,11 +121,21 @@ def _fix(options: Namespace, place: Place, scopes: Scopes, problems: list[Proble
             recosted = store.recost() if store is not None else 0
             if store is not None and recosted:
                 fixed.append(f"{store.path}: {counted(recosted, 'behavior')} counted")
-        if with_edges:
+        if agreed:
             removable = removable_edges(scopes, graph_problems(scopes))
             remove_edges(removable, now=place.now)
-            fixed += [f"removed: {edge}" for _, edge in removable]
+            fixed += [f"{edge} removed" for _, edge in removable]
     return fixed
+
+
+def _agrees(options: Namespace, count: int) -> bool:
+    """Whether to remove so many connections. Lines are counted in any case: nothing is lost by it."""
+    there = is_person_there()
+    question = f"Remove {counted(count, 'connection')}? [y/N] "
+    if options.yes or (there and answer(question).casefold() in ("y", "yes")):
+        return True
+    note("no connection was removed" + ("" if there else ": say --yes to do it, since nobody can be asked here"))
+    return False
 
 
 def _plain(value: object) -> object:
