@@ -50,7 +50,7 @@ BEHAVIORS = st.builds(
     ],
 )
 def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, object], other: dict[str, object]) -> None:
-    a, b = behavior("a", **mine), behavior("b", **other)
+    a, b = behavior("a").changed(**mine), behavior("b").changed(**other)
     assert survivor(a, b) == survivor(b, a) == (a, b)
 
 

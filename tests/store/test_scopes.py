@@ -133,15 +133,14 @@ def test_uses_and_costs_are_those_of_the_file_whose_the_behavior_is(places: Plac
         assert costs["b", 3] > costs["a", 3]
 
 
-def test_sessions_are_in_the_users_file_or_in_the_only_one(places: Places) -> None:
+def test_sessions_are_in_the_users_file(places: Places) -> None:
     with places.open() as scopes:
         scopes.put(behavior("b", scope="project"), event="learned", now=1.0)
-    with places.open(migrate=False) as scopes:
+    with places.open(migrate=False) as scopes, pytest.raises(StoreError, match="is not there yet"):
+        scopes.session("s1").__enter__()
+    with places.open() as scopes:
         with scopes.session("s1") as session:
             session.next_prompt()
-        assert scopes.home is scopes.project
-    with places.open() as scopes:
-        scopes.put(behavior("a"), event="learned", now=1.0)
         assert scopes.home is scopes.user
 
 

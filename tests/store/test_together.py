@@ -15,6 +15,7 @@ from brim.store.together import note_injection
 from tests.store.making import behavior
 
 NOW = 1_700_000_000.0
+WHEN = {"language": "python"}
 
 
 def opened(tmp_path: Path) -> Scopes:
@@ -24,7 +25,7 @@ def opened(tmp_path: Path) -> Scopes:
 def both(tmp_path: Path, *, user: tuple[str, ...] = (), project: tuple[str, ...] = ()) -> Scopes:
     scopes = opened(tmp_path)
     for scope, ids in (("user", user), ("project", project)):
-        scopes.store(scope).put_many([behavior(id, scope=scope) for id in ids], event="learned", now=NOW)
+        scopes.store(scope).put_many([behavior(id, scope=scope, when=WHEN) for id in ids], event="learned", now=NOW)
     return scopes
 
 
@@ -62,6 +63,14 @@ def test_a_pair_is_tied_when_it_has_come_up_three_times(tmp_path: Path) -> None:
         light = ties(scopes)["a", "b"]
         told(scopes, "b", "a", now=NOW + 4)
         assert light < ties(scopes)["a", "b"] < 1
+
+
+def test_what_always_matters_is_tied_to_nothing(tmp_path: Path) -> None:
+    with both(tmp_path, user=("a",)) as scopes:
+        scopes.store("user").put(behavior("always", scope="user"), event="learned", now=NOW)
+        for at in range(5):
+            told(scopes, "a", "always", now=NOW + at)
+        assert ties(scopes) == {}
 
 
 def test_a_pair_of_both_files_is_tied_once_and_in_the_projects(tmp_path: Path) -> None:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 
 from brim.behaviors.graph_checks import Problem, check
+from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.cli.behaviors import counted
+from brim.cli.duplicates import near_pairs
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
-    from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
     from brim.store.scopes import Scopes
     from brim.store.store import Store
 
 REMOVABLE = ("self", "dangling", "mirrored")
 """The rules that an edge can break so that it does nothing, or does what another does already."""
-MOST_COMPARED = 500
-"""So many behaviors are compared with each other for near-duplicates; of more, only equal texts are found."""
 
 
 def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
@@ -102,8 +101,8 @@ def hints(scopes: Scopes) -> list[Problem]:
             )
             fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
-    pairs = near_duplicates(live)
-    for one, other in pairs[:5]:
+    pairs = near_pairs(live, NEAR_DUPLICATE)
+    for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
     if len(pairs) > 5:
@@ -111,26 +110,6 @@ def hints(scopes: Scopes) -> list[Problem]:
             Problem("near-duplicate", (), f"{len(pairs) - 5:,} more pairs say nearly the same", "'brim dedupe'")
         )
     return found
-
-
-def near_duplicates(behaviors: Sequence[Behavior]) -> list[tuple[Behavior, Behavior]]:
-    """Return pairs of one scope that say the same, or nearly: each behavior with the first such before it."""
-    from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
-
-    pairs = []
-    before: dict[str, list[Behavior]] = {}
-    by_text: dict[tuple[str, str], Behavior] = {}
-    for each in behaviors:
-        earlier = before.setdefault(each.scope, [])
-        same = by_text.setdefault((each.scope, normalized(each.canonical)), each)
-        if same is not each:
-            pairs.append((same, each))
-        elif len(behaviors) <= MOST_COMPARED:
-            found = most_similar(each.canonical, [other.canonical for other in earlier])
-            if found is not None and found.similarity >= NEAR_DUPLICATE:
-                pairs.append((earlier[found.index], each))
-        earlier.append(each)
-    return pairs
 
 
 def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[Store, Edge]]:

@@ -23,7 +23,10 @@ _ROUNDS = 4
 
 
 class Openings:
-    """The slots with all their options, the headings by section, the room, and the best choice known so far."""
+    """The slots with all their options, the headings by section, the room, and the best choice known so far.
+
+    The option to omit a slot is its last, as it is the least detailed one.
+    """
 
     def __init__(
         self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, limited: tuple[bool, bool]
@@ -33,12 +36,11 @@ class Openings:
         self.limited = limited
         self.value = IMPOSSIBLE
         """What the best choice known is worth."""
-        self.choice: list[Option] | None = None
-        """The option of each slot in it; None if no choice is known that is within the room."""
+        self._best: list[tuple[int, Option]] = []
         self._slots = slots
-        self._places: Sequence[int] = range(len(slots))
+        self._places = [place for place, options in enumerate(slots) if len(options) > 1 or options[0][3]]
         """Which slots are still in question; the others are omitted in any better choice."""
-        self._open = list(slots)
+        self._open = [slots[place] for place in self._places]
         self._rooms = self._possible()
         """The sets of sections that can be opened, each with the room that its headings leave."""
 
@@ -52,13 +54,22 @@ class Openings:
             most = max(most, self._search(opened, effort) if effort.left > 0 else ceiling)
         return max(most, self.value)
 
+    def choice(self) -> list[Option] | None:
+        """Return the option of each slot in the best choice known, or None if none is within the room."""
+        if self.value == IMPOSSIBLE:
+            return None
+        chosen = [options[-1] for options in self._slots]  # what is no longer in question is omitted
+        for place, option in self._best:
+            chosen[place] = option
+        return chosen
+
     def _sets(self) -> list[tuple[int, int]]:
         """Return the sets of sections that may hold a better choice, each with its ceiling, highest first."""
         if not self._rooms:
             return []
         opened = max(self._rooms, key=int.bit_count)
         room = self.room
-        most, best, ceilings = None, (0, 0), {}
+        ceilings: dict[int, int] = {}
         seen: set[int] = set()
         while opened not in seen and len(seen) < _ROUNDS:
             seen.add(opened)
@@ -67,11 +78,10 @@ class Openings:
                 self._keep(picked)
             at = self._ceilings(found)
             opened = min(at, key=lambda each: (-at[each], each))
-            if most is None or at[opened] < most:
-                most, best, ceilings = at[opened], found, at
+            if not ceilings or at[opened] < max(ceilings.values()):
+                ceilings = at
             room = self._rooms[opened]
-        if most is not None:
-            self._drop_hopeless(most, best)
+            self._drop_hopeless(at[opened], found)
         order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
         return [(-less, opened) for less, _, opened in order]
 
@@ -100,9 +110,7 @@ class Openings:
             characters += self.headings[section][1]
         if units <= self.room[0] and characters <= self.room[1]:
             self.value = value
-            self.choice = [_omitted(options) for options in self._slots]
-            for place, option in zip(self._places, picked, strict=True):
-                self.choice[place] = option
+            self._best = list(zip(self._places, picked, strict=True))
 
     def _narrowed(self, opened: int) -> list[Options]:
         return [[option for option in options if not option[3] or option[3] & opened] for options in self._open]
@@ -111,7 +119,7 @@ class Openings:
         """Return the sets of sections that have an option for every slot, and room for the shortest of these."""
         needs: dict[int, dict[int, list[int]]] = {}
         for options in self._open:
-            if not all(option[3] for option in options):
+            if not options[-1][3]:
                 continue
             reach = 0
             for option in options:
@@ -136,16 +144,15 @@ class Openings:
         price, rate = paid
         sums: dict[int, dict[int, int]] = {}
         for options in self._open:
-            reach, free = 0, False
-            after = []
-            for value, units, characters, section, _ in options:
-                if section:
-                    reach |= section
-                    after.append((value - price * units - rate * characters, section))
-                else:
-                    free = True
-            if free and (not after or max(after)[0] <= 0):
+            after = [
+                (value - price * units - rate * characters, section) for value, units, characters, section, _ in options
+            ]
+            free = not options[-1][3]
+            if free and max(after)[0] <= 0:
                 continue
+            reach = 0
+            for option in options:
+                reach |= option[3]
             parts = sums.get(reach)
             if parts is None:
                 parts = sums[reach] = dict.fromkeys(_subsets(reach), 0)
@@ -165,17 +172,12 @@ class Openings:
         places, slots = [], []
         for place, options in zip(self._places, self._open, strict=True):
             kept = options
-            if any(not option[3] for option in options):
+            if not options[-1][3]:
                 kept = [o for o in options if not o[3] or o[0] - price * o[1] - rate * o[2] > lost]
             if len(kept) > 1 or kept[0][3]:
                 places.append(place)
                 slots.append(kept)
         self._places, self._open = places, slots
-
-
-def _omitted(options: Options) -> Option:
-    """Return the option that takes nothing, if there is one, else the first."""
-    return next((option for option in options if not option[3]), options[0])
 
 
 def _subsets(sections: int) -> list[int]:

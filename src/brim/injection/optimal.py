@@ -45,8 +45,9 @@ def optimal(arrangement: Arrangement) -> float:
     for limited in _relaxations(arrangement):
         openings = _openings(arrangement, menu, headings, limited)
         most = min(most, openings.solve(Effort(EFFORT)))
-        if openings.choice is not None:
-            _place(arrangement, slots, openings.choice)
+        choice = openings.choice()
+        if choice is not None:
+            _place(arrangement, slots, choice)
             if arrangement.fits():
                 break
     if most == IMPOSSIBLE:
@@ -110,7 +111,7 @@ def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:
     """Return the tiers that *slot* may have, each with its value as a whole number, its cost and its section."""
     options = []
     kind, status = slot.behavior.kind, slot.behavior.status
-    for tier in slot.allowed:
+    for tier in sorted(slot.allowed, reverse=True):
         value = int(ldexp(slot.activation * FIDELITY[tier], shift))
         if tier is Tier.OMITTED:
             options.append((value, 0, 0, 0, 0))

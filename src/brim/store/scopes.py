@@ -93,8 +93,8 @@ class Scopes:
 
     @property
     def home(self) -> Store:
-        """The file of sessions and of what is known of models: the user's, or the project's if it is the only one."""
-        return self.user or self.project or self.store("user")
+        """The file of sessions and of what is known of models: always the user's, so that no total is renewed."""
+        return self.store("user")
 
     # What activation asks ---------------------------------------------------------------------------------------
 

@@ -33,11 +33,13 @@ def note_injection(
     """
     stores = _writable(scopes)
     ids = [behavior.id for behavior in told]
+    # What always matters comes up with everything: that says nothing about the two.
+    met = [behavior.id for behavior in told if behavior.when][:BREADTH]
     kept = [behavior.id for behavior in told if behavior.scope in stores]
-    scopes.used(kept, now=now, session=session, together=ids[:BREADTH], **detail)
+    scopes.used(kept, now=now, session=session, together=met, **detail)
     known = {edge_key(edge): edge for edge in scopes.edges(ids)}
     changed = {edge_key(edge): edge for edge in touched(known.values(), active, now)}
-    learned = co_activated(ids, {**known, **changed}.values(), now, joint=_joint(stores.values()))
+    learned = co_activated(met, {**known, **changed}.values(), now, joint=_joint(stores.values()))
     changed.update((edge_key(edge), edge) for edge in learned)
     homes = {behavior.id: behavior.scope for behavior in told}
     for scope, store in stores.items():
@@ -64,7 +66,7 @@ def _joint(stores: Iterable[Store]) -> dict[Pair, int]:
     injections: dict[tuple[float, str], list[str]] = {}
     for store in stores:
         for event in store.events(kind="injected", limit=RECENT):
-            together = event.detail.get("together") or event.detail.get("ids") or ()
+            together = event.detail.get("together") or ()
             injections[event.time, event.session] = [id for id in together if isinstance(id, str)]
     counts: dict[Pair, int] = {}
     for ids in injections.values():
