@@ -82,3 +82,11 @@ def test_conditions_can_be_written_and_read_again(conditions: dict[str, list[str
     assert When.of(dict(reversed(conditions.items()))) == when
     assert pickle.loads(pickle.dumps(when)) == when
     assert hash(When.of(conditions)) == hash(when)
+
+
+def test_braces_are_a_choice_of_patterns() -> None:
+    when = When(file="src/**/*.{ts,tsx}")
+    assert when == When(file=["src/**/*.ts", "src/**/*.tsx"])
+    assert when.match({"file": ("src/a/app.tsx",)}).confirmed == ("file",)
+    assert when.match({"file": ("src/a/app.js",)}).contradicted == ("file",)
+    assert When(language="{a,b}").conditions == (("language", ("{a,b}",)),)

@@ -2,6 +2,7 @@
 
 ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and ``**`` as a
 whole part crosses ``/``: any number of folders, none too. A pattern without a leading ``/`` matches the tail of a path.
+``{a,b}`` is either: ``alternatives`` writes such a pattern out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,41 @@ def matches(path: str, pattern: str) -> bool:
         return path.startswith("/") and _parts(steps, pattern[1:].split("/"))
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     return _parts(steps, ["**", *parts]) if parts else False
+
+
+MOST_ALTERNATIVES = 64
+"""How many patterns one with braces may stand for. More is taken as it is written."""
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Return the patterns that one with braces stands for.
+
+    >>> alternatives("src/*.{ts,tsx}"), alternatives("{a,b{c,d}}"), alternatives("a{b"), alternatives("{x}")
+    (['src/*.ts', 'src/*.tsx'], ['a', 'bc', 'bd'], ['a{b'], ['{x}'])
+    """
+    waiting, found = [pattern], []
+    while waiting:
+        if len(waiting) + len(found) > MOST_ALTERNATIVES:
+            return [pattern]
+        first = waiting.pop(0)
+        parts = _innermost(first)
+        if parts is None:
+            found.append(first)
+        else:
+            before, choices, after = parts
+            waiting[:0] = [before + choice + after for choice in choices]
+    return list(dict.fromkeys(found))
+
+
+def _innermost(pattern: str) -> tuple[str, list[str], str] | None:
+    """Return what stands before, in and after the first braces with a choice and no braces in them; None without."""
+    end = pattern.find("}")
+    while end >= 0:
+        start = pattern.rfind("{", 0, end)
+        if start >= 0 and "," in pattern[start:end]:
+            return pattern[:start], pattern[start + 1 : end].split(","), pattern[end + 1 :]
+        end = pattern.find("}", end + 1)
+    return None
 
 
 def _parts(steps: list[str], parts: list[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from brim._frozen import Frozen
-from brim.behaviors.globs import matches
+from brim.behaviors.globs import alternatives, matches
 from brim.errors import InputError
 
 TYPE_CHECKING = False
@@ -108,7 +108,10 @@ def _values(key: str, value: object) -> tuple[str, ...]:
     for each in values:
         if not isinstance(each, str) or not each.strip():
             raise InputError(f"the condition {key!r} has a value that is no text: {each!r}")
-    # A folder is what is in it: a file's path never ends with a slash, so "src/" would match nothing.
-    is_file = ALIASES.get(key, key) == "file"
-    kept = [each.strip() + "**" if is_file and each.strip().endswith("/") else each.strip() for each in values]
+    kept = [each.strip() for each in values]
+    if ALIASES.get(key, key) in PATTERNS:
+        kept = [pattern for each in kept for pattern in alternatives(each)]
+    if ALIASES.get(key, key) == "file":
+        # A folder is what is in it: a file's path never ends with a slash, so "src/" would match nothing.
+        kept = [each + "**" if each.endswith("/") else each for each in kept]
     return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))

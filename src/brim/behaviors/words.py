@@ -117,7 +117,7 @@ def is_mark(character: str) -> bool:
 
 def is_unspaced(character: str) -> bool:
     """Whether *character* is of a script that is written without spaces, or of Korean."""
-    return bool(_unspaced[character])
+    return character >= "\u0e00" and bool(_unspaced[character])
 
 
 def _singular(word: str) -> str:

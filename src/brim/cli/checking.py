@@ -101,7 +101,8 @@ def hints(scopes: Scopes) -> list[Problem]:
             )
             fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
-    pairs = near_pairs(live, NEAR_DUPLICATE)
+    own = [[each for each in live if each.scope == scope] for scope in ("project", "user")]
+    pairs = [pair for behaviors in own for pair in near_pairs(behaviors, NEAR_DUPLICATE)]
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))

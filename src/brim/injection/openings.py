@@ -67,20 +67,18 @@ class Openings:
         """Return the sets of sections that may hold a better choice, each with its ceiling, highest first."""
         if not self._rooms:
             return []
-        opened = max(self._rooms, key=int.bit_count)
-        room = self.room
+        opened = max(self._rooms, key=lambda each: (each.bit_count(), each))
         ceilings: dict[int, int] = {}
         seen: set[int] = set()
         while opened not in seen and len(seen) < _ROUNDS:
             seen.add(opened)
-            found, picked = prices(self._narrowed(opened), room, self.limited)
+            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.limited)
             if picked is not None:
                 self._keep(picked)
             at = self._ceilings(found)
             opened = min(at, key=lambda each: (-at[each], each))
             if not ceilings or at[opened] < max(ceilings.values()):
                 ceilings = at
-            room = self._rooms[opened]
             self._drop_hopeless(at[opened], found)
         order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
         return [(-less, opened) for less, _, opened in order]
