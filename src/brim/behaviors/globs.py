@@ -34,7 +34,8 @@ def alternatives(pattern: str) -> list[str]:
     >>> alternatives("src/*.{ts,tsx}"), alternatives("{a,b{c,d}}"), alternatives("a{b"), alternatives("{x}")
     (['src/*.ts', 'src/*.tsx'], ['a', 'bc', 'bd'], ['a{b'], ['{x}'])
     """
-    waiting, found = [pattern], []
+    waiting = [pattern]
+    found: list[str] = []
     while waiting:
         if len(waiting) + len(found) > MOST_ALTERNATIVES:
             return [pattern]
