@@ -51,8 +51,18 @@ def test_insertion_order_never_matters_to_the_last_bit(case: dict[str, Any], rng
 def test_results_are_ranked_and_between_0_and_1(case: dict[str, Any]) -> None:
     found = activate(graph_of(case), context_of(case), now=NOW)
     assert found == sorted(found, key=lambda one: (-one.value, one.id))
-    assert all(0.05 <= one.value <= 1 for one in found)
+    assert all(one.value == 0 or 0.05 <= one.value <= 1 for one in found)
     assert all(one.reasons for one in found)
+
+
+def test_what_the_context_speaks_for_comes_even_if_nothing_is_left_of_it() -> None:
+    weak = Behavior("weak", "weak", "directive", "weak", when={"task": "t"})
+    strong = Behavior("strong", "strong", "directive", "strong", when={"task": "t", "language": "l"})
+    silent = Behavior("silent", "silent", "directive", "silent", when={"task": "u"})
+    graph = Graph([weak, strong, silent], [Edge("strong", "weak", "overrides")])
+    found = activate(graph, Context(task="t", language="l"), now=NOW)
+    assert [one.id for one in found] == ["strong", "weak"]
+    assert (found[1].value, found[1].reasons) == (0.0, ("task t", "weakened by 0.40"))
 
 
 @given(cases())

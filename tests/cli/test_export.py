@@ -1,4 +1,4 @@
-"""``brim export`` writes a file for git: stable, without what is this machine's, and never over somebody else's words."""
+"""``brim export`` writes a file for git: stable, without what is this machine's, never over what others wrote."""
 
 from __future__ import annotations
 

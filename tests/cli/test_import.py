@@ -94,11 +94,23 @@ def test_a_constraint_of_ones_own_is_not_changed_by_a_project(brim: Brim) -> Non
 
 
 def test_lines_that_cannot_be_read_are_listed_and_the_others_used(brim: Brim) -> None:
-    text = "{\n" + line("a") + "<<<<<<< HEAD\n" + line("b", kind="wrong") + line("c", "") + line("a", "Later.") + "[1]\n"
-    text += line("d").replace("The whole", "  ").replace("text of d.", "") + '{"source":"a","target":"gone","kind":"requires"}'
+    text = (
+        "{\n" + line("a") + "<<<<<<< HEAD\n" + line("b", kind="wrong") + line("c", "") + line("a", "Later.") + "[1]\n"
+    )
+    text += (
+        line("d").replace("The whole", "  ").replace("text of d.", "")
+        + '{"source":"a","target":"gone","kind":"requires"}'
+    )
     ran = brim("import", "-", "--yes", stdin=text)
     assert ran.code == 1
-    for number, why in ((1, "not JSON"), (2, "line 6"), (3, "conflict"), (4, "unknown kind"), (7, "object"), (8, "empty")):
+    for number, why in (
+        (1, "not JSON"),
+        (2, "line 6"),
+        (3, "conflict"),
+        (4, "unknown kind"),
+        (7, "object"),
+        (8, "empty"),
+    ):
         assert any(f"standard input:{number}: " in told and why in told for told in ran.err.splitlines()), number
     assert "a requires gone" in ran.err
     found = recalled(brim)
@@ -147,7 +159,12 @@ def test_what_changed_while_the_question_stood_is_not_overwritten(brim: Brim) ->
     brim.write("f.jsonl", line("a", "New."))
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [COMMAND, "import", "f.jsonl"], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=brim.environ, cwd=brim.cwd
+        [COMMAND, "import", "f.jsonl"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env=brim.environ,
+        cwd=brim.cwd,
     )
     os.close(theirs)
     said = b""
@@ -188,7 +205,7 @@ def test_an_edge_that_is_there_the_other_way_round_is_the_same(brim: Brim) -> No
 
 def test_secrets_and_control_characters_do_no_harm(brim: Brim) -> None:
     secret = "ghp_" + "a1B2" * 9
-    text = line("a", f"Use \x1b[31m{secret} \x00 \ud800 here.", tags=["x"])
+    text = line("a", f"Use \x1b[31m {secret} \x00 \ud800 here.", tags=["x"])
     ran = brim("import", "-", "--yes", stdin=text)
     assert (ran.code, "\x1b" in ran.out, secret in ran.out) == (0, False, False)
     assert secret not in recalled(brim)["a"].canonical

@@ -102,9 +102,10 @@ def _infer(facts: dict[str, tuple[str, ...]], prompt: str, command: str) -> froz
     from brim.behaviors.words import words_of
 
     if "task" not in facts:
-        from brim.behaviors.tasks import task_of
+        from brim.behaviors.tasks import tasks_of
 
-        tasks = [task for task in map(task_of, texts) if task]
+        # All that it may be: a guess that leaves one out would put out the behaviors for it.
+        tasks = [task for text in texts for task in tasks_of(text)]
         if tasks:
             facts["task"] = tuple(dict.fromkeys(tasks))
     return frozenset().union(*map(words_of, texts))

@@ -32,11 +32,15 @@ else:
 def activate(source: Source, context: Context, *, now: float, parameters: Parameters = DEFAULTS) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 
-    *now* is in seconds since 1970. The same graph, context and time give the same numbers, to the last bit.
+    One that the context speaks for and others took everything from comes with a value of 0: a constraint is told even
+    then. *now* is in seconds since 1970. The same graph, context and time give the same numbers, to the last bit.
     """
     course = Course(Neighbourhood(source, context, now, parameters))
-    values = {id: squashed(raw, parameters) for id, raw in course.raw.items()}
-    ranked = sorted((-value, id) for id, value in values.items() if value > 0)
+    values = {
+        **dict.fromkeys(course.around.seeds, 0.0),
+        **{id: squashed(raw, parameters) for id, raw in course.raw.items()},
+    }
+    ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
     return [Activation(id, -value, _reasons(course, id, context)) for value, id in ranked]
 
 

@@ -68,6 +68,8 @@ def run(options: Namespace) -> int:
             stored, every_edge = store.behaviors(), store.all_edges()
     behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)
     text = dump(behaviors, edges)
+    if left_out:
+        note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
     content = counted(len(behaviors), "behavior") + (f", {counted(len(edges), 'connection')}" if edges else "")
     if path == "-":
         say(text.removesuffix("\n"))
@@ -85,8 +87,6 @@ def run(options: Namespace) -> int:
     elif agreed:
         how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
         say(printable(f"{path}: {content}{how}"))
-    if left_out:
-        note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
     return 0 if agreed else 1
 
 

@@ -1,0 +1,121 @@
+"""``brim import-rules`` learns the bullets of a file, once each, after showing them."""
+
+from __future__ import annotations
+
+from brim.cli.rules import RulesReader
+from brim.store.scopes import Scopes
+from tests.cli.conftest import Brim
+from tests.cli.stored import behavior, events_in, recalled, remember
+
+RULES = """\
+# Shop
+
+## Testing
+- Run `make test` before pushing.
+- Never push to main without a review.
+- [the docs](docs/testing.md)
+
+## Release steps
+1. Bump the version.
+2. Tag it.
+"""
+
+
+def test_each_bullet_is_shown_before_it_is_stored(brim: Brim) -> None:
+    brim.write("CLAUDE.md", RULES)
+    ran = brim("import-rules", "CLAUDE.md")
+    assert (ran.code, ran.lines[0]) == (1, "4 rules: 3 added, 1 left out")
+    assert "--yes" in ran.err
+    rows = {line.split()[1]: line for line in ran.lines if line.startswith("added")}
+    assert sorted(rows) == ["constraint", "directive", "procedure"]
+    assert "testing" in rows["directive"]
+    assert "CLAUDE.md:6  only a link" in ran.out
+    assert not (brim.home / ".brim").exists()
+
+
+def test_each_bullet_becomes_a_behavior_that_says_where_it_comes_from(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.write("docs/AGENTS.md", RULES)
+    ran = brim("import-rules", "AGENTS.md", "--yes", cwd=brim.cwd / "docs")
+    assert (ran.code, ran.lines[-1]) == (0, "stored: 3 behaviors added")
+    found = {each.kind.value: each for each in recalled(brim, "project").values()}
+    assert found["procedure"].canonical == "Release steps:\n1. Bump the version.\n2. Tag it."
+    came = found["constraint"].provenance
+    assert (came.source, came.file, came.note) == ("rules", "docs/AGENTS.md", "Testing")
+    assert not found["directive"].when
+    assert len(events_in(brim, "learned", "project")) == 3
+    assert (brim.cwd / "docs" / "AGENTS.md").read_text() == RULES
+
+
+def test_reading_the_file_again_changes_nothing_not_even_what_was_forgotten(brim: Brim) -> None:
+    brim.write("CLAUDE.md", RULES)
+    brim("import-rules", "CLAUDE.md", "--yes")
+    id = next(id for id, each in recalled(brim).items() if each.kind == "procedure")
+    brim("forget", id)
+    before = recalled(brim)
+    ran = brim("import-rules", "CLAUDE.md", "--yes")
+    assert (ran.code, ran.lines[-1]) == (0, "there is nothing new to store")
+    assert recalled(brim) == before
+
+
+def test_near_duplicates_are_merged_with_what_is_known_and_with_each_other(brim: Brim) -> None:
+    remember(brim, behavior("known", "constraint", "Never push to main without a review."))
+    brim.write("A.md", "- Do not push to main without a review.\n- Use uv instead of pip.\n")
+    brim.write("B.md", "- Prefer uv over pip.\n- Use uv instead of pip.\n")
+    ran = brim("import-rules", "A.md", "B.md", "--yes")
+    assert (ran.code, ran.lines[0]) == (0, "4 rules: 2 merged, 1 added, 1 known")
+    assert "merged into name-known (known)" in ran.out
+    found = recalled(brim)
+    assert len(found) == 2
+    assert found["known"].variants == ("Do not push to main without a review.",)
+    assert found["known"].usage == behavior("known").usage
+    other = next(each for id, each in found.items() if id != "known")
+    assert {other.canonical, *other.variants} == {"Use uv instead of pip.", "Prefer uv over pip."}
+
+
+def test_what_the_other_scope_says_is_told(brim: Brim) -> None:
+    remember(brim, behavior("mine", text="Prefer uv over pip."))
+    (brim.cwd / ".git").mkdir()
+    ran = brim("import-rules", "-", "--yes", stdin="- Use uv instead of pip.\n")
+    assert ran.code == 0
+    assert "name-mine (mine) for every project" in ran.err
+    assert len(recalled(brim, "project")) == 1
+
+
+def test_secrets_are_neither_shown_nor_stored(brim: Brim) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    ran = brim("import-rules", "-", "--yes", "--json", stdin=f"- Log in with {secret}.\n")
+    assert secret not in ran.out
+    assert "1 secret" in ran.err
+    assert all(secret not in each.canonical for each in recalled(brim).values())
+
+
+def test_the_json_lists_what_becomes_of_each_rule(brim: Brim) -> None:
+    brim.write("CLAUDE.md", RULES)
+    found = brim("import-rules", "CLAUDE.md", "--dry-run", "--json").json
+    assert [(each["what"], each["line"]) for each in found["rules"]] == [
+        ("added", 4),
+        ("added", 5),
+        ("added", 9),
+        ("left out", 6),
+    ]
+    assert (found["stored"], len(found["added"])) == (False, 3)
+
+
+def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
+    brim.write("empty.md", "")
+    ran = brim("import-rules", "empty.md", "--yes")
+    assert (ran.code, ran.out) == (0, "no rules were found\n")
+    assert brim("import-rules", "gone.md").code == 2
+    assert brim("import-rules").code == 2
+    brim.write("binary.md", b"\x00")
+    assert "binary" in brim("import-rules", "binary.md").err
+
+
+def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
+    reader = RulesReader("user", 0.0)
+    reader.read("- " + "word " * 200_001 + "\n- Use tabs.\n", "X.md")
+    with Scopes({"user": str(brim.home / "none.db")}) as scopes:
+        plan = reader.plan(scopes)
+    assert [each.what for each in reader.outcomes] == ["left out", "added"]
+    assert len(plan.added) == 1

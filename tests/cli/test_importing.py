@@ -1,0 +1,37 @@
+"""What an import makes of a behavior that is here already."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+from brim.behaviors.behavior import Behavior
+from brim.cli.importing import as_stored, updated
+from tests.store.making import behaviors
+
+
+def texts(behavior: Behavior) -> set[str]:
+    return {behavior.canonical, *behavior.variants}
+
+
+@settings(max_examples=100, deadline=None)
+@given(behaviors, behaviors)
+def test_no_text_is_lost_and_doing_it_again_changes_nothing(old: Behavior, new: Behavior) -> None:
+    once = updated(old, new)
+    assert texts(once) == texts(old) | texts(new)
+    assert set(once.supersedes) == {*old.supersedes, *new.supersedes}
+    assert updated(once, new) == once
+
+
+@settings(max_examples=100, deadline=None)
+@given(behaviors, behaviors)
+def test_how_it_has_fared_here_stays(old: Behavior, new: Behavior) -> None:
+    found = updated(old, new)
+    assert (found.usage, found.confidence, found.scope) == (old.usage, old.confidence, old.scope)
+    assert old.live or found.status == old.status
+
+
+@settings(max_examples=50, deadline=None)
+@given(behaviors)
+def test_what_was_stored_once_is_stored_the_same_again(behavior: Behavior) -> None:
+    stored = as_stored(behavior)
+    assert as_stored(stored) == stored
