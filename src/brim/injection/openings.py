@@ -72,7 +72,7 @@ class Openings:
         seen: set[int] = set()
         while opened not in seen and len(seen) < _ROUNDS:
             seen.add(opened)
-            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.limited)
+            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.limited, self.value)
             if picked is not None:
                 self._keep(picked)
             at = self._ceilings(found)
@@ -86,7 +86,7 @@ class Openings:
     def _search(self, opened: int, effort: Effort) -> int:
         """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
         slots, room = self._narrowed(opened), self._rooms[opened]
-        found, picked = prices(slots, room, self.limited)
+        found, picked = prices(slots, room, self.limited, self.value)
         if picked is not None:
             self._keep(picked)
         elif not all(self.limited):

@@ -34,16 +34,21 @@ def ceiling(slots: Sequence[Options], room: Pair, prices: Pair) -> int:
     return total
 
 
-def prices(slots: Sequence[Options], room: Pair, limited: tuple[bool, bool]) -> tuple[Pair, list[Option] | None]:
-    """Return prices at which what is chosen about fills *room*, and a good choice that is within it, if one was met."""
+def prices(
+    slots: Sequence[Options], room: Pair, limited: tuple[bool, bool], floor: int
+) -> tuple[Pair, list[Option] | None]:
+    """Return prices at which what is chosen about fills *room*, and a good choice that is within it, if one was met.
+
+    Prices are refined no further when they show that no choice is worth more than *floor*.
+    """
     if not all(limited):
         weights = (1, 0) if limited[0] else (0, 1)
         price, picked, _ = _fill(slots, room, weights)
         return (price * weights[0], price * weights[1]), picked
-    return _balanced(slots, room)
+    return _balanced(slots, room, floor)
 
 
-def _balanced(slots: Sequence[Options], room: Pair) -> tuple[Pair, list[Option] | None]:
+def _balanced(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list[Option] | None]:
     """Weigh units against characters by halving until both are used up alike, or only one is short."""
     low, high = 0, _FINE
     share = _FINE // 2
@@ -56,6 +61,8 @@ def _balanced(slots: Sequence[Options], room: Pair) -> tuple[Pair, list[Option] 
         most = ceiling(slots, room, found)
         if best is None or most < best[0]:
             best = most, found
+            if most <= floor:
+                break
         if picked is not None and (value := sum(option[0] for option in picked)) > worth:
             worth, kept = value, picked
         if units * room[1] > characters * room[0]:
