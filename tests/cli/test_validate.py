@@ -114,9 +114,9 @@ def test_a_damaged_file_is_a_problem_and_the_other_is_still_checked(brim: Brim) 
 @pytest.mark.parametrize(
     ("change", "word"),
     [
-        ("UPDATE behaviors SET kind = 'wrong' WHERE id = 'a'", "behavior a: unknown kind"),
-        ("UPDATE behaviors SET tags = '{' WHERE id = 'a'", "behavior a: "),
-        ("UPDATE edges SET weight = 7", "an edge: "),
+        ("UPDATE behaviors SET kind = 'wrong' WHERE id = 'a'", "unknown kind"),
+        ("UPDATE behaviors SET tags = '{' WHERE id = 'a'", "'a'"),
+        ("UPDATE edges SET weight = 7", "the edge from 'a'"),
     ],
     ids=["kind", "json", "weight"],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from brim.activation.why import Condition, Explanation, Flow, Step
 
@@ -18,9 +18,7 @@ def account(explained: Explanation, names: Mapping[str, str]) -> str:
     if explained.words:
         rows.append(("words", f"{', '.join(explained.words)}: confirmed"))
     rows.append(("seed", _seed(explained)))
-    for number, step in enumerate(explained.steps, 1):
-        if not step.flows:
-            continue
+    for number, step in _telling(explained.steps):
         rows.append((f"step {number}", _moved(step)))
         rows += [("", _came(flow, names)) for flow in step.flows]
     if explained.inhibition > 0:
@@ -30,6 +28,12 @@ def account(explained: Explanation, names: Mapping[str, str]) -> str:
     head, *others = rows
     width = max(len(label) for label, _ in others)
     return "\n".join([head[1], *(f"  {label.ljust(width)}  {text}" for label, text in others)])
+
+
+def _telling(steps: Sequence[Step]) -> list[tuple[int, Step]]:
+    """Return the steps that changed something, by number; if none did, the first in which something came at all."""
+    coming = [(number, step) for number, step in enumerate(steps, 1) if step.flows]
+    return [(number, step) for number, step in coming if step.before != step.after] or coming[:1]
 
 
 def _compared(condition: Condition) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from brim.behaviors.graph_checks import Problem, check
 from brim.behaviors.similarity import NEAR_DUPLICATE
@@ -12,7 +13,7 @@ from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from brim.behaviors.edges import Edge
     from brim.store.scopes import Scopes
@@ -48,27 +49,21 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
 
 
 def _unreadable(store: Store) -> list[str]:
-    """Return which rows cannot be read as what they should be, and why."""
-    errors = (BrimError, ValueError, TypeError, KeyError, AttributeError)
-    try:
-        store.behaviors(), store.all_edges()
-    except StoreError:
-        raise
-    except errors:
-        pass
-    else:
-        return []
-    found = []
-    for (id,) in store.database.rows("SELECT id FROM behaviors ORDER BY id"):
+    """Return what is said of each row that cannot be read as what it should be; only one of the edges is named."""
+    found: dict[str, None] = {}
+
+    def tried(read: Callable[[], object]) -> None:
         try:
-            store.get(id)
-        except errors as error:
-            found.append(f"behavior {id}: {error}")
-    try:
-        store.all_edges()
-    except errors as error:
-        found.append(f"an edge: {error}")
-    return found
+            read()
+        except BrimError as error:
+            found[str(error)] = None
+
+    tried(store.behaviors)
+    if found:
+        for (id,) in store.database.rows("SELECT id FROM behaviors ORDER BY id"):
+            tried(partial(store.get, id))
+    tried(store.all_edges)
+    return list(found)
 
 
 def graph_problems(scopes: Scopes) -> list[Problem]:

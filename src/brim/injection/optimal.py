@@ -48,8 +48,8 @@ def optimal(arrangement: Arrangement) -> float:
         choice = openings.choice()
         if choice is not None:
             _place(arrangement, slots, choice)
-            if arrangement.fits():
-                break
+        if arrangement.fits() or most == IMPOSSIBLE:
+            break
     if most == IMPOSSIBLE:
         _cut_all(arrangement, start)
     elif not (arrangement.fits() and openings.value == most):
