@@ -57,10 +57,6 @@ def test_the_account_reads_as_lines() -> None:
         "  seed        0.583 x 1.132 (used 4 times, last 2.0 hours ago) = 0.660",
         "  step 1      0.660 to 0.482",
         "              - 0.178 conflicts c (weight 0.25)",
-        "  step 2      0.482, no change",
-        "              + 0.191 requires b (weight 0.5, 90% fresh)",
-        "  step 3      0.482, no change",
-        "              + 0.191 requires b (weight 0.5, 90% fresh)",
         "  raw         0.482",
         "  activation  0.860",
     ]
