@@ -177,3 +177,8 @@ def test_long_text_of_anything_is_masked(unit: str) -> None:
     """Quadratic work on this length would take minutes, and be seen; how fast it is, is for bench/."""
     text = unit * (250_000 // len(unit))
     assert masked(mask(text))[1] == 0
+
+
+@pytest.mark.parametrize("colour", ["\x1b[m", "\x1b[1m", "\x1b[31m", "\x1b[1;31m", "\x1b[38;5;9m"])
+def test_a_secret_in_colour_is_masked_too(colour: str) -> None:
+    assert mask(f"{colour}ghp_abcdefghij0123456789abcd\x1b[0m") == f"{colour}[masked github token]\x1b[0m"

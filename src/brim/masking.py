@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
 _LONGEST_PEM = 32_768
+_BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm))"
+"""A shape begins where no letter or digit stands before it; the ``m`` that ends a terminal's colour code is none."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
 _QUOTED = {
     '"': r'"(?:[^"\\\n]|\\[^\n])*+',
@@ -89,7 +91,7 @@ def _table() -> tuple[list[tuple[str, list[str], str]], dict[str, frozenset[str]
     if "table" not in _compiled:
         with open(__file__.removesuffix(".pyc").removesuffix(".py") + ".tsv", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-        shapes = [(row[1], row[2].split(" "), rf"(?<![A-Za-z0-9]){row[3]}") for row in rows if row[0] == "shape"]
+        shapes = [(row[1], row[2].split(" "), _BORDER + row[3]) for row in rows if row[0] == "shape"]
         plain = {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
         _compiled["table"] = shapes, plain
     table: tuple[list[tuple[str, list[str], str]], dict[str, frozenset[str]]] = _compiled["table"]

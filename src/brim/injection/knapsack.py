@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from brim.injection.relaxation import Option, Options, Pair
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     """Units, less value, characters (all against the favourites), the loss, and where its steps are noted."""
     Other = tuple[int, int, int, int, Option]
     """Loss, units, less value and characters against the favourite, and the option."""
+    Core = Sequence[tuple[int, int, list[Other]]]
+    """The least loss of a slot, its number, and its other options."""
+    Rates = tuple[int, int, int, int]
+    """What is lost at least to free a unit, to use one, to free a character, to use one."""
 
 _NEVER = 1 << 400
 """More than any loss."""
@@ -74,8 +78,8 @@ class Search:
             if least >= self._most - self.floor:
                 return self.floor
             if self.effort.left <= 0:
-                bounds = self._rest(rates[place], least)
-                return max([self.floor, *(self._most - state[3] - bounds(state) for state in states)])
+                rest = self._rest(rates[place], least)
+                return max([self.floor, *(self._most - state[3] - rest(state) for state in states)])
             self.effort.left -= len(states) * len(others)
             further = core[place + 1][0] if place + 1 < len(core) else _NEVER
             states = self._step(states, number, others, rates[place + 1], further)
@@ -83,7 +87,7 @@ class Search:
                 return self.floor
         return self.floor
 
-    def _core(self, slots: Sequence[Options]) -> list[tuple[int, int, list[Other]]]:
+    def _core(self, slots: Sequence[Options]) -> Core:
         """Return the slots that may differ from their favourites, the ones that lose least by it first."""
         price, rate = self.prices
         allowed = self._most - self.floor
@@ -100,8 +104,8 @@ class Search:
         core.sort(key=lambda entry: entry[:2])
         return core
 
-    def _rates(self, core: Sequence[tuple[int, int, list[Other]]]) -> list[tuple[int, int, int, int]]:
-        """Return what it takes, per place in the core and from there on, to free a unit, to use one; characters alike."""
+    def _rates(self, core: Core) -> list[Rates]:
+        """Return the rates for each place in the core: the lowest from there to its end."""
         rates = [(_NEVER, _NEVER, _NEVER, _NEVER)]
         for _, _, others in reversed(core):
             free, use, shorten, lengthen = rates[-1]
@@ -123,7 +127,7 @@ class Search:
         states: list[State],
         number: int,
         others: list[Other],
-        rates: tuple[int, int, int, int],
+        rates: Rates,
         further: int,
     ) -> list[State]:
         """Return *states* and all that come of them with another option of slot *number*, without the hopeless ones."""
@@ -139,15 +143,15 @@ class Search:
                 state = units + more, worse + less, characters + longer, total, len(notes)
                 notes.append((note, number, option))
                 grown.append(state)
-                if state[0] <= spare and state[2] <= space and self._value - state[1] > self.floor:
+                if state[0] <= spare and state[2] <= space:
                     self._meet(state)
                     allowed = self._most - self.floor
         allowed = self._most - self.floor
-        bound = self._rest(rates, further)
-        return _undominated([state for state in grown if state[3] + bound(state) < allowed])
+        rest = self._rest(rates, further)
+        return _undominated([state for state in grown if state[3] + rest(state) < allowed])
 
-    def _rest(self, rates: tuple[int, int, int, int], further: int):  # type: ignore[no-untyped-def]
-        """Return what a state loses at least by whatever comes after it."""
+    def _rest(self, rates: Rates, further: int) -> Callable[[State], int]:
+        """Return how to find what a state loses at least by whatever comes after it, or by what stays unused."""
         free, use, shorten, lengthen = rates
         spare, space = self._room
         idle, empty = min(use, self.prices[0]), min(lengthen, self.prices[1])
