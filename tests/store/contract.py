@@ -69,7 +69,7 @@ class StoreContract:
             assert [each.id for each in store.behaviors((Status.ACTIVE, Status.PENDING))] == ["is-active", "is-pending"]
             assert len(store.behaviors()) == 4
 
-    def test_a_behavior_is_found_by_id_by_name_and_by_the_beginning_of_its_id(self, opened: Open) -> None:
+    def test_a_behavior_is_found_by_id_by_name_and_by_the_beginning_of_either(self, opened: Open) -> None:
         with opened() as store:
             for id, name in (("b-12ab", "one"), ("b-12cd", "two"), ("b-12", "three"), ("x", "b-12ab")):
                 store.put(behavior(id, name=name), event="learned", now=1.0)
@@ -77,6 +77,7 @@ class StoreContract:
             assert store.find("two").id == "b-12cd"
             assert store.find("b-12c").id == "b-12cd"
             assert store.find("b-12ab").name == "one"
+            assert store.find("thr").id == "b-12"
             for text, words in (
                 ("b-", "may mean b-12, b-12ab, b-12cd"),
                 ("nobody", "'nobody'"),

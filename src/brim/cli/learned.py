@@ -102,7 +102,7 @@ def add_behavior(
         name,
         metavar=metavar,
         nargs="+" if several else None,
-        help=help or "its id, the beginning of its id, or its name",
+        help=help or "its id, its name, or the beginning of either",
     )
     option.completer = complete_behavior
 

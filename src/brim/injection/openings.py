@@ -11,7 +11,7 @@ from brim.injection.relaxation import prices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from brim.injection.knapsack import Effort
     from brim.injection.relaxation import Option, Options, Pair
@@ -96,9 +96,8 @@ class Openings:
             self._keep(search.choice())
         return search.ceiling
 
-    def _keep(self, picked: Iterable[Option]) -> None:
-        """Keep a choice of the slots in question, if it is within the room, and better or as good and shorter."""
-        picked = list(picked)
+    def _keep(self, picked: list[Option]) -> None:
+        """Keep a choice of the slots in question, if it is within the room and better than the best one known."""
         value = sum(option[0] for option in picked)
         if value <= self.value:
             return
@@ -132,8 +131,8 @@ class Openings:
             for section, (cost, length) in self.headings.items():
                 if section & opened:
                     units, characters = units - cost, characters - length
-            least = [needs[reach][opened & reach] for reach in needs]
-            if units >= sum(each[0] for each in least) and characters >= sum(each[1] for each in least):
+            needed = [needs[reach][opened & reach] for reach in needs]
+            if units >= sum(each[0] for each in needed) and characters >= sum(each[1] for each in needed):
                 found[opened] = units, characters
         return found
 

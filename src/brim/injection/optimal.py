@@ -27,7 +27,7 @@ _BITS = 60
 """Values become whole numbers of so many bits: every activation that brim's engine gives is then exact."""
 
 
-def optimal(arrangement: Arrangement) -> float:
+def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     """Put every slot where the whole is worth most within the limits, and return what no legal choice exceeds.
 
     Never worse than the other strategies. If nothing fits, everything is demoted as far as it goes. Of options of equal
@@ -44,7 +44,7 @@ def optimal(arrangement: Arrangement) -> float:
     most = -IMPOSSIBLE
     for limited in _relaxations(arrangement):
         openings = _openings(arrangement, menu, headings, limited)
-        most = min(most, openings.solve(Effort(EFFORT)))
+        most = min(most, openings.solve(Effort(effort)))
         choice = openings.choice()
         if choice is not None:
             _place(arrangement, slots, choice)

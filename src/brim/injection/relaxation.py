@@ -1,9 +1,9 @@
 """What the best text could be worth at most: the knapsack with prices instead of limits.
 
-Each slot has options, and takes one. Put a price on each unit and each character, and every slot can choose for itself;
-what they then make together is more than any choice within the limits can. Any prices give such a ceiling. Good ones
-come from the linear relaxation: the steps from a cheap option to a dearer one, best value for the cost first, until
-the room is used up.
+Each slot has options, and takes one. Put a price on each unit and each character, and every slot can choose for itself:
+what they then make together, with the room sold at the same prices, no choice within the limits exceeds. Any prices
+give such a ceiling. Good ones come from the linear relaxation: the steps from a cheap option to a dearer one, best
+value for the cost first, until the room is used up.
 
 Values are whole numbers, so that sums are exact and do not depend on an order.
 """
@@ -52,26 +52,28 @@ def _balanced(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, l
     """Weigh units against characters by halving until both are used up alike, or only one is short."""
     low, high = 0, _FINE
     share = _FINE // 2
-    best: tuple[int, Pair] | None = None
-    worth, kept = -1, None
+    best = (0, 0)
+    least = ceiling(slots, room, best)
+    worth, kept = None, None
     for _ in range(_HALVINGS):
         weights = share // max(1, room[0]), (_FINE - share) // max(1, room[1])
         price, picked, (units, characters) = _fill(slots, room, weights)
         found = price * weights[0], price * weights[1]
         most = ceiling(slots, room, found)
-        if best is None or most < best[0]:
-            best = most, found
-            if most <= floor:
-                break
-        if picked is not None and (value := sum(option[0] for option in picked)) > worth:
-            worth, kept = value, picked
+        if most < least:
+            least, best = most, found
+        if picked is not None:
+            value = sum(option[0] for option in picked)
+            if worth is None or value > worth:
+                worth, kept = value, picked
+        if least <= floor:
+            break
         if units * room[1] > characters * room[0]:
             low = share
         else:
             high = share
         share = (low + high) // 2
-    assert best is not None
-    return best[1], kept
+    return best, kept
 
 
 def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, list[Option] | None, Pair]:
@@ -116,7 +118,7 @@ def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, lis
 
 
 def _frontier(options: Options, weights: Pair) -> list[Option]:
-    """Return the options that are worth their weight, lightest first: each step up is worth less for it than the last."""
+    """Return the options worth their weight, lightest first: each step up gives less for its weight than the last."""
     heavy, light = weights
     if len(options) == 1:
         return [options[0]]

@@ -132,7 +132,7 @@ class Scopes:
         return found
 
     def find(self, text: str) -> Behavior:
-        """Return the behavior in force that *text* means: its id, its name, or a beginning of its id."""
+        """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
         kept = self._counting({scope: store.candidates(text) for scope, store in self._stores.items()})
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)

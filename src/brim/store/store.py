@@ -107,11 +107,12 @@ class Store:
         return {id: (bool(live), kind) for id, live, kind in rows}
 
     def candidates(self, text: str) -> list[Behavior]:
-        """Return the behaviors that *text* may mean: the one of this id, else of this name, else whose id begins so."""
+        """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
         ways = (
             ("id = ?", (text,)),
             ("name = ? ORDER BY live DESC, id", (text,)),
             ("id > ?1 AND id < ?1 || char(1114111) ORDER BY id", (text,)),
+            ("name > ?1 AND name < ?1 || char(1114111) ORDER BY id", (text,)),
         )
         for where, values in ways:
             if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", values)):
@@ -119,7 +120,7 @@ class Store:
         return []
 
     def find(self, text: str) -> Behavior:
-        """Return the behavior that *text* means: its id, its name, or a beginning of its id that no other has."""
+        """Return the behavior that *text* means: its id, its name, or a beginning of either that no other has."""
         return chosen(self.candidates(text), text)
 
     def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:

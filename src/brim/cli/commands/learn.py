@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.behaviors.kinds import LIVE, BehaviorKind
 from brim.behaviors.learn import cleaned, id_of, learn
-from brim.behaviors.similarity import most_similar, normalized
+from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
 from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.cli.learned import Place, add_scope
 from brim.cli.output import note, printable, say, say_json
@@ -77,7 +77,7 @@ def run(options: Namespace) -> int:
     if options.as_json:
         _say_json(learned, stored, tokens, path, like)
     else:
-        _say(learned, stored, tokens, path)
+        _say(_event(cleaned(said["right"]), learned.merged_with), learned, stored, tokens, path)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -126,8 +126,7 @@ def _store(
     """Learn it among what is in the file of *scope*, which nobody else can change meanwhile."""
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
-    near = most_similar(text, (wording for each in known for wording in (each.canonical, *each.variants)))
-    alone = near is None or near.similarity < threshold
+    alone = _stands_alone(text, known, threshold)
     learned = learn(**said, scope=scope, now=now, existing=() if alone else known)
     behavior = learned.behavior.changed(
         id=_free_id(text, {each.id for each in known}) if alone else learned.behavior.id,
@@ -142,6 +141,22 @@ def _store(
     return learned._replace(behavior=behavior)
 
 
+def _stands_alone(text: str, known: list[Behavior], threshold: float) -> bool:
+    """Whether nothing in *known* is so much like *text* that they become one.
+
+    ``learn`` goes by ``NEAR_DUPLICATE``, and by the id, which stays when the text that gave it is edited.
+    """
+    edited = any(each.id == id_of(text) and normalized(text) not in _wordings(each) for each in known)
+    if threshold <= NEAR_DUPLICATE and not edited:
+        return False
+    near = most_similar(text, (wording for each in known for wording in (each.canonical, *each.variants)))
+    return near is None or near.similarity < max(threshold, NEAR_DUPLICATE)
+
+
+def _wordings(behavior: Behavior) -> set[str]:
+    return {normalized(wording) for wording in (behavior.canonical, *behavior.variants)}
+
+
 def _free_id(text: str, taken: set[str]) -> str:
     """Return the id of *text*; another one if a behavior has it whose text was edited since."""
     id, number = id_of(text), 1
@@ -154,8 +169,7 @@ def _free_id(text: str, taken: set[str]) -> str:
 def _event(text: str, old: Behavior | None) -> str:
     if old is None:
         return "learned"
-    known = {normalized(wording) for wording in (old.canonical, *old.variants)}
-    return "confirmed" if normalized(text) in known else "merged"
+    return "confirmed" if normalized(text) in _wordings(old) else "merged"
 
 
 def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:
@@ -166,11 +180,10 @@ def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior
     return live[found.index] if found is not None and found.similarity >= threshold else None
 
 
-def _say(learned: Learned, stored: Behavior, tokens: dict[str, int], path: str) -> None:
+def _say(event: str, learned: Learned, stored: Behavior, tokens: dict[str, int], path: str) -> None:
     old = learned.merged_with
-    texts = {wording for each in (old,) if each is not None for wording in (each.canonical, *each.variants)}
-    what = "learned" if old is None else "known already" if texts.issuperset(_texts(stored)) else "merged into"
-    say(printable(f"{what}: {named(stored)}"))
+    what = {"learned": "learned", "confirmed": "known already", "merged": "merged into"}
+    say(printable(f"{what[event]}: {named(stored)}"))
     rows = [
         ("kind", stored.kind.value),
         ("tags", ", ".join(stored.tags)),

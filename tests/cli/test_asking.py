@@ -1,0 +1,72 @@
+"""A person at a terminal is asked, and what they answer is done."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import Brim
+from tests.cli.seeding import everything, rule, seed, stored
+from tests.cli.test_edit import editor, kept
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
+
+ONE = rule("b-1", "Use uv, never pip.")
+TWO = rule("b-2", "Never use pip; use uv")
+
+
+def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Run the command with a terminal on which *answer* was typed; return its exit code and what stood there."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    os.write(ours, answer.encode())
+    process = brim.start(*arguments, env=env, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL)
+    code = process.wait(timeout=60)
+    os.close(theirs)
+    shown = b""
+    try:
+        while part := os.read(ours, 4096):
+            shown += part
+    except OSError:  # how Linux says that nothing more will come
+        pass
+    os.close(ours)
+    return code, shown.decode()
+
+
+@pytest.mark.parametrize("answer", ["y\n", "YES\n"])
+def test_yes_is_yes(brim: Brim, answer: str) -> None:
+    seed(brim, ONE, TWO)
+    code, shown = asked(brim, answer, "merge", "b-1", "b-2")
+    assert (code, "[y/N]" in shown) == (0, True)
+    assert stored(brim, "b-2").status == "superseded"
+
+
+@pytest.mark.parametrize("answer", ["\n", "n\n", "what?\n", "\x04"])
+def test_anything_else_is_no(brim: Brim, answer: str) -> None:
+    seed(brim, ONE, TWO)
+    code, shown = asked(brim, answer, "dedupe")
+    assert (code, "nothing was changed" in shown) == (1, True)
+    assert everything(brim) == [ONE, TWO]
+
+
+FIRST_WRONG_THEN_RIGHT = "text = text.replace('law', 'preference').replace('kind: directive', 'kind: law')"
+
+
+def test_a_file_with_a_mistake_can_be_edited_again(brim: Brim) -> None:
+    seed(brim, ONE)
+    code, shown = asked(brim, "\n", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    assert (code, "'law'" in shown, "[Y/n]" in shown) == (0, True, True)
+    assert stored(brim, "b-1").kind == "preference"
+    assert kept(brim) == []
+
+
+def test_whoever_does_not_want_to_edit_again_keeps_the_file(brim: Brim) -> None:
+    seed(brim, ONE)
+    code, shown = asked(brim, "n\n", "edit", "b-1", env=editor(brim, FIRST_WRONG_THEN_RIGHT))
+    (file,) = kept(brim)
+    assert (code, file.name in shown) == (2, True)
+    assert stored(brim, "b-1") == ONE

@@ -1,0 +1,203 @@
+"""``brim learn``: what is taught is stored once, with every wording, and nothing is lost."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+
+import pytest
+
+from brim.behaviors.learn import id_of
+from tests.cli.conftest import Brim
+from tests.cli.seeding import database, events, everything, refused, rule, seed, stored
+
+RULE = "Use uv, never pip."
+
+
+def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
+    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging")
+    assert (ran.code, ran.err) == (0, "")
+    (behavior,) = everything(brim)
+    assert ran.lines[0] == f"learned: {behavior.name} ({behavior.id})"
+    for text in (behavior.kind.value, "language python, task packaging", RULE, "by name", str(database(brim))):
+        assert text in ran.out
+    assert (behavior.id, behavior.canonical, behavior.scope, behavior.status) == (id_of(RULE), RULE, "user", "active")
+    assert (behavior.provenance.wrong, behavior.provenance.file) == ("pip install x", "setup.py")
+    assert [event.kind for event in events(brim, behavior.id)] == ["learned"]
+
+
+def test_everything_can_be_said(brim: Brim) -> None:
+    options = "--kind preference --name uv/only --tags a,b, --when task=x --when task=y --when team=core --priority 7"
+    found = brim("learn", "--right", RULE, *options.split(), "--summary", "uv only", "--json").json
+    behavior = found["behavior"]
+    assert (behavior["kind"], behavior["name"], behavior["tags"]) == ("preference", "uv/only", ["a", "b"])
+    assert (behavior["when"], behavior["priority"]) == ({"task": ["x", "y"], "team": ["core"]}, 7)
+    assert behavior["summary"] == "uv only"
+    assert found["merged_with"] is None
+    assert found["tokens"]["full"] > 0
+
+
+def test_standard_input_is_read(brim: Brim) -> None:
+    assert brim("learn", "--right", "-", stdin="Always test.\nTwice.\n").code == 0
+    assert everything(brim)[0].canonical == "Always test.\nTwice.\n"
+    refused(brim("learn", "--right", "-", "--wrong", "-"), "cannot both")
+
+
+def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
+    first = brim("learn", "--right", RULE, "--json").json["behavior"]
+    ran = brim("learn", "--right", "use UV,  never pip.")
+    assert ran.lines[0].startswith("known already: ")
+    (behavior,) = everything(brim)
+    assert behavior.id == first["id"]
+    assert behavior.usage.confirmed == 1
+    assert behavior.confidence > first["confidence"]
+    assert [event.kind for event in events(brim, behavior.id)] == ["learned", "confirmed"]
+
+
+def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
+    brim("learn", "--right", RULE)
+    ran = brim("learn", "--right", "Never use pip; use uv", "--wrong", "pip sync")
+    assert ran.lines[0].startswith("merged into: ")
+    (behavior,) = everything(brim)
+    assert behavior.canonical == RULE
+    assert "Never use pip; use uv" in behavior.variants
+    assert "pip sync" in behavior.provenance.wrong
+    assert events(brim, behavior.id)[-1].kind == "merged"
+
+
+def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
+    brim("learn", "--right", RULE)
+    assert brim("learn", "--right", "Never use pip; use uv", "--force-new").lines[0].startswith("learned: ")
+    assert len(everything(brim)) == 2
+    assert brim("learn", "--right", RULE, "--force-new").lines[0].startswith("known already: ")
+    assert len(everything(brim)) == 2
+
+
+def test_a_higher_threshold_keeps_wordings_apart(brim: Brim) -> None:
+    brim.configure(user="behaviors:\n  near_duplicate: 1.0\n")
+    brim("learn", "--right", RULE)
+    brim("learn", "--right", "Never use pip; use uv")
+    assert len(everything(brim)) == 2
+
+
+def test_a_rule_that_differs_in_sense_is_another_rule(brim: Brim) -> None:
+    brim("learn", "--right", "Use uv, not pip.")
+    brim("learn", "--right", "Use pip, not uv.")
+    assert len(everything(brim)) == 2
+
+
+def test_a_text_whose_id_another_has_since_it_was_edited_gets_its_own(brim: Brim) -> None:
+    seed(brim, rule(id_of(RULE), "Commit small steps."))
+    assert brim("learn", "--right", RULE).code == 0
+    assert {each.canonical for each in everything(brim)} == {RULE, "Commit small steps."}
+    assert stored(brim, id_of(RULE)).canonical == "Commit small steps."
+
+
+def test_secrets_are_masked_and_counted(brim: Brim) -> None:
+    ran = brim("learn", "--right", "Set OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234 first", "--json")
+    assert "1 secret masked" in ran.err
+    assert "sk-abc" not in ran.out
+    assert b"sk-abc" not in database(brim).read_bytes()
+
+
+# Scopes
+
+
+def test_in_a_project_it_is_the_projects_and_the_new_project_is_trusted(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    ran = brim("learn", "--right", RULE)
+    assert (ran.code, ran.err) == (0, "")
+    assert [each.scope for each in everything(brim, "project")] == ["project"]
+    assert everything(brim) == []
+
+
+def test_a_project_that_was_there_before_is_not_trusted_by_learning(brim: Brim) -> None:
+    (brim.cwd / ".brim").mkdir()
+    assert "brim trust" in brim("learn", "--right", RULE).err
+
+
+def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim("learn", "--right", RULE, "--user")
+    ran = brim("learn", "--right", "Never use pip; use uv")
+    assert "for every project; both are kept" in ran.err
+    assert [each.canonical for each in everything(brim)] == [RULE]
+    assert [each.canonical for each in everything(brim, "project")] == ["Never use pip; use uv"]
+
+
+def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
+    refused(brim("learn", "--right", RULE, "--project"), "no project", "--user")
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--right", ""], ["empty"]),
+        (["--right", " \n\t "], ["empty"]),
+        (["--right", "x", "--kind", "law"], ["'law'", "constraint, directive"]),
+        (["--right", "x", "--name", "a b"], ["'a b'"]),
+        (["--right", "x", "--tags", "a,b c"], ["'b c'"]),
+        (["--right", "x", "--when", "language"], ["KEY=VALUE", "'language'"]),
+        (["--right", "x", "--when", "=x"], ["KEY=VALUE"]),
+        (["--right", "x", "--priority", "high"], ["--priority"]),
+        (["--wrong", "x"], ["--right"]),
+    ],
+)
+def test_bad_input_is_named_and_makes_no_file(brim: Brim, options: list[str], words: list[str]) -> None:
+    (brim.cwd / ".git").mkdir()
+    refused(brim("learn", *options), *words)
+    assert not (brim.cwd / ".brim").exists()
+    assert not (brim.home / ".brim").exists()
+
+
+def test_a_text_over_the_limit_is_refused_with_the_limit(brim: Brim) -> None:
+    refused(brim("learn", "--right", "-", stdin="word " * 200_001), "1,000,000")
+    assert brim("learn", "--right", "-", stdin="word " * 199_999).code == 0
+    assert len(everything(brim)[0].canonical) == 999_995
+
+
+def test_control_characters_are_kept_and_not_printed(brim: Brim) -> None:
+    text = "Ring the \a bell, \x1b[31mred\u202e, and keep \r\n lines."
+    ran = brim("learn", "--right", "-", stdin=text)
+    assert ran.code == 0
+    assert not {"\x1b", "\a", "\u202e"}.intersection(ran.out)
+    assert everything(brim)[0].canonical == text
+
+
+def test_bytes_that_are_no_text_do_not_stop_it(brim: Brim) -> None:
+    assert brim("learn", "--right", b"caf\xe9 only").code == 0
+    refused(brim("learn", "--right", "-", stdin=b"zero \0 byte"), "binary")
+    refused(brim("learn", "--right", "-", stdin=b"caf\xe9"), "UTF-8")
+    assert len(everything(brim)) == 1
+
+
+@pytest.mark.parametrize("damage", ["damaged", "newer"])
+def test_a_file_that_cannot_be_used_is_left_as_it_is(brim: Brim, damage: str) -> None:
+    seed(brim, rule("b-1"))
+    if damage == "damaged":
+        database(brim).write_bytes(b"no database at all" * 100)
+    else:
+        connection = sqlite3.connect(database(brim))
+        connection.execute("PRAGMA user_version = 99")
+        connection.close()
+    before = database(brim).read_bytes()
+    refused(brim("learn", "--right", RULE), damage, str(database(brim)))
+    assert database(brim).read_bytes() == before
+
+
+def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    texts = [RULE, RULE, "Never use pip; use uv", RULE]
+    running = [
+        brim.start("learn", "--right", text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for text in texts
+    ]
+    for process in running:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+    (behavior,) = everything(brim, "project")
+    assert {RULE, "Never use pip; use uv"} == {behavior.canonical, *behavior.variants}
+    assert len(events(brim, behavior.id, "project")) == len(texts)
+    assert behavior.usage.confirmed == len(texts) - 1
