@@ -3,7 +3,10 @@
 import json
 
 import brim
+from brim.activation import Context, Graph, activate
+from brim.behaviors import Behavior
 from brim.history import FifoPruner
+from brim.injection import ActivationTierMapper
 from brim.models import cost
 from brim.window import MemoryConfig, TokenBudgetCalculator, WorkingMemory
 
@@ -20,6 +23,13 @@ print("history: ", memory.history_budget(**sections), "tokens are left for histo
 
 pruned = FifoPruner().prune(messages, 80, model="gpt-4o")
 print("pruned:  ", pruned.receipt)
+
+rules = [
+    Behavior("uv", "use-uv", "directive", "Install with uv, never with pip.", when={"language": "python"}),
+    Behavior("go", "wrap-errors", "directive", "Wrap errors with %w.", when={"language": "go"}),
+]
+results = activate(Graph(rules, []), Context(file="src/app.py"), now=0)
+print("injected:", ActivationTierMapper().plan(results, rules, budget=500, model="gpt-4o"))
 
 usage = {"input_tokens": 1_200, "cache_read_input_tokens": 45_000, "output_tokens": 800}
 print("cost:    ", cost(usage, model="claude-sonnet-4-5"), "micro-dollars")

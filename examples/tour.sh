@@ -36,7 +36,23 @@ run brim repair broken.json --dry-run || true
 step "8. A working memory put together: what goes in, what was left out, and why."
 run brim assemble --config memory.yaml
 
-step "9. The same from Python."
+step "9. What was corrected once comes back when it matters, within its budget."
+shop=$(mktemp -d)
+trap 'rm -r "$shop"' EXIT
+mkdir -p "$shop/shop/.git"
+cp rules.md "$shop/shop/CLAUDE.md"
+(
+    export BRIM_HOME="$shop/home"
+    cd "$shop/shop"
+    run brim import-rules CLAUDE.md --yes
+    run brim learn --right "Run pytest with -x while you work on one failure." --wrong "ran all tests" --task testing
+    run brim plan --prompt "add a test for the importer" --token-budget 60
+    run brim plan --prompt "add a test for the importer" --token-budget 20..120
+    run brim activate --session s1 --prompt "add a test for the importer"
+    run brim why run-pytest --prompt "add a test for the importer"
+)
+
+step "10. The same from Python."
 cat tour.py
 printf '\n'
 "$(dirname "$(command -v brim)")/python" tour.py

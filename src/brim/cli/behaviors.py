@@ -132,8 +132,7 @@ def cut(text: str, width: int) -> str:
 
     from brim.behaviors.graphemes import border_at_or_before
 
-    taken = 0
-    end = len(text)
+    taken = end = 0
     for at, character in enumerate(text):
         taken += 0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if taken <= width - 1:
