@@ -8,9 +8,10 @@ import sys
 import pytest
 
 import brim as library
+from brim import cli as command_line
 from tests.cli.conftest import COMMAND, Brim
 
-COMMANDS = ("count", "budget", "fit", "check", "repair", "models", "config", "completion")
+COMMANDS = tuple(command_line.COMMANDS)
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])
@@ -69,7 +70,7 @@ def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
     ("words", "expected"),
     [
         ("brim cou", {"count"}),
-        ("brim co", {"count", "config", "completion"}),
+        ("brim co", {"count", "config", "connect", "completion"}),
         ("brim config l", {"list"}),
         ("brim count --mod", {"--mode", "--model"}),
         ("brim count --mode a", {"auto", "approximate", "api"}),

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from brim.behaviors.learn import id_of
+from brim.behaviors.learning import id_of
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, events, everything, refused, rule, seed, stored
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from brim.behaviors import Edge
-from brim.cli.duplicates import near_pairs
+from brim.behaviors.duplicates import near_pairs
 from tests.cli.conftest import Brim
 from tests.cli.seeding import edges, events, everything, refused, rule, seed, stored
 

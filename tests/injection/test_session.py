@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -127,6 +128,6 @@ def test_the_state_survives_a_store() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"max_tokens": -1}, {"backoff": 1.5}, {"max_per_injection": "many"}])
-def test_a_wrong_limit_is_named(wrong: dict[str, int]) -> None:
+def test_a_wrong_limit_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"session.{next(iter(wrong))}"):
         Session(**wrong)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 
+from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph_checks import Problem, check
 from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.cli.behaviors import counted
-from brim.cli.duplicates import near_pairs
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.merge import merge, survivor
+from brim.behaviors.merging import merge, survivor
 from brim.cli.behaviors import as_object, block, counted, named, title
 from brim.cli.output import printable, say
 from brim.errors import InputError
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
-    from brim.behaviors.merge import Merged
+    from brim.behaviors.merging import Merged
     from brim.store.scopes import Scopes
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")

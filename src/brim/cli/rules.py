@@ -5,7 +5,7 @@ from __future__ import annotations
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Provenance
 from brim.behaviors.infer import infer_tags
-from brim.behaviors.learn import id_of, learn
+from brim.behaviors.learning import id_of, learn
 from brim.behaviors.rules import read_rules
 from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
 from brim.cli.importing import Change, Plan, as_stored
@@ -143,7 +143,7 @@ class RulesReader:
 
 def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:
     """Return the behavior that says exactly *text*, or once did, whatever its status."""
-    from brim.behaviors.learn import cleaned
+    from brim.behaviors.learning import cleaned
 
     text = cleaned(text)
     by_id = known.get(id_of(text))

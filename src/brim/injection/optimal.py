@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 EFFORT = 300_000
 """Partial choices that are looked at before the proof is given up: a second or so."""
-_BITS = 60
-"""Values become whole numbers of so many bits: every activation that brim's engine gives is then exact."""
+_MOST_BITS = 120
+"""Values become whole numbers of at most so many bits: only what is a trillion trillionth of another is rounded."""
 
 
 def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
@@ -34,7 +34,7 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     value the cheaper one is taken, so what adds nothing is left out unless it must be there.
     """
     slots = sorted(arrangement.slots, key=lambda slot: (slot.id, slot.activation, slot.allowed))
-    shift = _BITS - frexp(max((abs(slot.activation) for slot in slots), default=0.0))[1]
+    shift = _shift(slots)
     menu = [_options(arrangement, slot, shift) for slot in slots]
     start = arrangement.tiers()
     _place(arrangement, slots, [min(options, key=lambda o: (-o[0], o[1], o[2])) for options in menu])
@@ -105,6 +105,15 @@ def _cut_all(arrangement: Arrangement, start: Sequence[Tier]) -> None:
 
 def _merit(arrangement: Arrangement) -> tuple[float, int, int, list[Tier]]:
     return arrangement.value(), -arrangement.units, -arrangement.characters, arrangement.tiers()
+
+
+def _shift(slots: Sequence[Slot]) -> int:
+    """Return how many binary places the values have, so that they become whole numbers and their sums are exact."""
+    sizes = [abs(slot.activation) for slot in slots if slot.activation]
+    if not sizes:
+        return 0
+    least, most = frexp(min(sizes) * FIDELITY[Tier.NAME_ONLY])[1], frexp(max(sizes))[1]
+    return min(53 - least, _MOST_BITS - most)
 
 
 def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:

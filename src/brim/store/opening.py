@@ -71,12 +71,14 @@ def open_database(
 
 def version_of(database: Database) -> int:
     """Return the version of *database*, 0 if it is empty; raise if it is not brim's."""
-    application, version = database.row(
-        "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
-    )
+    with database.reading():  # of one moment: another process may be about to make the tables
+        application, version = database.row(
+            "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
+        )
+        filled = application or version or database.row("SELECT 1 FROM sqlite_master")
     if application == APPLICATION:
         return int(version)
-    if application or version or database.row("SELECT 1 FROM sqlite_master"):
+    if filled:
         raise StoreError(f"{database.path}: is a database of another program, so it is not touched", "refused")
     return 0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from brim.behaviors.duplicates import Pair, near_pairs
 from brim.behaviors.kinds import LIVE
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import as_object, counted
-from brim.cli.duplicates import Pair, near_pairs
 from brim.cli.learned import Place
 from brim.cli.merging import in_order, merged_object, say_merged, say_pair, store_merged
 from brim.cli.output import note, paint, say, say_json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.merge import Merged
+    from brim.behaviors.merging import Merged
     from brim.store.scopes import Scopes
 
 MOST_SHOWN = 50

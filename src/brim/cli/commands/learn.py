@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brim.behaviors.kinds import LIVE, BehaviorKind
-from brim.behaviors.learn import cleaned, id_of, learn
-from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
+from brim.behaviors.learning import cleaned, learn
+from brim.behaviors.similarity import most_similar, normalized
 from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.cli.learned import Place, add_scope
 from brim.cli.output import note, printable, say, say_json
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.learn import Learned
+    from brim.behaviors.learning import Learned
     from brim.store.scopes import Scopes
 
 LONGEST = 300
@@ -126,10 +126,8 @@ def _store(
     """Learn it among what is in the file of *scope*, which nobody else can change meanwhile."""
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
-    alone = _stands_alone(text, known, threshold)
-    learned = learn(**said, scope=scope, now=now, existing=() if alone else known)
+    learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
     behavior = learned.behavior.changed(
-        id=_free_id(text, {each.id for each in known}) if alone else learned.behavior.id,
         summary=options.summary or learned.behavior.summary,
         priority=learned.behavior.priority if options.priority is None else options.priority,
     )
@@ -141,35 +139,11 @@ def _store(
     return learned._replace(behavior=behavior)
 
 
-def _stands_alone(text: str, known: list[Behavior], threshold: float) -> bool:
-    """Whether nothing in *known* is so much like *text* that they become one.
-
-    ``learn`` goes by ``NEAR_DUPLICATE``, and by the id, which stays when the text that gave it is edited.
-    """
-    edited = any(each.id == id_of(text) and normalized(text) not in _wordings(each) for each in known)
-    if threshold <= NEAR_DUPLICATE and not edited:
-        return False
-    near = most_similar(text, (wording for each in known for wording in (each.canonical, *each.variants)))
-    return near is None or near.similarity < max(threshold, NEAR_DUPLICATE)
-
-
-def _wordings(behavior: Behavior) -> set[str]:
-    return {normalized(wording) for wording in (behavior.canonical, *behavior.variants)}
-
-
-def _free_id(text: str, taken: set[str]) -> str:
-    """Return the id of *text*; another one if a behavior has it whose text was edited since."""
-    id, number = id_of(text), 1
-    while id in taken:
-        number += 1
-        id = id_of(f"{text} {number}")
-    return id
-
-
 def _event(text: str, old: Behavior | None) -> str:
     if old is None:
         return "learned"
-    return "confirmed" if normalized(text) in _wordings(old) else "merged"
+    wordings = {normalized(wording) for wording in (old.canonical, *old.variants)}
+    return "confirmed" if normalized(text) in wordings else "merged"
 
 
 def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from brim.behaviors.behavior import LARGEST_TEXT, Behavior
 from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.learn import AGENT_CONFIDENCE, id_of, learn
+from brim.behaviors.learning import AGENT_CONFIDENCE, id_of, learn
 from brim.behaviors.when import When
 from brim.errors import InputError
 from tests.texts import ANY_TEXT
@@ -168,3 +168,28 @@ def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: lis
         known[learned.behavior.id] = learned.behavior
     said = {" ".join(each.lower().split()) for one in known.values() for each in (one.canonical, *one.variants)}
     assert said == {" ".join(text.lower().split()) for text in texts}
+
+
+def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
+    first = learn("Use uv.", now=1.0).behavior
+    edited = first.changed(canonical="Deploy on Fridays only with a second pair of eyes.")
+    again = learn("Use uv.", now=1.0, existing=[edited])
+    assert again.merged_with is None
+    assert again.behavior.id != first.id
+    assert again.behavior.canonical == "Use uv."
+
+
+def test_a_name_that_was_found_out_is_nobody_elses() -> None:
+    first = learn("Never restart the importer while it runs.", now=1.0).behavior
+    other = learn("Never restart the importer while it runs: wait for lock 7.", now=1.0, name=None).behavior
+    second = learn(other.canonical, now=1.0, existing=[first.changed(name=other.name)]).behavior
+    assert second.name == f"{other.name}-2"
+    named = learn(other.canonical, now=1.0, name=first.name, existing=[first]).behavior
+    assert named.name == first.name
+
+
+def test_how_similar_is_the_same_can_be_said() -> None:
+    known = learn("Always run the tests before you push.", now=1.0).behavior
+    wording = "Run the tests before pushing."
+    assert learn(wording, now=1.0, existing=[known]).merged_with == known
+    assert learn(wording, now=1.0, existing=[known], near_duplicate=1).merged_with is None

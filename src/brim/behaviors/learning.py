@@ -8,7 +8,8 @@ from brim.behaviors.behavior import LARGEST_TEXT, Behavior, Provenance
 from brim.behaviors.feedback import confirmed
 from brim.behaviors.infer import infer_kind, infer_name, infer_tags, infer_when
 from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.merge import merge
+from brim.behaviors.merging import merge
+from brim.behaviors.names import LONGEST
 from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
 from brim.errors import InputError
 
@@ -42,13 +43,14 @@ def learn(
     session: str = "",
     now: float,
     existing: Iterable[Behavior] = (),
+    near_duplicate: float = NEAR_DUPLICATE,
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
 
     The text is kept as it is given, but secrets are masked, NULs removed and lone surrogates replaced. What is not
     given is inferred. The same text again confirms what is there. Another wording of a live behavior of the same scope
-    is merged into it. What an agent says becomes a pending note of the project, at most a directive, and never changes
-    what a person has taught.
+    is merged into it; *near_duplicate* is how similar that has to be, and 1 merges nothing. What an agent says becomes
+    a pending note of the project, at most a directive, and never changes what a person has taught.
     """
     provenance = _provenance(source, now, right=right, wrong=wrong, file=file, task=task, session=session)
     tags = tuple(tags)
@@ -59,7 +61,8 @@ def learn(
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags}
         return _again(again, behavior, {key: value for key, value in given.items() if value}, by_agent, now)
-    near = _near(behavior, known)
+    near = _near(behavior, known, near_duplicate)
+    behavior = _apart(behavior, known, named=bool(name))
     if near is None:
         return Learned(behavior, None, ("new",))
     if by_agent and not _is_note(near):
@@ -147,7 +150,7 @@ def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> 
         each
         for each in known
         if (anywhere or each.scope == behavior.scope)
-        and (each.id == behavior.id or any(normalized(said) == text for said in (each.canonical, *each.variants)))
+        and any(normalized(said) == text for said in (each.canonical, *each.variants))
     ]
     by_id = {each.id: each for each in known if each.scope == behavior.scope}
     for each in found:
@@ -190,15 +193,37 @@ def _accepted(note: Behavior, said: Behavior) -> Learned:
     return Learned(behavior, note, (f"another wording of the unconfirmed note {note.id}, which is confirmed by it",))
 
 
-def _near(behavior: Behavior, known: list[Behavior]) -> Behavior | None:
+def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavior:
+    """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
+
+    An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
+    """
+    ids = {each.id for each in known}
+    names = {each.name for each in known if each.live}
+    id, name = behavior.id, behavior.name
+    number = 1
+    while id in ids:
+        number += 1
+        id = id_of(f"{behavior.canonical} {number}")
+    number = 1
+    while name in names and not named:
+        number += 1
+        ending = f"-{number}"
+        name = behavior.name[: LONGEST - len(ending)] + ending
+    return behavior.changed(id=id, name=name)
+
+
+def _near(behavior: Behavior, known: list[Behavior], at_least: float) -> Behavior | None:
     """Return the live behavior of the same scope that says the same in other words."""
+    if at_least >= 1:
+        return None
     texts = [
         (text, each)
         for each in known
         if each.live and each.scope == behavior.scope
         for text in (each.canonical, *each.variants)
     ]
-    found = most_similar(behavior.canonical, (text for text, _ in texts), at_least=NEAR_DUPLICATE)
+    found = most_similar(behavior.canonical, (text for text, _ in texts), at_least=at_least)
     return None if found is None else texts[found.index][1]
 
 

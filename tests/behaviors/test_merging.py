@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.merge import merge, survivor
+from brim.behaviors.merging import merge, survivor
 from brim.behaviors.when import When
 from brim.errors import InputError
 
