@@ -65,8 +65,8 @@ def check_against_brute_force(arrangement: Arrangement) -> None:
         assert bound == arrangement.value()
     else:
         assert arrangement.fits()
-        assert arrangement.value() == best
-        assert bound == best
+        assert arrangement.value() == pytest.approx(best, rel=1e-12)
+        assert bound == pytest.approx(best, rel=1e-12)
 
 
 @pytest.mark.parametrize("hundred", range(4))

@@ -88,8 +88,9 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
             slot.allowed = (*slot.promotable, *slot.allowed)
     if arrangement.costs.additive:
         return optimal(arrangement)
-    room = arrangement.room
+    room, start = arrangement.room, arrangement.tiers()
     for _ in range(MOST_TRIES):
+        arrangement.restore(start)
         optimal(arrangement)
         limit = arrangement.limits.tokens
         if limit is None or arrangement.room is None or _fits(arrangement):
@@ -97,6 +98,7 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
         arrangement.room -= max(1, int(_total(arrangement)) - limit)
     arrangement.room = room
     if not _fits(arrangement):
+        arrangement.restore(start)
         _demote(arrangement, "lowest-first")
     return None
 

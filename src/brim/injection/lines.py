@@ -9,19 +9,22 @@ behavior in its place: its text can neither close a section nor forge a heading.
 from __future__ import annotations
 
 from brim.behaviors.kinds import BehaviorKind
+from brim.injection.forging import unforged
 from brim.injection.tiers import Tier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
 
-RENDERER_VERSION = 1
+RENDERER_VERSION = 2
 """To be raised with every change of a line: stored costs of another version are not believed."""
 
 _TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 """Marks that turn the direction of writing, and so can make a line read as another."""
 _CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
-_UNWANTED = {**_CONTROLS, **_TURNS}
+_BREAKS = dict.fromkeys((0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029), " ")
+"""What some readers take for the end of a line, so that a heading could begin after it."""
+_UNWANTED = {**_CONTROLS, **_TURNS, **_BREAKS}
 _XML = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
 
 
@@ -33,7 +36,7 @@ def item_text(behavior: Behavior, tier: Tier, format: str) -> str:
         return name_line(behavior)
     lines = _clean(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
     if format == "markdown":
-        first, *rest = _unforged(lines)
+        first, *rest = unforged(lines)
         return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
     if format == "xml":
         inside = "\n  ".join(lines).translate(_XML)
@@ -71,39 +74,3 @@ def _clean(text: str) -> list[str]:
         return ["(empty)"]
     lines[0] = lines[0].lstrip()
     return lines
-
-
-def _unforged(lines: list[str]) -> list[str]:
-    """Return *lines* of Markdown in which nothing outside of code reads as a heading, and code blocks are closed."""
-    kept = []
-    fence = ""
-    for line in lines:
-        bare = line.lstrip()
-        mark = _fence(bare)
-        if fence:
-            if mark[:1] == fence[:1] and len(mark) >= len(fence) and not bare[len(mark) :].strip():
-                fence = ""
-            kept.append(line)
-        elif mark and not (mark[0] == "`" and "`" in bare[len(mark) :]):
-            fence = mark
-            kept.append(line)
-        else:
-            kept.append(line[: len(line) - len(bare)] + "\\" + bare if _is_heading(bare) else line)
-    return [*kept, fence] if fence else kept
-
-
-def _fence(bare: str) -> str:
-    """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block of code."""
-    mark = bare[:1]
-    if mark not in ("`", "~"):
-        return ""
-    run = bare[: len(bare) - len(bare.lstrip(mark))]
-    return run if len(run) >= 3 else ""
-
-
-def _is_heading(bare: str) -> bool:
-    """Whether a line is a heading of its own (``# ...``), or makes one of the line above (``===``, ``---``)."""
-    rest = bare.lstrip("#")
-    if rest != bare:
-        return len(bare) - len(rest) <= 6 and (not rest or rest[0] in " \t")
-    return not bare.strip("= \t") or not bare.strip("- \t")
