@@ -10,6 +10,8 @@ from __future__ import annotations
 _DIGITS = "0123456789"
 _OFFSET = "  "
 """Where a line of a behavior begins: tabs count from there."""
+_DEEPEST = 50
+"""Markers of lists and quotes that a line may begin with. What follows them is text."""
 
 
 def unforged(lines: list[str]) -> list[str]:
@@ -33,7 +35,7 @@ def unforged(lines: list[str]) -> list[str]:
             fence, column = mark, here
         elif inner[:1] == "<" or (inner != bare and _fence(inner)):
             sure = False
-        heading = next(filter(_is_heading, levels), None)
+        heading = next(filter(_is_heading, levels), inner if len(levels) > _DEEPEST else None)
         kept.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
     return [*kept, fence] if fence else kept
 
@@ -55,12 +57,13 @@ def _fence(bare: str) -> str:
 def _levels(bare: str) -> list[str]:
     """Return *bare*, and what is left of it without each marker of a list or a quote that it begins with."""
     found = [bare]
-    while True:
+    while len(found) <= _DEEPEST:
         rest = bare[1:] if bare[:1] == ">" else _unlisted(bare)
         if rest is None:
-            return found
+            break
         bare = rest.lstrip(" \t")
         found.append(bare)
+    return found
 
 
 def _unlisted(bare: str) -> str | None:

@@ -21,9 +21,16 @@ _READ = """
 def read_costs(
     database: Database, ids: Collection[str], format: str, encoding: str
 ) -> dict[tuple[str, int], tuple[int, int]]:
-    """Return tokens and characters by id and tier. What another renderer's version has written is left out."""
+    """Return tokens and characters by id and tier. What another renderer's version has written is left out.
+
+    So is what no line costs: then the plan counts the line itself.
+    """
     rows = database.rows_in(_READ, dict.fromkeys(ids), format, encoding, RENDERER_VERSION)
-    return {(id, tier): (tokens, chars) for id, tier, tokens, chars in rows}
+    return {
+        (id, tier): (tokens, chars)
+        for id, tier, tokens, chars in rows
+        if type(tokens) is type(chars) is int and tokens > 0 and chars > 0
+    }
 
 
 def write_costs(database: Database, behaviors: Iterable[Behavior]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from brim._frozen import Frozen
+from brim.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,12 +54,17 @@ def read_events(
     database: Database, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[Event]:
     """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
+    wanted = {"behavior": behavior, "kind": kind}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
     rows = database.rows(
-        "SELECT kind, time, behavior, session, detail FROM events "
-        "WHERE (?1 IS NULL OR behavior = ?1) AND (?2 IS NULL OR kind = ?2) ORDER BY number DESC LIMIT ?3",
-        (behavior, kind, -1 if limit is None else limit),
+        f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?",  # noqa: S608
+        (*given.values(), -1 if limit is None else limit),
     )
-    return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
+    try:
+        return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
 
 
 def _masked(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.edges import Edge
@@ -93,7 +94,7 @@ def behavior_of(row: Sequence[Any]) -> Behavior:
     """Return the behavior that a row of ``COLUMNS`` holds."""
     try:
         return _behavior(dict(zip(COLUMNS, row, strict=True)))
-    except (InputError, ValueError, TypeError, AttributeError) as error:
+    except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(row[0], error) from None
 
 
@@ -111,27 +112,35 @@ def _behavior(at: dict[str, Any]) -> Behavior:
         kind=at["kind"],
         canonical=_text(at["canonical"]),
         summary=_text(at["summary"]),
-        tags=json.loads(at["tags"]),
+        tags=_listed(at["tags"]),
         when=when_of(at["conditions"]),
         scope=at["scope"],
         status=at["status"],
         priority=at["priority"],
         confidence=at["confidence"],
         provenance=Provenance(**json.loads(at["provenance"])),
-        usage=Usage(at["injected"], at["confirmed"], at["overridden"], at["last_used"]),
-        supersedes=json.loads(at["supersedes"]),
+        usage=Usage(*used(at["injected"], at["confirmed"], at["overridden"], at["last_used"])),
+        supersedes=_listed(at["supersedes"]),
         superseded_by=at["superseded_by"],
-        variants=json.loads(at["variants"]),
-        created_at=at["created_at"],
-        updated_at=at["updated_at"],
+        variants=_listed(at["variants"]),
+        created_at=_time(at["created_at"]),
+        updated_at=_time(at["updated_at"]),
         extra=_text(at["extra"]),
     )
 
 
+@lru_cache(4096)
 def when_of(conditions: str) -> When:
-    """Return the conditions that a column holds."""
-    pairs = json.loads(conditions) if conditions != "[]" else ()
-    return _as_written(When, tuple([(key, tuple(values)) for key, values in pairs]))
+    """Return the conditions that a column holds. Many behaviors have the same."""
+    pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in json.loads(conditions)])
+    return _as_written(When, pairs)
+
+
+def used(injected: int, confirmed: int, overridden: int, last_used: float | None) -> tuple[int, int, int, float | None]:
+    """Return the columns of use as they are; raise ``ValueError`` if they are not numbers that brim writes."""
+    if not (type(injected) is type(confirmed) is type(overridden) is int):
+        raise ValueError(f"{injected!r}, {confirmed!r} and {overridden!r} are not counts")
+    return injected, confirmed, overridden, _time(last_used)
 
 
 def edge_row(edge: Edge) -> tuple[object, ...]:
@@ -143,9 +152,12 @@ def edge_of(row: Sequence[Any]) -> Edge:
     """Return the edge that a row of ``EDGE_COLUMNS`` holds."""
     source, target, kind, weight, created_at, last_activated = row
     known = _EDGE_KINDS.get(kind)
-    if known is None or not (isinstance(weight, float) and 0 < weight <= 1):
-        raise StoreError(f"the edge from {source!r} to {target!r} cannot be read: {kind!r}, {weight!r}", "damaged")
-    return _as_written(Edge, source, target, known, weight, created_at, last_activated)
+    try:
+        if known is None or not (isinstance(weight, float) and 0 < weight <= 1):
+            raise ValueError(f"{kind!r}, {weight!r}")
+        return _as_written(Edge, *_texts((source, target)), known, weight, _time(created_at), _time(last_activated))
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"the edge from {source!r} to {target!r} cannot be read: {error}", "damaged") from None
 
 
 _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
@@ -156,6 +168,23 @@ def _as_written(kind: type[_Value], *fields: object) -> _Value:
     value = kind.__new__(kind)
     for name, field in zip(kind.__slots__, fields, strict=True):
         object.__setattr__(value, name, field)
+    return value
+
+
+def _listed(column: str) -> Sequence[str]:
+    """Return the texts that a column of JSON holds."""
+    return () if column == "[]" else _texts(json.loads(column))
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if type(values) not in (list, tuple) or not all([type(value) is str for value in values]):
+        raise ValueError(f"{str(values)[:80]!r} is not a list of texts")
+    return tuple(values)
+
+
+def _time(value: float | None) -> float | None:
+    if value is not None and type(value) is not float:
+        raise ValueError(f"{str(value)[:80]!r} is not a time")
     return value
 
 

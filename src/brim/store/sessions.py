@@ -11,6 +11,7 @@ from brim.injection.session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from brim.store.database import Database
 
@@ -41,8 +42,8 @@ def session_in(
         row = database.row("SELECT state FROM sessions WHERE session = ? AND agent = ?", (session, agent))
         if row is not None:
             try:
-                found.load(json.loads(row[0]))
-            except (TypeError, ValueError, KeyError, AttributeError):
+                found.load(_checked(json.loads(row[0])))
+            except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
                 raise StoreError(
                     f"{database.path}: the state of the session {session[:80]!r} cannot be read", "damaged"
                 ) from None
@@ -59,3 +60,11 @@ def session_in(
                 (session, name, json.dumps(state.to_dict()), now),
             )
         database.run("DELETE FROM sessions WHERE updated_at < ?", (now - KEPT,))
+
+
+def _checked(state: dict[str, Any]) -> dict[str, Any]:
+    """Return *state*; raise ``ValueError`` if it holds anything but counts: a total below 0 would be one more total."""
+    numbers = [state["prompts"], state["spent"], *[number for shown in state["shown"].values() for number in shown]]
+    if not all([type(number) is int and number >= 0 for number in numbers]):
+        raise ValueError("not counts")
+    return state

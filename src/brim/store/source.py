@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.activation.source import Node
-from brim.store.rows import EDGE_COLUMNS, edge_of, unreadable, when_of
+from brim.store.rows import EDGE_COLUMNS, edge_of, unreadable, used, when_of
 from brim.store.triggers import triggers_in
 
 TYPE_CHECKING = False
@@ -47,9 +47,10 @@ def live_ids(database: Database, ids: Collection[str]) -> set[str]:
 
 
 def _node(row: Any) -> Node:
-    id, conditions, words, injected, confirmed, overridden, last_used = row
+    id, conditions, words, *use = row
     try:
+        injected, confirmed, overridden, last_used = used(*use)
         uses = max(0, injected + confirmed - overridden)
         return Node(id, when_of(conditions), frozenset(words.split()), uses, last_used)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(id, error) from None

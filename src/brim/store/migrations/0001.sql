@@ -71,6 +71,7 @@ CREATE TABLE events (
     detail TEXT NOT NULL               -- JSON object
 );
 CREATE INDEX events_by_behavior ON events (behavior, number);
+CREATE INDEX events_by_kind ON events (kind, number);
 CREATE TRIGGER events_are_not_changed BEFORE UPDATE ON events
 BEGIN
     SELECT RAISE(ABORT, 'an event cannot be changed');
