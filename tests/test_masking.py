@@ -26,6 +26,10 @@ SECRETS = {
     "npm token": "npm_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9Xc8",
     "pypi token": "pypi-" + "AgEIcHlwaS5vcmcCJDAwMDAwMDAwLTAwMDAtMDAwMC0wMDAw",
     "hugging face token": "hf_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0Lz9X",
+    "tailscale key": "tskey-" + "auth-kZx9Qw8Er7Ty-CNTRLZx9Qw8Er7Ty6",
+    "planetscale token": "pscale_" + "pw_Zx9Qw8Er7Ty6Ui5Op4As3Df2",
+    "fly token": "fm2_" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2" * 2,
+    "square token": "sq0csp-" + "Zx9Qw8Er7Ty6Ui5Op4As3Df2",
     "json web token": "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.Zx9Qw8Er7Ty6Ui5Op4As3",
 }
 
@@ -40,6 +44,8 @@ def test_key_of_a_provider_is_masked_and_says_what_it_was(label: str, around: st
     ("text", "expected"),
     [
         ("DB_PASSWORD=hunter2", "DB_PASSWORD=[masked password]"),
+        ("PGPASSWORD=hunter2 psql -h db", "PGPASSWORD=[masked password] psql -h db"),
+        ("dbpassword = 's3cret'", "dbpassword = '[masked password]'"),
         ("export MY_TOKEN='a b'", "export MY_TOKEN='[masked token]'"),
         ("api_key: abc", "api_key: [masked key]"),
         ("  - db_password: 'x y'", "  - db_password: '[masked password]'"),

@@ -223,7 +223,10 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
         return kind != "key"
     joined = name[-1].isalnum()
     if joined and not (word[0].isupper() and not name[-1].isupper()):
-        return name.lower().endswith(("api", "access", "auth", "secret", "private", "account", "client"))
+        # PGPASSWORD: whatever a password is glued to, it is one. A monkey is no key.
+        return word.lower().startswith("pass") or name.lower().endswith(
+            ("api", "access", "auth", "secret", "private", "account", "client")
+        )
     last = _pattern(r"[A-Z]?[a-z0-9]+$|[A-Z0-9]+$").search(name.rstrip("_-."))
     return not (last and last[0].lower() in _table()[1].get(kind, ()))
 

@@ -82,3 +82,8 @@ def test_a_node_knows_what_activation_asks_for() -> None:
     node = node_of(one)
     assert (node.id, node.uses, node.last_used, node.when) == ("a", 2, 5.0, one.when)
     assert {"marimba", "zebra"} <= node.words
+
+
+def test_a_graph_says_how_large_it_is() -> None:
+    graph = Graph([behavior("a"), behavior("b"), behavior("c", "forgotten")], [Edge("a", "b", "requires")])
+    assert repr(graph) == "Graph(2 behaviors, 1 edges)"

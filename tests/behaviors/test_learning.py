@@ -17,6 +17,12 @@ RULES = st.sampled_from(
 )
 
 
+@pytest.mark.parametrize("fields", [{"right": None}, {"right": 3}, {"right": "Use uv.", "wrong": None}])
+def test_what_is_no_text_is_refused(fields: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="are texts, not"):
+        learn(**fields, now=0.0)  # type: ignore[arg-type]
+
+
 def test_new_rule_becomes_a_behavior_with_what_can_be_inferred() -> None:
     learned = learn("Never use pip", wrong="pip install x", file="src/a.py", task="testing", session="s1", now=7.0)
     behavior = learned.behavior

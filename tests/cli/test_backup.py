@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,13 @@ def test_what_is_missing_is_said(brim: Brim) -> None:
     assert "no project" in brim("backup", "create", "--project").err
     assert brim("backup", "create", "--yes").code == 2
     assert brim("backup", "list", "x.db").code == 2
+
+
+def test_what_a_newer_brim_wrote_is_not_copied_half_understood(brim: Brim) -> None:
+    remember(brim, behavior("a"))
+    with closing(sqlite3.connect(file_of(brim))) as database:
+        database.execute("PRAGMA user_version = 999")
+    ran = brim("backup", "create")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"{file_of(brim)}: was made by a newer brim" in ran.err
+    assert not (brim.home / ".brim" / "backups").exists()

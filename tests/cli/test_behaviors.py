@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.cli.behaviors import age, as_object, block, cut, day
-from brim.cli.output import _width
+from brim.cli.output import width_of
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors
 
@@ -38,7 +38,7 @@ def test_a_day_is_in_utc_and_what_is_not_known_is_nothing() -> None:
 @given(st.text(st.characters(codec="utf-8")), st.integers(2, 40))
 def test_a_cut_line_is_never_too_wide(text: str, width: int) -> None:
     line = cut(text, width)
-    assert _width(line) <= width
+    assert width_of(line) <= width
     assert line.isprintable() or not any(character < " " for character in line)
 
 

@@ -130,7 +130,7 @@ def test_an_emptied_file_means_no(brim: Brim) -> None:
         ("text = 'just words'", ("must be a mapping",)),
         ("text = 'canonical: \"  \"\\n'", ("empty",)),
         ("text = 'canonical: \\x01\\n'", ("not valid YAML",)),
-        ("text = 'name: \\udcff\\n'", ("cannot be read",)),
+        ("text = 'name: \\udcff\\n'", ("is not UTF-8 text",)),
     ],
 )
 def test_a_mistake_is_named_with_its_line_and_the_file_is_kept(brim: Brim, script: str, words: tuple[str, ...]) -> None:
@@ -209,3 +209,12 @@ def test_the_file_says_exactly_what_the_behavior_says(behavior: object, text: st
 )
 def test_ordinary_texts_are_blocks_that_can_be_read(text: str) -> None:
     assert "canonical: |" in as_yaml(rule("b-1", text))
+
+
+def test_a_file_that_the_editor_took_away_is_no_work_to_be_kept(brim: Brim) -> None:
+    seed(brim, rule("b-1"))
+    environment = {"EDITOR": "rm", "TMPDIR": str(temporary(brim))}
+    ran = brim("edit", "b-1", env=environment)
+    refused(ran, "is gone: the editor did not leave a file; nothing was changed")
+    assert "what you wrote" not in ran.err
+    assert not list(temporary(brim).iterdir())

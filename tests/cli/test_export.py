@@ -125,3 +125,14 @@ def test_what_cannot_be_is_said(brim: Brim, tmp_path: Path) -> None:
     assert "no project" in brim("export", "x", "--project").err
     assert brim("export", "-", "--json").code == 2
     assert os.listdir(brim.cwd) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name there")
+def test_a_pipe_or_a_device_is_not_written_over(brim: Brim) -> None:
+    remember(brim, behavior("a"))
+    path = brim.cwd / "pipe"
+    os.mkfifo(path)
+    ran = brim("export", path, "--user", "--yes")
+    assert (ran.code, ran.out) == (2, "")
+    assert "is a device or a pipe, so it is not written over" in ran.err
+    assert path.is_fifo()

@@ -251,3 +251,10 @@ def test_a_store_that_cannot_be_used_is_left_as_it_is(brim: Brim) -> None:
     before = path.read_bytes()
     ran = brim("import", "-", "--yes", stdin=line("a"))
     assert (ran.code, "damaged" in ran.err, path.read_bytes()) == (2, True, before)
+
+
+def test_a_file_that_nobody_has_made_yet_is_said_to_be_missing(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    ran = brim("import")
+    assert (ran.code, ran.out) == (2, "")
+    assert ".brim/behaviors.jsonl: is not there: 'brim export' makes it" in ran.err

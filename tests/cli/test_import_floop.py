@@ -73,7 +73,7 @@ def test_doing_it_twice_changes_nothing_the_second_time(brim: Brim) -> None:
     brim("import-floop", ".floop", "--yes")
     before = recalled(brim), recalled(brim, "project"), edges_in(brim, "project")
     ran = brim("import-floop", ".", "--yes")
-    assert (ran.code, ran.lines[-1]) == (0, "there is nothing to store: all of it is here already")
+    assert (ran.code, ran.lines[-1]) == (0, "there is nothing new to store")
     assert (recalled(brim), recalled(brim, "project"), edges_in(brim, "project")) == before
 
 
@@ -130,3 +130,17 @@ def test_a_folder_without_such_files_is_refused(brim: Brim) -> None:
     assert "nodes.jsonl" in brim("import-floop", "empty").err
     assert "no such folder" in brim("import-floop", "gone").err
     assert brim("import-floop", "gone").code == 2
+
+
+def test_connections_that_are_there_both_ways_are_said_to_be_kept_as_one(brim: Brim) -> None:
+    path = brim.cwd / ".floop"
+    path.mkdir()
+    (path / "nodes.jsonl").write_text("\n".join(json.dumps(node(id)) for id in ("a", "b")))
+    ways = [{"source": s, "target": t, "kind": "similar-to", "weight": 0.5} for s, t in (("a", "b"), ("b", "a"))]
+    dangling = {"source": "a", "target": "gone", "kind": "similar-to", "weight": 1}
+    (path / "edges.jsonl").write_text("\n".join(json.dumps(edge) for edge in (*ways, dangling)))
+    ran = brim("import-floop", ".", "--yes")
+    assert (ran.code, len(edges_in(brim))) == (0, 1)
+    assert "1 connection in floop's files twice, once each way: kept as one each" in ran.err
+    again = brim("import-floop", ".", "--yes")
+    assert (again.code, again.lines[-1]) == (0, "there is nothing new to store")

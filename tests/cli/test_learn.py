@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
+import sys
 
 import pytest
 
@@ -39,7 +41,7 @@ def test_everything_can_be_said(brim: Brim) -> None:
 
 def test_standard_input_is_read(brim: Brim) -> None:
     assert brim("learn", "--right", "-", stdin="Always test.\nTwice.\n").code == 0
-    assert everything(brim)[0].canonical == "Always test.\nTwice.\n"
+    assert everything(brim)[0].canonical == "Always test.\nTwice."
     refused(brim("learn", "--right", "-", "--wrong", "-"), "cannot both")
 
 
@@ -201,3 +203,37 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
     assert {RULE, "Never use pip; use uv"} == {behavior.canonical, *behavior.variants}
     assert len(events(brim, behavior.id, "project")) == len(texts)
     assert behavior.usage.confirmed == len(texts) - 1
+
+
+def test_a_number_that_cannot_be_is_refused_before_a_file_is_made(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    refused(brim("learn", "--right", RULE, "--priority", "9" * 20), "--priority is from -1,000,000,000")
+    assert not (brim.cwd / ".brim").exists()
+    assert not (brim.home / ".brim").exists()
+
+
+def test_what_is_said_anew_is_named_and_what_was_said_before_is_kept(brim: Brim) -> None:
+    brim("learn", "--right", RULE, "--summary", "uv!", "--priority", "3")
+    ran = brim("learn", "--right", RULE, "--summary", "uv only", "--priority", "4")
+    assert ran.code == 0
+    for text in ("summary changed", "priority changed"):
+        assert text in ran.out
+    assert events(brim, id_of(RULE))[-1].detail["before"] == {"summary": "uv!", "priority": 3}
+
+
+def test_the_line_end_of_standard_input_does_not_count(brim: Brim) -> None:
+    text = "word " * 199_999 + "words"
+    assert len(text) == 1_000_000
+    assert brim("learn", "--right", "-", stdin=f"{text}\n").code == 0
+    refused(brim("learn", "--right", "-", stdin=f"{text}x\n"), "1,000,000 characters, not 1,000,001")
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.cwd.chmod(0o500)
+    try:
+        refused(brim("learn", "--right", RULE), "cannot be made")
+    finally:
+        brim.cwd.chmod(0o700)
+    assert brim("trust", "--list", "--json").json == {"projects": []}

@@ -7,16 +7,23 @@ import os
 import stat
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.config import load, load_cached
+from brim.config import load
 from brim.config.cache import cache_path
+from brim.config.cache import load_cached as load_cached_now
 from brim.errors import ConfigError
 from tests.config.places import Places
+
+LATER = 4e9
+"""A time at which no file was changed a moment ago."""
+load_cached = partial(load_cached_now, now=LATER)
 
 HEAVY = {"yaml", "typing", "dataclasses", "pathlib", "logging", "brim._yaml", "brim.config.reading", "difflib"}
 
@@ -25,7 +32,9 @@ def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ:
     """Which heavy modules a fresh process has imported after loading the settings of the project."""
     script = (
         "import sys; before = set(sys.modules)\n"
+        "from functools import partial\n"
         "from brim.config import load, load_cached\n"
+        f"load_cached = partial(load_cached, now={LATER})\n"
         f"environ, cwd = { ({**places.environ, **environ})!r}, {str(places.inside)!r}\n"
         f"{code}\n"
         "print(*(set(sys.modules) - before))"
@@ -99,6 +108,23 @@ def test_a_file_of_the_same_size_and_time_but_another_is_read_again(settled: Pla
     os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
     other.replace(path)
     assert load_cached(settled.environ, str(settled.inside))["tiers.full"] == 0.9
+
+
+def test_a_change_that_size_and_time_do_not_show_is_read(settled: Places) -> None:
+    path = settled.home / ".brim" / "config.yaml"
+    before = path.stat()
+    path.write_text(path.read_text().replace("0.8", "0.9"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert load_cached(settled.environ, str(settled.inside))["tiers.full"] == 0.9
+
+
+def test_a_file_that_was_changed_just_now_is_not_cached(places: Places) -> None:
+    """Two changes within one tick of the disk's clock have one stamp."""
+    places.write(places.home, "tiers: {full: 0.8}\n")
+    for number in (8, 9) * 20:
+        (places.home / ".brim" / "config.yaml").write_text(f"tiers: {{full: 0.{number}}}\n")
+        assert load_cached_now(places.environ, str(places.inside), now=time.time())["tiers.full"] == number / 10
+    assert not (places.home / ".brim" / "cache").exists()
 
 
 def test_a_file_that_went_away_sets_nothing(settled: Places) -> None:

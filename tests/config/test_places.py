@@ -67,6 +67,13 @@ def test_a_file_is_not_read_twice(places: Places) -> None:
     assert config_files(environ, str(places.inside)) == [project]
 
 
+def test_a_file_is_not_read_twice_because_of_a_link(places: Places) -> None:
+    places.write(places.project, "mode: exact\n")
+    (places.home / "link").symlink_to(places.project / ".brim")
+    environ = {**places.environ, "BRIM_HOME": str(places.home / "link")}
+    assert list(config_paths(environ, str(places.inside))) == ["user"]
+
+
 def test_the_paths_are_known_before_there_are_files(places: Places) -> None:
     (places.project / ".git").mkdir()
     assert config_paths(places.environ, str(places.inside)) == {

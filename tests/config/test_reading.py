@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 from brim.config import load
@@ -79,6 +82,19 @@ def test_a_file_that_sets_nothing_unusual_is_fine(places: Places, content: str) 
 def test_a_file_too_large_for_a_configuration_is_refused(places: Places) -> None:
     places.write(places.project, "# " + "x" * 1_000_000 + "\n")
     with pytest.raises(ConfigError, match="larger than 1,000,000 bytes"):
+        load(places.environ, str(places.inside))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless"])
+def test_what_is_no_regular_file_is_not_waited_for(places: Places, kind: str) -> None:
+    """A link to such a thing can come with a clone."""
+    path = Path(places.write(places.project, ""))
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(ConfigError, match="not a regular file"):
         load(places.environ, str(places.inside))
 
 

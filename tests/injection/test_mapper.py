@@ -31,8 +31,10 @@ def test_constraint_is_never_below_summary(activation: float, kind: BehaviorKind
         assert tier >= Tier.SUMMARY
 
 
-@pytest.mark.parametrize("marks", [(0.3, 0.7, 0.1), (1.2, 0.3, 0.1), (0.7, 0.3, -0.1), (float("nan"), 0.3, 0.1)])
-def test_thresholds_out_of_order_are_refused(marks: tuple[float, float, float]) -> None:
+@pytest.mark.parametrize(
+    "marks", [(0.3, 0.7, 0.1), (1.2, 0.3, 0.1), (0.7, 0.3, -0.1), (float("nan"), 0.3, 0.1), ("x", 0.3, 0.1)]
+)
+def test_thresholds_out_of_order_are_refused(marks: Any) -> None:
     with pytest.raises(InputError, match="name_only <= summary <= full"):
         ActivationTierMapper(*marks)
 

@@ -10,33 +10,16 @@ from brim.behaviors import Behavior
 from brim.injection import FORMATS, Tier, render
 from brim.injection.fitting import STRATEGIES
 from brim.injection.lines import is_protected
-from brim.tokens import ApproximateTokenCounter, ExactTokenCounter, TokenCounter, counter_for
-from brim.tokens.count import Count
+from tests.injection.counters import COUNTERS
 from tests.injection.making import behaviors, planned
 
 Pairs = list[tuple[Behavior, float]]
 
 
-class WordCounter:
-    """A counter of which brim knows nothing, and which does not add up over lines."""
-
-    model = None
-
-    def count(self, text: str, /) -> Count:
-        return Count(len(text.split()) + text.count("\n") // 2)
-
-    def count_messages(self, messages: object, tools: object = None) -> Count:
-        raise NotImplementedError
-
-
-COUNTERS: dict[str, TokenCounter] = {
-    "o200k": ExactTokenCounter(),
-    "cl100k": ExactTokenCounter("gpt-4"),
-    "harmony": ExactTokenCounter(encoding="o200k_harmony"),
-    "claude": counter_for("claude-sonnet-4-5"),
-    "approximate": ApproximateTokenCounter(),
-    "words": WordCounter(),
-}
+MARKDOWN = [
+    *("# H", "===", "---", "> # H", "> -", "- # H", "1. a", "   ===", "\t# H", "      # H", "- - # H"),
+    *("```", "~~~", "   ```", "      ```", "- ```", "> ```", "\u00a0```", "``` a`b", "<!--", "-->", "<div>", "text"),
+]
 
 
 @given(
@@ -131,6 +114,20 @@ def test_headings_are_only_those_of_brim(pairs: Pairs, format: str) -> None:
         names = [line for line in lines if line.startswith("`")]
     assert len(headings) == len(set(headings)) <= 9
     assert len(names) == len(plan.name_only)
+    assert len(items) == len(plan.full) + len(plan.summarized)
+
+
+@given(pairs=behaviors(), extra=st.lists(st.sampled_from(MARKDOWN), min_size=1, max_size=7))
+def test_markdown_has_only_the_headings_and_items_of_brim(pairs: Pairs, extra: list[str]) -> None:
+    markdown_it = pytest.importorskip("markdown_it")
+    pairs = [*pairs, (Behavior("z", "z", "directive", "\n".join(extra)), 1.0)]
+    plan = planned(pairs)
+    text = render(plan)
+    tokens = markdown_it.MarkdownIt("commonmark", {"maxNesting": 1000}).parse(text)
+    headings = [token for token in tokens if token.type == "heading_open"]
+    assert len(headings) == sum(line.startswith("## ") for line in text.split("\n"))
+    assert all(token.level == 0 for token in headings)
+    items = [token for token in tokens if token.type == "list_item_open" and token.level == 1]
     assert len(items) == len(plan.full) + len(plan.summarized)
 
 

@@ -131,3 +131,11 @@ def test_the_state_survives_a_store() -> None:
 def test_a_wrong_limit_is_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"session.{next(iter(wrong))}"):
         Session(**wrong)
+
+
+def test_a_session_prints_what_is_used() -> None:
+    session = Session(max_tokens=100)
+    session.next_prompt()
+    session.charge(told(session, 0.4))
+    assert repr(session) == f"Session({session.used} tokens of 100, 1 prompts, 1 shown)"
+    assert repr(session.shown) == "{'long': Shown(1 times, at prompt 1, summary)}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import Behavior, Edge
+from brim.behaviors import Behavior, Edge, Provenance, Usage
 from brim.errors import InputError, StoreError
 from brim.store import open_store
 from brim.store.rows import behavior_of, edge_of, edge_row, row_of
@@ -117,3 +118,27 @@ def test_secrets_are_masked_wherever_they_are_kept(tmp_path: Path) -> None:
     assert kept is not None
     assert "masked" in kept.canonical
     assert all(secret.encode() not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("use", [{"injected": "many"}, {"last_used": "x"}])
+def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path, use: dict[str, Any]) -> None:
+    with open_store(str(tmp_path / "brim.db")) as store:
+        with pytest.raises(InputError, match="'odd' cannot be stored"):
+            store.put_many([behavior("b1"), behavior("odd", usage=Usage(**use))], event="learned", now=1.0)
+        assert store.behaviors() == []
+        assert store.events() == []
+        with pytest.raises(InputError, match="cannot be stored"):
+            store.put_edges([Edge("a", "b", "requires", 1.0, last_activated="x")])  # type: ignore[arg-type]
+        assert store.all_edges() == []
+
+
+def test_a_secret_is_nowhere_in_the_file(tmp_path: Path) -> None:
+    secret = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    came = Provenance("human", wrong=secret, file=f"src/{secret}/a.py", task=secret, note=secret)
+    one = behavior("b1", name=secret, tags=("ci", secret), canonical=f"Use {secret}.", variants=(secret,))
+    with open_store(str(tmp_path / "brim.db")) as store:
+        store.put(one.changed(provenance=came), event="learned", now=1.0, was=secret)
+        found = store.get("b1")
+        assert found is not None
+        assert (found.name, found.tags) == ("masked", ("ci", "masked"))
+    assert secret.encode() not in (tmp_path / "brim.db").read_bytes()

@@ -141,6 +141,27 @@ def test_what_is_read_inside_reading_is_of_one_moment(path: str) -> None:
         assert len(reader.behaviors()) == 1
 
 
+def test_nothing_is_written_inside_reading_and_lost_with_it(path: str) -> None:
+    with open_store(path) as store:
+        with pytest.raises(RuntimeError, match="writing inside reading"), store.reading():
+            store.put(behavior("b"), event="learned", now=1.0)
+        with store.writing(), store.reading():
+            store.put(behavior("b"), event="learned", now=1.0)
+        assert store.get("b") is not None
+
+
+@pytest.mark.parametrize("asked", [{"behavior": "b7"}, {"kind": "rare"}])
+def test_events_are_found_by_an_index(path: str, asked: dict[str, str]) -> None:
+    """What was injected lately is read at every injection, and a file has more and more events."""
+    with open_store(path) as store:
+        seen: list[str] = []
+        store.database._connection.set_trace_callback(seen.append)
+        assert store.events(**asked, limit=5) == []
+        plans = [row[3] for sql in seen for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}")]
+        assert len(plans) == 1
+        assert "USING INDEX" in plans[0]
+
+
 def test_a_store_opened_for_reading_writes_nothing(path: str) -> None:
     open_store(path).close()
     with open_store(path, readonly=True) as store, pytest.raises(StoreError, match="read-only"):

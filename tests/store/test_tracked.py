@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from brim.errors import StoreError
+from brim.store import open_store
 from brim.store.tracked import git_folder, is_tracked
+from brim.store.trust import trust
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -101,3 +104,30 @@ def test_a_broken_index_is_no_error(tmp_path: Path, index: bytes) -> None:
 def test_a_git_file_that_says_nothing_is_no_error(tmp_path: Path) -> None:
     put(tmp_path, ".brim/brim.db", ".git")
     assert git_folder(str(tmp_path)) is None
+
+
+@pytest.mark.parametrize("part", ["brim.db-wal", "brim.db-journal"])
+def test_a_log_that_came_with_a_clone_is_not_taken_into_a_database(tmp_path: Path, part: str) -> None:
+    git(tmp_path, "init")
+    path = tmp_path / ".brim" / "brim.db"
+    open_store(str(path)).close()
+    put(tmp_path, f".brim/{part}")
+    git(tmp_path, "add", "-f", f".brim/{part}")
+    with pytest.raises(StoreError, match="git tracks it") as raised:
+        open_store(str(path))
+    assert raised.value.reason == "refused"
+
+
+def test_a_link_that_came_with_a_clone_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir(mode=0o755)
+    here = tmp_path / "clone"
+    here.mkdir()
+    git(here, "init")
+    (here / ".brim").symlink_to("../elsewhere")
+    open_store(str(here / ".brim" / "brim.db")).close()  # a link of one's own is one's own affair
+    (tmp_path / "elsewhere" / "brim.db").unlink()
+    git(here, "add", ".brim")
+    for call in (open_store, lambda path: trust(str(here), str(tmp_path / "home"), now=1.0)):
+        with pytest.raises(StoreError, match="came with the project"):
+            call(str(here / ".brim" / "brim.db"))
+    assert [each.name for each in (tmp_path / "elsewhere").iterdir()] == [".gitignore"]

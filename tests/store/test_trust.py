@@ -62,6 +62,49 @@ def test_another_folder_in_the_same_place_is_not_trusted(project: Path, user: st
     assert not is_trusted(str(project), user)
 
 
+def test_another_clone_with_the_same_number_on_the_disk_is_not_trusted(project: Path, user: str) -> None:
+    """Disks give the number of a removed folder to the next one that is made."""
+    trust(str(project), user, now=5.0)
+    shutil.rmtree(project / ".brim")
+    (project / ".brim").mkdir()
+    assert not is_trusted(str(project), user)
+    trust(str(project), user, now=6.0)
+    assert is_trusted(str(project), user)
+
+
+def test_no_mark_that_comes_with_a_project_is_believed(project: Path, user: str, tmp_path: Path) -> None:
+    marks = project / ".brim" / "trusted"
+    marks.write_text("planted\n")
+    trust(str(project), user, now=5.0)
+    planted, ours = sorted(marks.read_text().split(), key=len)
+    assert planted == "planted"
+    marks.write_text("planted\n")
+    assert not is_trusted(str(project), user)
+    (tmp_path / "elsewhere").write_text(ours)
+    marks.unlink()
+    marks.symlink_to(tmp_path / "elsewhere")
+    assert not is_trusted(str(project), user)
+    marks.unlink()
+    os.mkfifo(marks)
+    assert not is_trusted(str(project), user)
+
+
+def test_two_homes_can_trust_one_project(project: Path, user: str) -> None:
+    trust(str(project), user, now=5.0)
+    trust(str(project), user + "2", now=5.0)
+    trust(str(project), user, now=6.0)
+    assert is_trusted(str(project), user)
+    assert is_trusted(str(project), user + "2")
+    assert len((project / ".brim" / "trusted").read_text().split()) == 2
+
+
+def test_trust_begins_a_project_that_holds_nothing_yet(tmp_path: Path, user: str) -> None:
+    (tmp_path / "new").mkdir()
+    trust(str(tmp_path / "new"), user, now=5.0)
+    assert is_trusted(str(tmp_path / "new"), user)
+    assert sorted(os.listdir(tmp_path / "new" / ".brim")) == [".gitignore", "trusted"]
+
+
 def test_a_folder_below_or_above_a_trusted_one_is_not_trusted(project: Path, user: str) -> None:
     trust(str(project), user, now=5.0)
     (project / "below").mkdir()

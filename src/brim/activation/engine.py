@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from brim.activation.context import Context
     from brim.activation.parameters import Parameters
     from brim.activation.source import Source
+    from brim.behaviors.when import Condition
 
     class Activation(NamedTuple):
         """How much one behavior matters now, from 0 to 1, and why."""
@@ -41,16 +42,21 @@ def activate(source: Source, context: Context, *, now: float, parameters: Parame
         **{id: squashed(raw, parameters) for id, raw in course.raw.items()},
     }
     ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
-    return [Activation(id, -value, _reasons(course, id, context)) for value, id in ranked]
+    told: dict[Condition, str] = {}
+    return [Activation(id, -value, _reasons(course, id, context, told)) for value, id in ranked]
 
 
-def _reasons(course: Course, id: str, context: Context) -> tuple[str, ...]:
+def _reasons(course: Course, id: str, context: Context, told: dict[Condition, str]) -> tuple[str, ...]:
     """Say in a few words what the value of *id* rests on: conditions, words, the strongest edge, what was lost."""
     reasons = []
     seed = course.around.seeds.get(id)
     if seed is not None:
         when = course.around.nodes[id].when
-        reasons += [f"{key} {confirming(when, key, context.facts)[0]}" for key in seed.confirmed]
+        for condition in when.conditions:
+            if condition[0] in seed.confirmed:
+                if condition not in told:
+                    told[condition] = f"{condition[0]} {confirming(when, condition[0], context.facts)[0]}"
+                reasons.append(told[condition])
         if seed.words:
             reasons.append(f"words {', '.join(seed.words)}")
         if not reasons:

@@ -90,6 +90,9 @@ class Graph:
                 if edge.source not in ids:
                     yield edge
 
+    def __repr__(self) -> str:
+        return f"Graph({len(self._nodes)} behaviors, {sum(map(len, self._leaving.values()))} edges)"
+
     def __len__(self) -> int:
         return len(self._nodes)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from brim.activation.parameters import Parameters
     from brim.activation.source import Node
+    from brim.behaviors.when import Condition
 
     class Seed(NamedTuple):
         """What the context says of one behavior."""
@@ -39,15 +40,21 @@ SECONDS = 3600
 
 
 def seed_of(
-    node: Node, facts: Mapping[str, tuple[str, ...]], words: frozenset[str], now: float, parameters: Parameters
+    node: Node,
+    facts: Mapping[str, tuple[str, ...]],
+    words: frozenset[str],
+    now: float,
+    parameters: Parameters,
+    *,
+    met: dict[Condition, bool] | None = None,
 ) -> Seed:
     """Return how much *facts* and *words* speak for *node*, and why.
 
     Without conditions it is a fixed value. Else it grows with the share of conditions that are confirmed, and with how
     many there are: a rule that asks for much and gets it is the more likely one. Shared words are one more confirmed
-    condition. If nothing is confirmed there is no seed.
+    condition. If nothing is confirmed there is no seed. *met* remembers conditions, as for ``When.match``.
     """
-    confirmed, contradicted, absent = node.when.match(facts)
+    confirmed, contradicted, absent = node.when.match(facts, met)
     shared = tuple(sorted(node.words & words)) if words else ()
     unweighted = 0.0
     hits = len(confirmed) + bool(shared)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from brim.activation.seeds import Seed
     from brim.activation.source import Node, Source
     from brim.behaviors.edges import Edge
+    from brim.behaviors.when import Condition
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -51,8 +52,9 @@ class Neighbourhood:
         self.takes: dict[str, list[Way]] = {}
         """From whom each behavior that was expanded takes activation away, in the order of ids."""
         self._part: dict[str, bool] = {}
+        self._met: dict[Condition, bool] = {}
         for node in source.seeds(context.facts, context.words):
-            seed = seed_of(node, context.facts, context.words, now, parameters)
+            seed = seed_of(node, context.facts, context.words, now, parameters, met=self._met)
             self._part[node.id] = not seed.contradicted
             if seed.value > 0:
                 self.seeds[node.id] = seed
@@ -90,7 +92,7 @@ class Neighbourhood:
         if unknown:
             part.update(dict.fromkeys(unknown, False))
             for node in self.source.nodes(unknown):
-                part[node.id] = not (node.when.conditions and node.when.match(self.facts).contradicted)
+                part[node.id] = not (node.when.conditions and node.when.match(self.facts, self._met).contradicted)
 
     def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
         if not ways:

@@ -164,16 +164,16 @@ class Behavior(Frozen):
             when=when,
             scope=_among(scope, ("project", "user"), "scope"),
             status=_member(Status, status, "status"),
-            priority=priority,
+            priority=_typed(priority, int, "priority", "a whole number"),
             confidence=_share(confidence),
-            provenance=provenance or Provenance(),
-            usage=usage or Usage(),
-            supersedes=tuple(supersedes),
-            superseded_by=superseded_by,
-            variants=tuple(variants),
-            created_at=created_at,
-            updated_at=updated_at,
-            extra=extra,
+            provenance=_typed(provenance or Provenance(), Provenance, "provenance", "a Provenance"),
+            usage=_typed(usage or Usage(), Usage, "usage", "a Usage"),
+            supersedes=_texts(supersedes, "supersedes"),
+            superseded_by=None if superseded_by is None else _typed(superseded_by, str, "superseded_by", "an id"),
+            variants=_texts(variants, "variants"),
+            created_at=_time(created_at, "created_at"),
+            updated_at=_time(updated_at, "updated_at"),
+            extra=_typed(extra, str, "extra", "a text"),
         )
 
     @property
@@ -220,6 +220,24 @@ def _among(value: str, choices: tuple[str, ...], what: str) -> str:
 
 
 def _share(value: float) -> float:
-    if not 0 <= value <= 1:
+    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise InputError(f"a confidence is from 0 to 1, not {value!r}")
     return float(value)
+
+
+def _typed(value: Any, kind: type | tuple[type, ...], field: str, what: str) -> Any:
+    if not isinstance(value, kind):
+        raise InputError(f"a behavior's {field} must be {what}, not {value!r}")
+    return value
+
+
+def _time(value: float | None, field: str) -> float | None:
+    return None if value is None else _typed(value, (int, float), field, "seconds since 1970")
+
+
+def _texts(values: Iterable[str], field: str) -> tuple[str, ...]:
+    """Return *values* as a tuple. One text is none of them: it would fall apart into its letters."""
+    texts = None if isinstance(values, str) or not hasattr(values, "__iter__") else tuple(values)
+    if texts is None or not all(isinstance(each, str) for each in texts):
+        raise InputError(f"a behavior's {field} must be a list of texts, not {values!r}")
+    return texts

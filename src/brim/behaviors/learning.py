@@ -96,6 +96,9 @@ def _provenance(source: str, now: float, *, right: str, wrong: str, file: str, t
     """Check what was given before anything is done with it, and return where the behavior comes from."""
     if source not in SOURCES:
         raise InputError(f"unknown source {source!r}: it is one of {', '.join(SOURCES)}")
+    for text in (right, wrong, file, task, session):
+        if not isinstance(text, str):
+            raise InputError(f"what is learned, and where, are texts, not {text!r}")
     if not right.strip("\0 \t\r\n"):
         raise InputError("there is nothing to learn: the text is empty; say what to do")
     longest = max(len(right), len(wrong))

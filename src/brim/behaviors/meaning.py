@@ -32,7 +32,7 @@ _NUMBERS = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "sev
 class Meaning:
     """What one text says. ``words`` maps each content word to 1, or to -1 where a negation turns it."""
 
-    __slots__ = ("code", "line", "numbers", "passive", "ranks", "roles", "senses", "under", "words")
+    __slots__ = ("code", "limited", "line", "numbers", "passive", "ranks", "roles", "senses", "under", "words")
 
     def __init__(self, text: str) -> None:
         self.line = _spaced(one_line(looked_at(text))).replace("Make sure", "Ensure").replace("make sure", "ensure")
@@ -43,6 +43,8 @@ class Meaning:
         self.ranks: dict[str, int] = {}
         self.roles: dict[str, str] = {}
         self.under: dict[str, str] = {}
+        self.limited: set[str] = set()
+        """What *only* speaks of: the word after it, or before it if there is none."""
         self.passive = False
         _Reader(self).read()
 
@@ -60,7 +62,7 @@ class _Reader:
             self.senses[start] = "n't" if kind == "not" and "n't" in word and word != "don't" else kind
         self.sign = 1
         self.role = self.under = ""
-        self.after_comma = self.contrast = self.clause_turned = self.preferring = False
+        self.after_comma = self.contrast = self.clause_turned = self.preferring = self.limiting = False
         self.last = ""
         self.clause: list[str] = []
         self.sentence: list[tuple[str, str]] = []
@@ -141,6 +143,9 @@ class _Reader:
         if word == "use":
             self.role = ""
         meaning = self.meaning
+        if self.limiting and word != "use":
+            meaning.limited.add(word)
+            self.limiting = False
         if word not in meaning.words:
             meaning.words[word] = self.sign
             self.clause.append(word)
@@ -165,10 +170,15 @@ class _Reader:
             self.sign = 1
         elif kind in ("before", "after"):
             self.sentence.append((kind, ""))
-        elif kind != "only":
+        elif kind == "only":
+            self.limiting = True
+        else:
             self.under = kind
 
     def _end_clause(self) -> None:
+        if self.limiting:  # "in CI only" is "only in CI"
+            self.meaning.limited.update([word for what, word in self.sentence if what == "word"][-1:])
+            self.limiting = False
         if self.clause_turned:
             for word in self.clause:
                 self.meaning.words[word] = -1
@@ -186,7 +196,7 @@ class _Reader:
                 if what == "word":
                     self.meaning.ranks.setdefault(word, rank)
         self.sentence, self.sign, self.role, self.under, self.last = [], 1, "", "", ""
-        self.after_comma = self.contrast = self.preferring = False
+        self.after_comma = self.contrast = self.preferring = self.limiting = False
 
     def _rank_around(self, mark: int) -> None:
         """Rank the words on both sides of *before* or *after*, or of the comma if the sentence opens with it."""

@@ -24,6 +24,8 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return *tags*, each once, in their order, if all of them are tags; else raise."""
     if isinstance(tags, str):
         raise InputError(f"tags are a list of texts, not the text {tags[:LONGEST]!r}")
+    if not hasattr(tags, "__iter__"):
+        raise InputError(f"tags are a list of texts, not {tags!r}")
     kept = tuple(dict.fromkeys(tags))
     for tag in kept:
         if not isinstance(tag, str) or not 0 < len(tag) <= LONGEST or not _TAG.issuperset(tag):

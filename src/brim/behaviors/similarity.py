@@ -27,6 +27,8 @@ Similar = namedtuple("Similar", ("index", "similarity"))
 """Which of the candidates it is, and how alike."""
 
 _DIRECTED = ("to", "into", "onto", "from", "than", "over", "under", "by", "as", "on")
+_OPPOSITE = ({"over", "under"}, {"to", "from"}, {"into", "from"})
+"""Prepositions that turn a rule around: under 300 lines is not over 300 lines."""
 
 
 def similarity(a: str, b: str) -> float:
@@ -102,6 +104,7 @@ def _difference(a: Meaning, b: Meaning) -> str | None:
         ("other numbers", a.numbers ^ b.numbers),
         ("only one of them names", named),
         ("one asks for what the other one forbids", _apart(shared - {"use"}, a.words, b.words)),
+        ("only of something else", a.limited ^ b.limited),
         ("in another order", _apart(shared, a.ranks, b.ranks)),
         ("a condition in only one of them", _apart(shared - {"use"}, a.under, b.under)),
     )
@@ -115,6 +118,9 @@ def _apart(words: set[str], a: Mapping[str, object], b: Mapping[str, object]) ->
 
 def _exchanged(a: Meaning, b: Meaning, shared: set[str]) -> str | None:
     """Return which words have changed places: *from A to B* is not *from B to A*."""
+    turned = sorted(word for word in shared if {a.roles.get(word), b.roles.get(word)} in _OPPOSITE)
+    if turned:
+        return f"the opposite: {', '.join(turned)}"
     for role in _DIRECTED:
         here = {word for word in shared if a.roles.get(word) == role}
         there = {word for word in shared if b.roles.get(word) == role}

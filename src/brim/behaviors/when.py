@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     Given = str | Iterable[str] | None
+    Condition = tuple[str, tuple[str, ...]]
 
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
 """The conditions that brim finds out by itself. Any other key is a custom one, which the caller has to give."""
@@ -36,7 +37,7 @@ class When(Frozen):
 
     __slots__ = ("conditions",)
 
-    conditions: tuple[tuple[str, tuple[str, ...]], ...]
+    conditions: tuple[Condition, ...]
     """Each key and its values, by key; what ``When.of(dict(conditions))`` gives again."""
 
     def __init__(
@@ -71,16 +72,26 @@ class When(Frozen):
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:
         """Return the conditions in *mapping*: keys with a text or a list of texts each, as a file holds them."""
+        if not hasattr(mapping, "items"):
+            raise InputError(f"conditions are keys with values, such as {{'language': 'python'}}, not {mapping!r}")
         return cls(conditions=mapping.items())
 
-    def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
-        """Compare each condition with *facts*: what is known of the situation, by key."""
+    def match(self, facts: Mapping[str, tuple[str, ...]], met: dict[Condition, bool] | None = None) -> Match:
+        """Compare each condition with *facts*: what is known of the situation, by key.
+
+        *met* remembers conditions that were compared, for the next behavior of many that has the same one.
+        """
+        met = {} if met is None else met
         confirmed, contradicted, absent = [], [], []
-        for key, values in self.conditions:
+        for condition in self.conditions:
+            key, values = condition
             known = facts.get(key)
             if not known:
                 absent.append(key)
-            elif any(_meets(key, fact, value) for fact in known for value in values):
+                continue
+            if condition not in met:
+                met[condition] = any(_meets(key, fact, value) for fact in known for value in values)
+            if met[condition]:
                 confirmed.append(key)
             else:
                 contradicted.append(key)

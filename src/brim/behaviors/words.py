@@ -7,6 +7,8 @@ without spaces, and Korean, whose particles stick to their words, are taken as p
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from brim.behaviors import tables
 
 TYPE_CHECKING = False
@@ -80,6 +82,7 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=4_096)
 def stem(word: str) -> str:
     """Return the form in which *word*, in lower case, meets its other forms.
 

@@ -103,7 +103,7 @@ def hints(scopes: Scopes) -> list[Problem]:
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
     if len(pairs) > 5:
         found.append(
-            Problem("near-duplicate", (), f"{len(pairs) - 5:,} more pairs say nearly the same", "'brim dedupe'")
+            Problem("near-duplicate", (), f"{counted(len(pairs) - 5, 'pair')} more nearly the same", "'brim dedupe'")
         )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.cli.behaviors import as_object, counted, cut, edge_object, kind_of, one_line
+from brim.cli.fitting import fitted
 from brim.cli.output import heading, listed, note, paint, printable, say, symbols, table
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ def show_plan(plan: Plan, source: str) -> None:
     rows, more = listed([row for change in plan.changes for row in _rows(change)], SHOWN)
     if rows:
         say()
-        say(heading(table([["", "kind", "name", "text"], *rows])))
+        say(heading(fitted([["", "kind", "name", "text"], *rows])))
     edges, more_edges = listed([_edge_row(*each) for each in _edges(plan)], SHOWN)
     if edges:
         say()

@@ -13,12 +13,17 @@ from brim.errors import BrimError, InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from brim.activation.context import Context
+    from brim.behaviors.behavior import Behavior
     from brim.config import Config
     from brim.store.scopes import Scopes
+
+
+NOTHING_YET = "nothing has been learned yet: brim learn --right 'Use uv, not pip'"
+"""What is said where there is nothing to show."""
 
 
 class Place:
@@ -51,11 +56,16 @@ class Place:
         return options.scope or ("project" if self.project is not None else "user")
 
     def begin_project(self) -> None:
-        """Trust the project if brim is about to make its ``.brim/``: what is not there yet is nobody else's word."""
+        """Make the project's ``.brim/`` if it is not there, and trust it: what brim made is nobody else's word.
+
+        In this order: a project in which nothing could be made is not trusted, whatever is put there later.
+        """
         if self.project is None or os.path.lexists(os.path.join(self.project, ".brim")):
             return
+        from brim.store.folder import FILE, make_file
         from brim.store.trust import trust
 
+        make_file(os.path.join(self.project, ".brim", FILE))
         trust(self.project, self.user, now=self.now)
 
     def tell_trust(self) -> None:
@@ -107,6 +117,11 @@ def add_behavior(
     option.completer = complete_behavior
 
 
+def found_each(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
+    """Return the behaviors that *given* mean, each once however often and by whatever name it was given."""
+    return list({each.id: each for each in map(scopes.find, given)}.values())
+
+
 def complete_behavior(prefix: str, **_: object) -> list[str]:
     """Return the ids and names of what is stored here that begin with what was typed; nothing if it cannot be read."""
     try:
@@ -136,12 +151,6 @@ def context_of(options: Namespace, place: Place) -> Context:
     from brim.activation.context import Context
     from brim.store.project import branch, environment, project_types
 
-    custom: dict[str, list[str]] = {}
-    for pair in options.set or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals or not value:
-            raise InputError(f"--set takes KEY=VALUE, not {pair!r}")
-        custom.setdefault(key, []).append(value)
     project = place.project
     return Context(
         file=options.file,
@@ -150,13 +159,27 @@ def context_of(options: Namespace, place: Place) -> Context:
         environment=options.environment or environment(os.environ),
         project_type=options.project_type or (project_types(project) if project else None),
         branch=options.branch or (branch(project) if project else None),
-        prompt=_standard_input() if options.prompt == "-" else options.prompt,
+        prompt=text_of(options.prompt),
         command=options.command,
-        custom=custom,
+        custom=values_by_key("--set", options.set),
     )
 
 
-def _standard_input() -> str:
-    from brim.cli.inputs import Source, chunks
+def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return what *option* was *given* as ``KEY=VALUE``, any number of times."""
+    found: dict[str, list[str]] = {}
+    for pair in given or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not value:
+            raise InputError(f"{option} takes KEY=VALUE, not {pair!r}")
+        found.setdefault(key, []).append(value)
+    return found
 
-    return "".join(chunks(Source("standard input", path="-"), lambda _: None))
+
+def text_of(given: str) -> str:
+    """Return *given*, or what standard input holds if it is ``-``, without the line end that every file has."""
+    if given != "-":
+        return given
+    from brim.cli.messages import read_text
+
+    return read_text("-").removesuffix("\n").removesuffix("\r")

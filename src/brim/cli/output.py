@@ -93,15 +93,27 @@ def symbols(nice: str, plain: str) -> str:
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
     """Return *rows* in aligned columns, two spaces apart; the columns in *right* end at the same place."""
     rows = [[_clean(cell) for cell in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = []
         for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            padding = " " * (width - _width(cell))
+            padding = " " * (width - width_of(cell))
             cells.append(padding + cell if at in right else cell + padding)
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def width_of(text: str) -> int:
+    """Return how many columns *text* takes: colours none, East Asian characters two, marks none."""
+    if text.isascii() and "\x1b" not in text:
+        return len(text)
+    import re
+    import unicodedata
+
+    text = re.sub(r"\x1b\[\d*m", "", text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
 def terminal_width() -> int:
@@ -153,18 +165,6 @@ def _clean(cell: str) -> str:
     if ends and cell.endswith("\x1b[0m") and colour[:2] == "\x1b[" and colour[2:].isdigit():
         return f"{colour}m{printable(inner[:-4])}\x1b[0m"
     return printable(cell)
-
-
-def _width(text: str) -> int:
-    """Return how many columns *text* takes: colours none, East Asian characters two, marks none."""
-    if text.isascii() and "\x1b" not in text:
-        return len(text)
-    import re
-    import unicodedata
-
-    text = re.sub(r"\x1b\[\d*m", "", text)
-    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
-    return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
 def _wants_colour() -> bool:

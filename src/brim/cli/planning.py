@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from brim.cli.output import note, table
+from brim.cli.learned import NOTHING_YET
+from brim.cli.output import note
 from brim.cli.settings import add_model
 from brim.config.table import FORMATS, STRATEGIES
 from brim.errors import InputError
@@ -159,25 +160,9 @@ def context_object(context: Context) -> dict[str, list[str]]:
 def tell_nothing(scopes: Scopes, context: Context) -> None:
     """Say on standard error why there is nothing to show."""
     if scopes.user is None and scopes.project is None:
-        note("nothing has been learned yet: brim learn --right 'Use uv, not pip'")
+        note(NOTHING_YET)
     else:
         note(f"nothing that was learned matters here ({context})")
-
-
-def fitted(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
-    """Return a table whose last column is cut where the terminal ends; in a pipe it is whole."""
-    import sys
-
-    if sys.stdout is None or not sys.stdout.isatty():
-        return table(rows, right=right)
-    import re
-    import shutil
-
-    from brim.cli.behaviors import cut
-
-    bare = re.sub(r"\x1b\[\d*m", "", table([[*row[:-1], "."] for row in rows], right=right))
-    room = max(20, shutil.get_terminal_size((80, 24)).columns - max(map(len, bare.split("\n"))) + 1)
-    return table([[*row[:-1], cut(row[-1], room)] for row in rows], right=right)
 
 
 def _costs(scopes: Scopes, ids: list[str], config: Config) -> Costs:

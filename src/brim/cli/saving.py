@@ -12,9 +12,10 @@ def save(path: str, text: str) -> None:
     """Put *text* in place of the file *path*, or of the file that it links to.
 
     It is written beside the old one and to the disk, and then renamed. Permissions and owner stay as they are; a new
-    file is for its owner alone.
+    file is for its owner alone. A device is refused: to rename over ``/dev/null`` would take it from everybody.
     """
     real = os.path.realpath(path)
+    check_regular(path)
     # A random name: what a killed process left behind, in a container with the same id, must not be in the way.
     beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
     try:
@@ -27,6 +28,14 @@ def save(path: str, text: str) -> None:
         _settle(os.path.dirname(real))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+def check_regular(path: str) -> None:
+    """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe may never end."""
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a folder: name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path}: is a device or a pipe, so it is not written over: name a file")
 
 
 def keep(path: str, text: str) -> str:

@@ -23,8 +23,10 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
     """
     found = {"user": os.path.join(user_folder(environ), NAME)}
     project = project_folder(environ, cwd) if cwd is not None else None
-    if project is not None and (path := os.path.join(project, ".brim", NAME)) != found["user"]:
-        found["project"] = path
+    if project is not None:
+        path = os.path.join(project, ".brim", NAME)
+        if os.path.realpath(path) != os.path.realpath(found["user"]):
+            found["project"] = path
     return found
 
 

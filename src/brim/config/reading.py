@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os.path
+import os
+import stat
 
 from brim.config.table import SETTINGS
 from brim.errors import ConfigError
@@ -23,14 +24,22 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 def read_text(path: str) -> str:
     """Return the text of the file *path*, with its line ends as they are."""
     try:
-        if os.path.getsize(path) > LARGEST_FILE:
-            raise ConfigError(f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration")
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        with open(path, encoding="utf-8", newline="", opener=_unwaiting) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise ConfigError(f"config: {path}: not a regular file")
+            if found.st_size > LARGEST_FILE:
+                raise ConfigError(f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration")
+            return file.read(LARGEST_FILE)
     except UnicodeDecodeError:
         raise ConfigError(f"config: {path}: not UTF-8 text") from None
     except OSError as error:
         raise ConfigError(f"config: {path}: {error.strerror or error}") from None
+
+
+def _unwaiting(path: str, flags: int) -> int:
+    """Open *path* without waiting for what a pipe may bring: it may have come with a clone."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:

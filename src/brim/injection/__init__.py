@@ -1,10 +1,10 @@
 """What goes in, in how much detail?
 
-Bottom up: ``tiers`` and ``sections`` are the vocabulary, ``lines`` writes one behavior, ``costs`` and ``headings`` say
-what that takes. An ``arrangement`` is every behavior at some tier; ``demotion`` and ``optimal`` decide who gives way
-(``relaxation``, ``knapsack`` and ``openings`` are how the best is found and proven). ``fitting`` runs them, ``mapper``
-begins it all with activations. The result is a ``plan``, which ``rendering`` turns into text. ``session`` says how much
-of that one window may be told, and how soon again.
+Bottom up: ``tiers`` and ``sections`` are the vocabulary, ``lines`` writes one behavior (``forging`` keeps its Markdown
+in its place), ``costs`` and ``headings`` say what that takes. An ``arrangement`` is every behavior at some tier;
+``demotion`` and ``optimal`` decide who gives way (``relaxation``, ``knapsack`` and ``openings`` are how the best is
+found and proven). ``fitting`` runs them, ``mapper`` begins it all with activations. The result is a ``plan``, which
+``rendering`` turns into text. ``session`` says how much of that one window may be told, and how soon again.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ or go with it. Each strategy moves behaviors about in it; each question it asks 
 
 from __future__ import annotations
 
+from brim.injection.rendering import text_of
 from brim.injection.sections import section_of
 from brim.injection.tiers import FIDELITY, Tier
 
@@ -66,6 +67,8 @@ class Arrangement:
         """How many changes of tier were looked at."""
         self.units = 0
         self.characters = 0
+        self.by_text = False
+        """Whether units are those of the whole text, counted anew with every question, and not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
@@ -87,6 +90,8 @@ class Arrangement:
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
         self.evaluated += 1
+        if self.by_text:
+            return self._recounted(slot, tier)
         units, characters = self._item(slot, tier)
         before = self._item(slot, slot.tier)
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
@@ -113,14 +118,26 @@ class Arrangement:
         slot.tier = tier
 
     def demote(self, slot: Slot) -> bool:
-        """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one."""
+        """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one.
+
+        It can always be left out, even if a counter finds that the text is no smaller without it.
+        """
         for tier in slot.allowed:
             if tier < slot.tier:
                 change = self.change(slot, tier)
-                if self._is_smaller(change):
+                if tier is Tier.OMITTED or self._is_smaller(change):
                     self.move(slot, tier, change)
                     return True
         return False
+
+    def text(self) -> str:
+        """Return the text that the behaviors make so."""
+        return text_of(((slot.behavior, slot.tier, slot.activation) for slot in self.slots), self.costs.format)
+
+    def count_by_text(self) -> None:
+        """From now on count the whole text with every question: for a counter that does not add up."""
+        self.by_text = True
+        self.units = int(self.costs.recount(self.text()))
 
     def tiers(self) -> list[Tier]:
         """Return where every slot stands, to come back to with ``restore``."""
@@ -137,6 +154,12 @@ class Arrangement:
         from math import fsum
 
         return fsum(slot.value for slot in self.slots)
+
+    def _recounted(self, slot: Slot, tier: Tier) -> tuple[int, int]:
+        before, slot.tier = slot.tier, tier
+        text = self.text()
+        slot.tier = before
+        return int(self.costs.recount(text)) - self.units, len(text) - self.characters
 
     def _is_smaller(self, change: tuple[int, int]) -> bool:
         """Whether a change makes the text smaller: in tokens, and if characters are limited too, in neither larger."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from brim.injection.demotion import level, lowest_first
 from brim.injection.plan import InjectionPlan, Item
-from brim.injection.rendering import text_of
 from brim.injection.tiers import Tier
 from brim.tokens.count import Count
 
@@ -18,9 +17,13 @@ STRATEGIES = ("lowest-first", "level", "optimal")
 MOST_TRIES = 32
 """How often a counter that does not add up is asked again before the step-by-step strategy takes over."""
 
+MOST_BY_TEXT = 64
+"""Up to so many behaviors a counter that does not add up is asked for the whole text at every step. Of more, the sums
+of their lines say which tiers are cheaper, and whole texts are counted only to find where to stop."""
 
-def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: bool = False) -> InjectionPlan:
-    """Return the plan that *strategy* makes of *arrangement*."""
+
+def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -> InjectionPlan:
+    """Return the plan that *strategy* makes of *arrangement*; *off* is what switched injection off, if anything did."""
     reasons: list[str] = []
     bound: float | None = None
     if strategy == "optimal" and not off:
@@ -30,7 +33,7 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: bool = Fals
     if fill and not off and _fits(arrangement):
         _fill(arrangement)
     if off:
-        reasons.append("the budget is 0: injection is off, constraints too")
+        reasons.append(f"{off} is 0: injection is off, constraints too")
     total = _total(arrangement)
     over = bool(arrangement.slots) and any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
     limits = arrangement.limits
@@ -54,9 +57,11 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: bool = Fals
 
 
 def _demote(arrangement: Arrangement, strategy: str) -> None:
-    """Demote until it fits. A counter that does not add up is asked for whole texts, as few as it takes."""
+    """Demote until it fits. A counter that does not add up is asked for whole texts."""
+    if not arrangement.costs.additive and len(arrangement.slots) <= MOST_BY_TEXT:
+        arrangement.count_by_text()
     steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
-    if arrangement.costs.additive:
+    if arrangement.costs.additive or arrangement.by_text:
         for _ in steps:
             if arrangement.fits():
                 return
@@ -97,9 +102,15 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
             break
         arrangement.room -= max(1, int(_total(arrangement)) - limit)
     arrangement.room = room
-    if not _fits(arrangement):
+    found = [(arrangement.value(), arrangement.tiers())] if _fits(arrangement) else []
+    for strategy in ("level", "lowest-first"):
         arrangement.restore(start)
-        _demote(arrangement, "lowest-first")
+        if not _fits(arrangement):
+            _demote(arrangement, strategy)
+        if _fits(arrangement):
+            found.append((arrangement.value(), arrangement.tiers()))
+    if found:
+        arrangement.restore(max(found)[1])
     return None
 
 
@@ -112,7 +123,6 @@ def _fill(arrangement: Arrangement) -> None:
             before = slot.tier
             arrangement.move(slot, tier)
             if _fits(arrangement):
-                slot.reason += "; promoted into spare budget"
                 break
             arrangement.move(slot, before)
 
@@ -130,8 +140,7 @@ def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
 def _total(arrangement: Arrangement) -> Count:
     if arrangement.costs.additive:
         return arrangement.tokens()
-    chosen = ((slot.behavior, slot.tier, slot.activation) for slot in arrangement.slots)
-    return arrangement.costs.recount(text_of(chosen, arrangement.costs.format))
+    return arrangement.costs.recount(arrangement.text())
 
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
@@ -141,6 +150,8 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
     if slot.tier < slot.mapped:
         gone = "left out" if slot.tier is Tier.OMITTED else f"cut from {slot.mapped}"
         reason = f"{reason}; {gone}: over budget"
+    elif slot.tier > slot.mapped:
+        reason = f"{reason}; promoted into spare budget"
     return Item(
         id=slot.id,
         tier=slot.tier,

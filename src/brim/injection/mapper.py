@@ -45,9 +45,11 @@ class ActivationTierMapper(Frozen):
     def __init__(
         self, full: float = 0.7, summary: float = 0.3, name_only: float = 0.1, strategy: str = "lowest-first"
     ) -> None:
-        if not 0 <= name_only <= summary <= full <= 1:
+        numbers = all(isinstance(each, (int, float)) for each in (full, summary, name_only))
+        if not numbers or not 0 <= name_only <= summary <= full <= 1:
             raise InputError(
-                f"the thresholds must be 0 <= name_only <= summary <= full <= 1, not {name_only}, {summary}, {full}"
+                "the thresholds must be 0 <= name_only <= summary <= full <= 1, "
+                f"not {name_only!r}, {summary!r}, {full!r}"
             )
         if strategy not in STRATEGIES:
             raise InputError(f"unknown strategy {strategy!r}: it is one of {', '.join(STRATEGIES)}")
@@ -91,7 +93,7 @@ class ActivationTierMapper(Frozen):
             from brim.tokens.counters import counter_for
 
             costs = CountedCosts(counter_for(model) if counter is None else counter, format)
-        off = budget == 0 or max_chars == 0
+        off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
         slots = [
             self._slot(behavior, value, session, fill=fill, whole=whole, off=off)
             for behavior, value in _paired(results, behaviors)
@@ -100,7 +102,7 @@ class ActivationTierMapper(Frozen):
         return fit(arrangement, self.strategy, fill=fill, off=off)
 
     def _slot(
-        self, behavior: Behavior, value: float, session: Session | None, *, fill: bool, whole: bool, off: bool
+        self, behavior: Behavior, value: float, session: Session | None, *, fill: bool, whole: bool, off: str
     ) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
         from brim.injection.lines import is_protected
@@ -111,7 +113,7 @@ class ActivationTierMapper(Frozen):
         if not behavior.live:
             return out(f"it is {behavior.status.value}")
         if off:
-            return out("the budget is 0: injection is off")
+            return out(f"{off} is 0: injection is off")
         protected = is_protected(behavior)
         mapped, reason = self._mapped(behavior, value, protected=protected, whole=whole)
         if mapped is Tier.OMITTED:

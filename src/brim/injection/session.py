@@ -24,6 +24,9 @@ class Shown:
     def __init__(self, times: int = 0, prompt: int = 0, best: Tier = Tier.OMITTED) -> None:
         self.times, self.prompt, self.best = times, prompt, best
 
+    def __repr__(self) -> str:
+        return f"Shown({self.times} times, at prompt {self.prompt}, {self.best})"
+
 
 class Session:
     """Governs injections that happen by themselves. Only prompts that a person typed count.
@@ -59,6 +62,10 @@ class Session:
         self.spent = 0
         """Tokens charged here; a sub-agent's are its parent's."""
         self.shown: dict[str, Shown] = {}
+
+    def __repr__(self) -> str:
+        limit = "no limit" if self.max_tokens is None else f"of {self.max_tokens}"
+        return f"Session({self.used} tokens {limit}, {self.prompts} prompts, {len(self.shown)} shown)"
 
     @property
     def used(self) -> int:

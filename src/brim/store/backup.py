@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import suppress
 
 from brim.errors import InputError, StoreError
-from brim.store.database import connect, in_words
+from brim.store.database import ERRORS, connect, in_words
 from brim.store.folder import check_ours, make_folder
 from brim.store.opening import VERSION, version_of
 
@@ -94,22 +94,19 @@ def _check(database: Database) -> None:
 def _sound(path: str) -> Database | None:
     """Return the present file opened, or None if it is damaged; raise if it is not one to be replaced."""
     try:
-        database = connect(path)
+        # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
+        database = connect(path, readonly=True)
+        try:
+            if version_of(database) > VERSION:
+                raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
+            _check(database)
+        finally:
+            database.close()
+        return connect(path)
     except StoreError as error:
         if error.reason == "damaged":
             return None
         raise
-    try:
-        found = version_of(database)
-        if found > VERSION:
-            raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
-        _check(database)
-    except StoreError as error:
-        database.close()
-        if error.reason == "damaged":
-            return None
-        raise
-    return database
 
 
 def _copy(source: Database, target: str) -> None:
@@ -140,7 +137,7 @@ def _fill(source: Database, path: str) -> None:
                 raise StoreError(f"{source.path}: is damaged, so no copy was made", "damaged")
         finally:
             copy.close()
-    except sqlite3.DatabaseError as error:
+    except ERRORS as error:
         raise in_words(error, path) from None
 
 

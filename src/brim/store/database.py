@@ -23,8 +23,14 @@ TIMEOUT = 5.0
 HOOK_TIMEOUT = 0.15
 """Seconds that a hook waits for another writer: an agent waits for the hook."""
 
-MOST_PLACES = 500
-"""Values that are put into one statement; more are asked for in several."""
+HEADER = b"SQLite format 3\0"
+"""How a database begins; one that nothing was ever written to is empty."""
+
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises. Python cannot decode its message if that quotes the bytes of a damaged file."""
+
+MOST_PLACES = 400
+"""Values that are put into one statement, twice at most: older versions of SQLite take 999 in all."""
 
 
 class Database:
@@ -33,6 +39,7 @@ class Database:
     def __init__(self, path: str, connection: sqlite3.Connection, *, readonly: bool) -> None:
         self.path, self.readonly = path, readonly
         self._connection = connection
+        self._writing = False
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Return every row that *sql* gives."""
@@ -71,12 +78,15 @@ class Database:
         The lock is taken at once, so what is read inside is still true when it is written. Inside another
         ``writing`` it is part of that one.
         """
-        if self._connection.in_transaction:
+        if self._writing:
             yield self
             return
         if self.readonly:
             raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
+        if self._connection.in_transaction:
+            raise RuntimeError("writing inside reading: what was written would be rolled back with it")
         self.run("BEGIN IMMEDIATE")
+        self._writing = True
         try:
             yield self
             self.run("COMMIT")
@@ -84,6 +94,8 @@ class Database:
             with suppress(sqlite3.Error):  # SQLite has rolled back by itself when the disk is full
                 self._connection.rollback()
             raise
+        finally:
+            self._writing = False
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
@@ -102,7 +114,7 @@ class Database:
         """Copy the whole file into *target*, as it is at one moment."""
         try:
             self._connection.backup(target)
-        except sqlite3.DatabaseError as error:
+        except ERRORS as error:
             raise in_words(error, self.path) from None
 
     def take(self, other: Database) -> None:
@@ -117,7 +129,7 @@ class Database:
             except UnicodeEncodeError:
                 cursor = self._connection.execute(sql, [_encodable(value) for value in values])
             return cursor.fetchall(), cursor.rowcount
-        except sqlite3.DatabaseError as error:
+        except ERRORS as error:
             raise in_words(error, self.path) from None
         except OverflowError:
             raise InputError("a number is too large to be stored: at most 19 digits") from None
@@ -132,22 +144,51 @@ class Database:
 
 def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
     """Open the SQLite file *path*, which must exist; read-only if *readonly* or if it cannot be written."""
+    _check_header(path)
     readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
     try:
-        connection = _connection(path, "mode=ro" if readonly else "mode=rw", timeout)
         try:
-            connection.execute("PRAGMA user_version")
+            connection = _begun(_connection(path, "mode=ro" if readonly else "mode=rw", timeout))
         except sqlite3.OperationalError as error:
-            connection.close()
             if not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
                 raise
-            connection = _unchanging(path, timeout)
+            connection = _begun(_unchanging(path, timeout))
+    except ERRORS as error:
+        raise in_words(error, path) from None
+    return Database(path, connection, readonly=readonly)
+
+
+def _check_header(path: str) -> None:
+    """Raise if *path* is no database: SQLite would remove its log, in which everything may be, as soon as it looks."""
+    with suppress(OSError), open(path, "rb") as file:
+        first = file.read(len(HEADER))
+        if first and first != HEADER:
+            raise StoreError(f"{path}: {_DAMAGED}", "damaged")
+        if not first and _has_log(path):
+            raise StoreError(
+                f"{path}: is empty, and {path}-wal is the log of a file that is gone; nothing was changed: "
+                "'brim backup restore' puts a backup in its place, or move the log away to begin anew",
+                "damaged",
+            )
+
+
+def _has_log(path: str) -> bool:
+    with suppress(OSError):
+        return os.path.getsize(path + "-wal") > 0
+    return False
+
+
+def _begun(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Return *connection* with its settings, after a first look at the file; close it if that fails."""
+    try:
+        connection.execute("PRAGMA user_version")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("PRAGMA trusted_schema = OFF")  # a file may come from somebody else
-    except sqlite3.DatabaseError as error:
-        raise in_words(error, path) from None
-    return Database(path, connection, readonly=readonly)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
@@ -158,13 +199,12 @@ def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
 
 def _unchanging(path: str, timeout: float) -> sqlite3.Connection:
     """Open a file on a disk on which nobody can write, not even SQLite its own lock files."""
-    with suppress(OSError):
-        if os.path.getsize(path + "-wal"):
-            raise StoreError(
-                f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
-                "copy both files to one",
-                "read-only",
-            )
+    if _has_log(path):
+        raise StoreError(
+            f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
+            "copy both files to one",
+            "read-only",
+        )
     return _connection(path, "immutable=1", timeout)
 
 
@@ -173,17 +213,19 @@ def _encodable(value: object) -> object:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
-def primary(error: sqlite3.DatabaseError) -> str:
+def primary(error: Exception) -> str:
     """Return the kind of *error* in SQLite's words: ``SQLITE_BUSY`` for ``SQLITE_BUSY_SNAPSHOT`` too."""
-    name: str = getattr(error, "sqlite_errorname", None) or "SQLITE_ERROR"
+    name = getattr(error, "sqlite_errorname", None)
+    if name is None:  # Python's own: a text, or SQLite's message, is not UTF-8; or the caller is wrong
+        return "SQLITE_MISUSE" if isinstance(error, sqlite3.ProgrammingError) else "SQLITE_CORRUPT"
     return "_".join(name.split("_")[:2])
 
 
-def in_words(error: sqlite3.DatabaseError, path: str) -> StoreError:
+def in_words(error: Exception, path: str) -> StoreError:
     """Return *error* as what was wrong with *path*, and what to do."""
     words = _WORDS.get(primary(error))
     if words is None:
-        return StoreError(f"{path}: {error}")
+        return StoreError(f"{path}: {str(error)[:200]}", "damaged" if primary(error) == "SQLITE_ERROR" else "failed")
     reason, what = words
     return StoreError(f"{path}: {what}", reason)
 

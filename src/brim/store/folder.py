@@ -15,6 +15,9 @@ FILE = "brim.db"
 IGNORED = "*\n!.gitignore\n!config.yaml\n!behaviors.jsonl\n"
 """What ``.brim/.gitignore`` says: settings and exported behaviors may be committed, all else is this machine's."""
 
+PARTS = ("", "-wal", "-journal")
+"""What SQLite reads a database from: a log that came with a clone would be taken into it."""
+
 
 def make_file(path: str) -> None:
     """Make the empty file *path* in a folder of its own, if it is not there: 0600 in 0700."""
@@ -29,6 +32,7 @@ def make_file(path: str) -> None:
 
 def make_folder(folder: str) -> None:
     """Make *folder*, readable by its owner alone, with a ``.gitignore`` if it is a ``.brim``."""
+    _check_link(folder)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if os.path.basename(folder) != ".brim":
         return
@@ -42,6 +46,7 @@ def make_folder(folder: str) -> None:
 
 def check_ours(path: str) -> None:
     """Raise if the file *path* is not one that brim may believe: a link, another user's, or one that git tracks."""
+    _check_link(os.path.dirname(os.path.abspath(path)))
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -56,10 +61,19 @@ def check_ours(path: str) -> None:
             "move it away, or make it yours if you know what is in it",
             "refused",
         )
-    if is_tracked(path):
+    if is_tracked(path, endings=PARTS):
         raise StoreError(
             f"{path}: git tracks it, so it may be somebody else's and is not used; "
             "'git rm --cached' it, and share behaviors with 'brim export'",
+            "refused",
+        )
+
+
+def _check_link(folder: str) -> None:
+    if os.path.islink(folder) and is_tracked(folder):
+        raise StoreError(
+            f"{folder}: is a link that came with the project, so it may lead anywhere and is not used; "
+            "'git rm --cached' it, or remove it",
             "refused",
         )
 

@@ -60,8 +60,7 @@ EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
     """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
     came_from = dict(zip(Provenance.__slots__, behavior.provenance._values(), strict=True))
-    for name in ("wrong", "note"):
-        came_from[name] = mask(str(came_from[name]))
+    came_from |= {name: mask(text) for name, text in came_from.items() if isinstance(text, str)}
     return (
         behavior.id,
         behavior.name,
@@ -90,11 +89,13 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
     )
 
 
-def behavior_of(row: Sequence[Any]) -> Behavior:
-    """Return the behavior that a row of ``COLUMNS`` holds."""
+def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
+    """Return the behavior that a row of ``COLUMNS`` holds; of a *new* one, what is wrong with it was given."""
     try:
         return _behavior(dict(zip(COLUMNS, row, strict=True)))
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        if new:
+            raise InputError(f"the behavior {row[0]!r} cannot be stored: {error}") from None
         raise unreadable(row[0], error) from None
 
 
@@ -116,7 +117,7 @@ def _behavior(at: dict[str, Any]) -> Behavior:
         when=when_of(at["conditions"]),
         scope=at["scope"],
         status=at["status"],
-        priority=at["priority"],
+        priority=_whole(at["priority"]),
         confidence=at["confidence"],
         provenance=Provenance(**json.loads(at["provenance"])),
         usage=Usage(*used(at["injected"], at["confirmed"], at["overridden"], at["last_used"])),
@@ -145,6 +146,9 @@ def used(injected: int, confirmed: int, overridden: int, last_used: float | None
 
 def edge_row(edge: Edge) -> tuple[object, ...]:
     """Return *edge* as a row of ``EDGE_COLUMNS``."""
+    for time in (edge.created_at, edge.last_activated):
+        if time is not None and type(time) not in (int, float):
+            raise InputError(f"the edge {edge} cannot be stored: {str(time)[:80]!r} is not a time")
     return edge.source, edge.target, edge.kind.value, edge.weight, edge.created_at, edge.last_activated
 
 
@@ -177,9 +181,15 @@ def _listed(column: str) -> Sequence[str]:
 
 
 def _texts(values: Any) -> tuple[str, ...]:
-    if type(values) not in (list, tuple) or not all([type(value) is str for value in values]):
+    if type(values) not in (list, tuple) or not all(type(value) is str for value in values):
         raise ValueError(f"{str(values)[:80]!r} is not a list of texts")
     return tuple(values)
+
+
+def _whole(value: int) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{str(value)[:80]!r} is not a whole number")
+    return value
 
 
 def _time(value: float | None) -> float | None:

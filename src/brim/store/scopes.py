@@ -9,14 +9,13 @@ from brim._frozen import Frozen
 from brim.errors import StoreError
 from brim.store.database import TIMEOUT
 from brim.store.folder import FILE
-from brim.store.precedence import edge_key, followed, in_force
 from brim.store.store import chosen, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any, Self
+    from typing import Any, Self, TypeVar
 
     from brim.activation.source import Node
     from brim.behaviors.behavior import Behavior
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from brim.injection.session import Session
     from brim.store.precedence import InForce
     from brim.store.store import Store
+
+    _Entry = TypeVar("_Entry", Node, Behavior)
 
 
 class Refusal(Frozen):
@@ -101,8 +102,7 @@ class Scopes:
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
         found = {scope: store.seeds(facts, words) for scope, store in self._stores.items()}
-        force = self._in_force({node.id for nodes in found.values() for node in nodes})
-        return [node for scope, nodes in found.items() for node in nodes if force[node.id].scope == scope]
+        return [node for _, node in self._counting(found)]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
@@ -110,6 +110,8 @@ class Scopes:
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
+        if len(self._stores) == 1:  # nothing of another file to weigh it against
+            return next(iter(self._stores.values())).edges(ids)
         return self._followed({scope: store.edges_touching(ids) for scope, store in self._stores.items()})[0]
 
     # What is in force -------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ class Scopes:
         """Return the behaviors in force by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
         found = {scope: store.behaviors(wanted) for scope, store in self._stores.items()}
-        return sorted(self._counting(found), key=lambda behavior: behavior.id)
+        return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
         """Return the behavior *id* that is in force, whatever its status, or None."""
@@ -133,12 +135,15 @@ class Scopes:
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
-        kept = self._counting({scope: store.candidates(text) for scope, store in self._stores.items()})
+        found = {scope: store.candidates(text) for scope, store in self._stores.items()}
+        kept = [_of(*pair) for pair in self._counting(found)]
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)
 
     def all_edges(self) -> list[Edge]:
         """Return every edge of both files once, those that lead nowhere too."""
+        from brim.store.precedence import edge_key
+
         found = {edge_key(edge): edge for store in self._stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
@@ -220,21 +225,32 @@ class Scopes:
 
     def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
         """Return for each of *ids* which file's entry counts."""
+        from brim.store.precedence import in_force
+
         standing = {scope: store.standing(ids) for scope, store in self._stores.items()}
         return in_force(ids, standing.get("user", {}), standing.get("project", {}))
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
+        if len(self._stores) == 1:
+            return [(scope, list(ids)) for scope in self._stores]
         force = self._in_force(ids)
         split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
         return [(scope, own) for scope, own in split.items() if own]
 
-    def _counting(self, found: Mapping[str, list[Behavior]]) -> list[Behavior]:
-        """Return the behaviors in *found*, which are by file, that count; each says the scope of its file."""
-        force = self._in_force({each.id for behaviors in found.values() for each in behaviors})
-        return [_of(scope, each) for scope, own in found.items() for each in own if force[each.id].scope == scope]
+    def _counting(self, found: Mapping[str, list[_Entry]]) -> list[tuple[str, _Entry]]:
+        """Return those in *found*, which are by file, that count, each with its scope."""
+        pairs = [(scope, each) for scope, own in found.items() for each in own]
+        if len(self._stores) == 1:
+            return pairs
+        force = self._in_force({each.id for _, each in pairs})
+        if any(each.id not in force for _, each in pairs):
+            raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
+        return [(scope, each) for scope, each in pairs if force[each.id].scope == scope]
 
     def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        from brim.store.precedence import followed
+
         ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
         return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 

@@ -65,6 +65,6 @@ def session_in(
 def _checked(state: dict[str, Any]) -> dict[str, Any]:
     """Return *state*; raise ``ValueError`` if it holds anything but counts: a total below 0 would be one more total."""
     numbers = [state["prompts"], state["spent"], *[number for shown in state["shown"].values() for number in shown]]
-    if not all([type(number) is int and number >= 0 for number in numbers]):
+    if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("not counts")
     return state

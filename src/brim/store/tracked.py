@@ -17,15 +17,17 @@ NAME_LENGTH = 0xFFF
 """The bits of an entry's flags that hold the length of its name."""
 
 
-def is_tracked(path: str, *, ignore_case: bool = sys.platform in ("darwin", "win32")) -> bool:
-    """Whether the git repository that *path* lies in, if any, tracks it."""
+def is_tracked(
+    path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
+) -> bool:
+    """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*."""
     folder = os.path.realpath(os.path.dirname(path) or ".")
     steps = [os.path.basename(path)]
     while True:
         git = git_folder(folder)
         if git is not None:
-            name = "/".join(steps).encode("utf-8", "surrogateescape")
-            return any(_holds(index, name, ignore_case) for index in _indexes(git))
+            names = [f"{'/'.join(steps)}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
+            return any(_holds(index, name, ignore_case) for index in _indexes(git) for name in names)
         parent = os.path.dirname(folder)
         if parent == folder:
             return False

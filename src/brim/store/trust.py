@@ -2,7 +2,9 @@
 
 What lies in a cloned project is somebody else's word. Hooks and servers use a project's ``.brim/`` only if a person
 has said so here, once, for the folder that it was then: a folder that was put in its place is another one. The list is
-``trust.json`` in the user's folder, which no project can reach.
+``trust.json`` in the user's folder, which no project can reach. It holds a secret mark for each project, and the
+project's ``.brim/trusted`` holds the same: another clone has the path, and may even have the number of the folder on
+the disk, but never the mark.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import stat
 from contextlib import suppress
 
 from brim.errors import InputError, StoreError
-from brim.store.folder import FILE
+from brim.store.folder import FILE, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,13 +23,20 @@ if TYPE_CHECKING:
 
 NAME = "trust.json"
 
+MARKS = "trusted"
+"""The file in ``.brim`` with the marks of those who trust it, one a line: a container may have a user's folder too."""
+
+LARGEST = 10_000
+"""Characters of marks that are read."""
+
 
 def is_trusted(project: str, user_folder: str) -> bool:
     """Whether *project* is the very folder that was trusted, and its ``.brim`` is this user's. In doubt it is not."""
     try:
-        entry = _read(user_folder).get(os.path.realpath(project))
-        return isinstance(entry, dict) and entry.get("folder") == os.stat(project).st_ino and _is_ours(project)
-    except (OSError, StoreError):
+        path = os.path.realpath(project)
+        mark = _read(user_folder).get(path, {}).get("mark")
+        return bool(mark) and mark in _marks(path) and _is_ours(path)
+    except (OSError, StoreError, ValueError):
         return False
 
 
@@ -43,7 +52,9 @@ def trust(project: str, user_folder: str, *, now: float) -> None:
         raise InputError(f"{project}: is not a folder, so it cannot be trusted")
     if not _is_ours(path):
         raise StoreError(f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted", "refused")
-    _change(user_folder, {path: {"at": now, "folder": os.stat(path).st_ino}}, "trusted", path, now)
+    mark = os.urandom(16).hex()
+    _add_mark(path, mark, instead=_read(user_folder).get(path, {}).get("mark"))
+    _change(user_folder, {path: {"at": now, "mark": mark}}, "trusted", path, now)
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
@@ -61,6 +72,27 @@ def _is_ours(project: str) -> bool:
         return not hasattr(os, "getuid") or os.stat(folder).st_uid == os.getuid()
     except FileNotFoundError:
         return True  # nothing to use yet; what is made there later is made by this user, or is not used
+
+
+def _marks(project: str) -> list[str]:
+    """Return the marks in *project*; a link is not followed, and a pipe not waited for."""
+    path = os.path.join(project, ".brim", MARKS)
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError:
+        return []
+    with os.fdopen(handle, encoding="ascii", errors="replace") as file:
+        return file.read(LARGEST).split()
+
+
+def _add_mark(project: str, mark: str, *, instead: object) -> None:
+    folder = os.path.join(project, ".brim")
+    try:
+        make_folder(folder)
+        marks = [each for each in _marks(project) if each != instead]
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be trusted: {error.strerror or error}", "failed") from None
+    _write(os.path.join(folder, MARKS), "".join(f"{each}\n" for each in (mark, *marks)))
 
 
 def _read(user_folder: str) -> dict[str, dict[str, Any]]:

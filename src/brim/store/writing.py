@@ -8,7 +8,7 @@ from brim.store.triggers import INDEX_VERSION, triggers_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from brim.behaviors.behavior import Behavior
     from brim.store.database import Database
@@ -19,14 +19,21 @@ def write_behaviors(database: Database, behaviors: Iterable[Behavior]) -> None:
     from brim.behaviors.words import behavior_words
     from brim.masking import mask
 
-    written = list(behaviors)
+    written = [_without_secrets(behavior, mask) for behavior in behaviors]
     for behavior in written:
         words = behavior_words(behavior.name, behavior.tags)
         database.run(UPSERT, row_of(behavior, words, mask))
         _write_triggers(database, behavior, words)
     # What is costed is what was written: a text in which a secret was masked is another text.
     ids = [behavior.id for behavior in written]
-    write_costs(database, [behavior_of(row) for row in database.rows_in(f"{SELECT} WHERE id IN ({{}})", ids)])
+    rows = database.rows_in(f"{SELECT} WHERE id IN ({{}})", ids)
+    write_costs(database, [behavior_of(row, new=True) for row in rows])
+
+
+def _without_secrets(behavior: Behavior, mask: Callable[[str], str]) -> Behavior:
+    """Return *behavior* without a secret as its name or among its tags: both are found by their words."""
+    name, *tags = ["masked" if mask(word) != word else word for word in (behavior.name, *behavior.tags)]
+    return behavior if (name, *tags) == (behavior.name, *behavior.tags) else behavior.changed(name=name, tags=tags)
 
 
 def reindex_if_old(database: Database) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from brim.cli.behaviors import kind_of
+from brim.cli.fitting import fitted
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import heading, note, paint, say, say_json
-from brim.cli.planning import Planner, context_object, fitted, tell_nothing
+from brim.cli.planning import Planner, context_object, tell_nothing
 from brim.cli.settings import add_json
 
 TYPE_CHECKING = False

@@ -70,7 +70,10 @@ def _create(options: Namespace, place: Place) -> int:
     from brim.store.backup import create
 
     scope = place.scope(options)
-    path = create(store_paths(place)[scope], options.file or _new_name(place, scope))
+    store = store_paths(place)[scope]
+    if os.path.isfile(store):
+        _count(store)  # what cannot be restored by this brim is refused before a copy is made
+    path = create(store, options.file or _new_name(place, scope))
     count = _count(path)
     if options.as_json:
         say_json({"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": size_of(path)})

@@ -104,9 +104,10 @@ def _say(options: Namespace, place: Place, id: str, fields: list[str]) -> None:
 def _kept(path: str, before: str) -> str:
     """Return the words that say where a person's work is; a file in which there is none is removed."""
     try:
-        if _read(path) != before:
-            return f", and what you wrote is in {path}"
+        written = _read(path) != before
     except InputError:
+        written = os.path.exists(path)
+    if written:
         return f", and what you wrote is in {path}"
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
     return ""
@@ -146,5 +147,9 @@ def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+    except FileNotFoundError:
+        raise InputError(f"{path}: is gone: the editor did not leave a file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from None

@@ -9,10 +9,10 @@ from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import counted, named
 from brim.cli.files import usual_file
 from brim.cli.importing import as_stored
-from brim.cli.inputs import Source, chunks
 from brim.cli.learned import Place, add_scope
+from brim.cli.messages import read_text
 from brim.cli.output import note, printable, say, say_json
-from brim.cli.saving import save
+from brim.cli.saving import check_regular, save
 from brim.cli.settings import add_json
 from brim.errors import InputError, StoreError
 
@@ -129,12 +129,11 @@ def _before(path: str) -> str | None:
     """Return what the file *path* holds, None if it is not there; raise if it is not one to be written over."""
     from brim.behaviors.jsonl import FORMAT
 
-    if os.path.isdir(path):
-        raise InputError(f"{path}: is a folder: name a file in it")
+    check_regular(path)
     if not os.path.exists(path):
         return None
     try:
-        text = "".join(chunks(Source(path, path=path), lambda _: None))
+        text = read_text(path)
     except InputError as error:
         raise InputError(f"{error}; it is not written over: choose another name") from None
     if text.strip() and not any(FORMAT in line for line in text.split("\n", 20)[:20]):

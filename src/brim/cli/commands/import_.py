@@ -8,8 +8,8 @@ from brim.cli.asking import add_yes
 from brim.cli.files import usual_file
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
 from brim.cli.importing import carry_out, plan_of
-from brim.cli.inputs import Source, chunks
 from brim.cli.learned import Place, add_scope
+from brim.cli.messages import read_text
 from brim.cli.output import say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
@@ -53,15 +53,15 @@ def run(options: Namespace) -> int:
     place = Place()
     scope = place.scope(options)
     path = options.file or _usual(place)
-    source = Source("standard input" if path == "-" else path, path=path)
-    loaded = load("".join(chunks(source, lambda _: None)), source.name)
+    source = "standard input" if path == "-" else path
+    loaded = load(read_text(path), source)
     behaviors = [each.changed(scope=scope) for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
 
     def show(plan: Plan) -> None:
         if not options.as_json:
-            show_plan(plan, source.name)
+            show_plan(plan, source)
         tell_problems(loaded.problems)
 
     with place.open() as scopes:
@@ -75,7 +75,7 @@ def run(options: Namespace) -> int:
         )
     if options.as_json:
         problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
-        say_json({"file": source.name, "scope": scope, **plan_object(plan), "problems": problems, "stored": stored})
+        say_json({"file": source, "scope": scope, **plan_object(plan), "problems": problems, "stored": stored})
     elif stored:
         say_stored(plan)
     elif plan.is_empty:
@@ -90,4 +90,7 @@ def _usual(place: Place) -> str:
     """Return the file that a project's behaviors are committed as."""
     if place.project is None:
         raise InputError("which file? Outside a project there is no usual one: brim import FILE")
-    return usual_file(place.project)
+    path = usual_file(place.project)
+    if not os.path.lexists(path):
+        raise InputError(f"{path}: is not there: 'brim export' makes it, or name another file: brim import FILE")
+    return path

@@ -58,6 +58,9 @@ def run(options: Namespace) -> int:
         if not options.as_json:
             _show(folder, found, behaviors, place)
             show_plan(plan, folder)
+            twice = len(found.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling)
+            if twice:
+                note(f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each")
         tell_problems(found.unmapped)
 
     with place.open() as scopes:
@@ -75,7 +78,8 @@ def run(options: Namespace) -> int:
     elif stored:
         say_stored(plan)
     elif plan.is_empty:
-        say("there is nothing to store: all of it is here already" if behaviors else "there is nothing to store")
+        known = behaviors and not found.unmapped
+        say("there is nothing to store: all of it is here already" if known else "there is nothing new to store")
     if stored:
         place.tell_trust()
     return 0 if stored or plan.is_empty or options.dry_run else 1

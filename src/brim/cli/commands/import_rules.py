@@ -8,8 +8,8 @@ from brim.cli.asking import add_yes
 from brim.cli.behaviors import counted, cut, kind_of, named
 from brim.cli.import_view import plan_object, say_stored
 from brim.cli.importing import carry_out
-from brim.cli.inputs import Source, chunks
 from brim.cli.learned import Place, add_scope
+from brim.cli.messages import read_text
 from brim.cli.output import heading, listed, note, paint, printable, say, say_json, table
 from brim.cli.rules import RulesReader
 from brim.cli.settings import add_json
@@ -53,8 +53,8 @@ def run(options: Namespace) -> int:
     scope = place.scope(options)
     reader = RulesReader(scope, place.now)
     for path in dict.fromkeys(options.files):
-        source = Source("standard input" if path == "-" else path, path=path)
-        reader.read("".join(chunks(source, lambda _: None)), _shared_name(source.name, place.project))
+        name = "standard input" if path == "-" else _shared_name(path, place.project)
+        reader.read(read_text(path), name)
 
     def show(_: Plan) -> None:
         if not options.as_json:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from brim.behaviors.kinds import LIVE, BehaviorKind
 from brim.behaviors.learning import cleaned, learn
 from brim.behaviors.similarity import most_similar, normalized
+from brim.cli.behavior_file import FIELDS
 from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
-from brim.cli.learned import Place, add_scope
+from brim.cli.learned import Place, add_scope, text_of, values_by_key
 from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
+
+LARGEST = 1_000_000_000
+"""Nobody has more rules to put in order."""
 
 HELP = """\
 Learn what is right, for this project or, with --user, for all of them. Kind, name, tags and conditions are found out
@@ -50,7 +54,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--when", action="append", metavar="KEY=VALUE", help=text)
     parser.add_argument("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)")
     parser.add_argument("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)")
-    parser.add_argument("--force-new", action="store_true", help="merge it with nothing")
+    parser.add_argument("--force-new", action="store_true", help="merge it with nothing but the very same text")
     add_scope(parser)
     add_json(parser)
 
@@ -89,35 +93,23 @@ def run(options: Namespace) -> int:
 
 def _said(options: Namespace) -> dict[str, Any]:
     """Return what ``learn`` is told."""
-    when: dict[str, list[str]] = {}
-    for pair in options.when or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals or not value:
-            raise InputError(f"--when takes KEY=VALUE, not {pair!r}")
-        when.setdefault(key, []).append(value)
     return {
-        "right": _text(options.right),
-        "wrong": _text(options.wrong),
+        "right": text_of(options.right),
+        "wrong": text_of(options.wrong),
         "file": options.file,
         "task": options.task,
         "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
         "kind": options.kind,
         "name": options.name,
-        "when": when or None,
+        "when": values_by_key("--when", options.when) or None,
     }
-
-
-def _text(given: str) -> str:
-    if given != "-":
-        return given
-    from brim.cli.messages import read_text
-
-    return read_text("-")
 
 
 def _checked(options: Namespace, said: dict[str, Any], scope: str) -> None:
     """Raise what is wrong with it before a file is made."""
     learn(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary)
+    if options.priority is not None and abs(options.priority) > LARGEST:
+        raise InputError(f"--priority is from -{LARGEST:,} to {LARGEST:,}, not {options.priority:,}")
 
 
 def _store(
@@ -132,9 +124,13 @@ def _store(
         priority=learned.behavior.priority if options.priority is None else options.priority,
     )
     old = learned.merged_with
-    detail: dict[str, Any] = (
-        {} if old is None else {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes)}
-    )
+    detail: dict[str, Any] = {}
+    if old is not None:
+        said_anew = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
+        learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in said_anew)))
+        fields = [field for field in FIELDS if getattr(behavior, field) != getattr(old, field)]
+        before = {field: as_object(old)[field] for field in fields}
+        detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
     scopes.put(behavior, event=_event(text, old), now=now, **detail)
     return learned._replace(behavior=behavior)
 

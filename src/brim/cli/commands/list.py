@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-
 from brim.behaviors.kinds import LIVE, BehaviorKind, Status
 from brim.cli.behaviors import age, as_object, counted, cut, kind_of, one_line, shared_values
-from brim.cli.learned import Place
-from brim.cli.output import heading, note, say, say_json, table
+from brim.cli.fitting import fitted, room_beside
+from brim.cli.learned import NOTHING_YET, Place
+from brim.cli.output import heading, note, say, say_json
 from brim.cli.settings import add_json
 
 TYPE_CHECKING = False
@@ -28,6 +26,9 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
 STATUSES = ("live", *(status.value for status in Status), "all")
 LONGEST = 200
 """Characters of a summary where nothing limits a line: a summary may be as long as a text."""
+
+COMFORTABLE = 48
+"""Columns that name and summary should have together."""
 
 HELP = """\
 List what has been learned: in this project, and by you. A PATTERN is a part of an id, a name, a tag or the text, or a
@@ -64,7 +65,7 @@ def run(options: Namespace) -> int:
     if options.as_json:
         say_json({"behaviors": [as_object(each) for each in found]})
     elif found:
-        say(_table(found, place.now))
+        say(_table(found, place.now, options.sort))
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         note(_nothing(every, narrowed))
@@ -91,34 +92,30 @@ def _matches(behavior: Behavior, pattern: str) -> bool:
     return any(pattern in text for text in (*short, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
-def _table(found: list[Behavior], now: float) -> str:
-    with_scope, with_status = not shared_values(found, "scope"), any(each.status is not Status.ACTIVE for each in found)
-    head = ["id", "kind", *["status"] * with_status, *["scope"] * with_scope, "uses", "learned"]
-    rows = [head]
-    for each in found:
-        standing = [each.status.value] * with_status + [each.scope] * with_scope
-        rows.append([each.id, each.kind.value, *standing, f"{each.usage.count:,}", age(each.created_at, now)])
-    name_width, summary_width = _widths(rows, max(len(each.name) for each in found))
-    for row, each in zip(rows[1:], found, strict=True):
-        row[1] = kind_of(each)
-        row += [cut(each.name, name_width), cut(one_line(each), summary_width)]
-    head += ["name", "summary"]
-    return heading(table(rows, right=frozenset({head.index("uses")})))
+def _table(found: list[Behavior], now: float, sort: str) -> str:
+    """Return one line each. Where the terminal is narrow, uses and age make room, unless they are what it goes by."""
+    columns: dict[str, Callable[[Behavior], str]] = {"id": lambda each: each.id, "kind": kind_of}
+    if any(each.status is not Status.ACTIVE for each in found):
+        columns["status"] = lambda each: each.status.value
+    if not shared_values(found, "scope"):
+        columns["scope"] = lambda each: each.scope
+    columns |= {"uses": lambda each: f"{each.usage.count:,}", "learned": lambda each: age(each.created_at, now)}
+    for column, needed in (("learned", "new"), ("uses", "used")):
+        room = room_beside(_rows(columns, found))
+        if room is not None and room < COMFORTABLE and sort != needed:
+            del columns[column]
+    right = frozenset({list(columns).index("uses")} if "uses" in columns else ())
+    columns |= {"name": lambda each: each.name, "summary": lambda each: cut(one_line(each), LONGEST)}
+    return heading(fitted(_rows(columns, found), right=right))
 
 
-def _widths(rows: list[list[str]], longest: int) -> tuple[int, int]:
-    """Return how wide names and summaries may be beside *rows*: as the terminal leaves it, or whole in a pipe."""
-    if sys.stdout is None or not sys.stdout.isatty():
-        return LONGEST, LONGEST
-    taken = max(map(len, table(rows).split("\n")))
-    room = max(40, shutil.get_terminal_size((80, 24)).columns - taken - 4)
-    name = min(longest, room * 2 // 5)
-    return name, room - name
+def _rows(columns: dict[str, Callable[[Behavior], str]], found: list[Behavior]) -> list[list[str]]:
+    return [list(columns), *([show(each) for show in columns.values()] for each in found)]
 
 
 def _nothing(every: list[Behavior], narrowed: bool) -> str:
     if not every:
-        return "nothing has been learned yet: brim learn --right 'Use uv, not pip'"
+        return NOTHING_YET
     if narrowed:
         return f"nothing matches; {counted(len(every), 'behavior')} in all: brim list --status all"
     return f"nothing is live; {len(every):,} forgotten or superseded: brim list --status all"

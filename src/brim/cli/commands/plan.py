@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from brim.cli.behaviors import kind_of
+from brim.cli.fitting import fitted
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import heading, listed, note, paint, say, say_json, symbols
-from brim.cli.planning import START_KEY, Planner, add_planning, context_object, fitted, flags_of, tell_nothing
+from brim.cli.planning import START_KEY, Planner, add_planning, context_object, flags_of, tell_nothing
 from brim.cli.settings import add_json
 from brim.cli.tier_range import budgets_of, drawn, is_range
 

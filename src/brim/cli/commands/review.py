@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from brim.behaviors.kinds import BehaviorKind, Status
 from brim.cli.behaviors import age, as_object, cut, kind_of, named, shared_values
-from brim.cli.learned import Place, complete_behavior
-from brim.cli.output import heading, note, printable, say, say_json, table
+from brim.cli.fitting import fitted
+from brim.cli.learned import Place, complete_behavior, found_each
+from brim.cli.output import heading, note, printable, say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
 
@@ -75,7 +76,7 @@ def _list(options: Namespace) -> int:
     for each in notes:
         start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, place.now)]
         rows.append([*start, each.name, cut(each.canonical, LONGEST)])
-    say(heading(table(rows)))
+    say(heading(fitted(rows)))
     return 0
 
 
@@ -84,7 +85,7 @@ def _decide(options: Namespace) -> int:
     accepts = options.action == "accept"
     decided: list[Behavior] = []
     with place.open() as scopes, scopes.writing():
-        for behavior in {each.id: each for each in map(scopes.find, options.ids)}.values():
+        for behavior in found_each(scopes, options.ids):
             if behavior.status is not Status.PENDING:
                 raise InputError(
                     f"{named(behavior)} is no note that waits: it is {behavior.status}; nothing was changed"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from brim.behaviors.kinds import BehaviorKind, EdgeKind, Status
 from brim.cli.behaviors import age, counted, cut, facts, kind_of, named, one_line
 from brim.cli.files import readable_size, size_of
-from brim.cli.learned import Place
+from brim.cli.fitting import fitted
+from brim.cli.learned import NOTHING_YET, Place
 from brim.cli.output import heading, note, paint, printable, say, say_json, table
 from brim.cli.settings import add_json, add_model, whole_number
 
@@ -59,7 +60,7 @@ def run(options: Namespace) -> int:
     if options.as_json:
         say_json(found)
     elif not found["files"]:
-        note("nothing has been learned yet: brim learn --right 'Use uv, not pip'")
+        note(NOTHING_YET)
     else:
         _say(found, {each.id: each for each in behaviors}, place.now)
     return 0
@@ -141,7 +142,7 @@ def _say(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> N
             ]
             for each in most
         ]
-        say(heading(table(cells, right=frozenset({0}))))
+        say(heading(fitted(cells, right=frozenset({0}))))
     doubtful = [each for each in behaviors.values() if each.live and each.usage.overridden > each.usage.confirmed]
     if doubtful:
         text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")

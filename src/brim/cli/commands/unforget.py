@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.behaviors.kinds import Status
 from brim.cli.behaviors import as_object, named
-from brim.cli.learned import Place, add_behavior
+from brim.cli.learned import Place, add_behavior, found_each
 from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json
 
@@ -36,7 +36,7 @@ def run(options: Namespace) -> int:
     place = Place()
     back, already = [], []
     with place.open() as scopes, scopes.writing():
-        for behavior in {each.id: each for each in map(scopes.find, options.ids)}.values():
+        for behavior in found_each(scopes, options.ids):
             if behavior.status is not Status.FORGOTTEN:
                 already.append(behavior)
                 continue

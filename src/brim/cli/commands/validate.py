@@ -8,7 +8,7 @@ from brim.cli.asking import answer, is_person_there
 from brim.cli.behaviors import counted
 from brim.cli.checking import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.cli.files import store_paths
-from brim.cli.learned import Place
+from brim.cli.learned import NOTHING_YET, Place
 from brim.cli.output import listed, note, paint, printable, say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
@@ -100,7 +100,7 @@ def _show(
 
 def _conclude(problems: list[Problem], *, remaining: bool, nothing: bool) -> None:
     if nothing:
-        note("nothing has been learned yet: brim learn --right 'Use uv, not pip'")
+        note(NOTHING_YET)
     elif problems:
         say(f"{counted(len(problems), 'problem')}{' left' if remaining else ''}")
     else:

@@ -1,0 +1,66 @@
+"""On a terminal a table is as wide as the terminal; in a pipe it is whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import Brim
+from tests.cli.seeding import rule, seed
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
+
+NAME = "never-restart-the-importer-while-the-lock-exists-in-the-inbox"
+TEXT = "Never restart the importer while lock.json exists: two runs at once spoil the inbox, and 世界 too."
+
+
+def shown(brim: Brim, columns: int, *arguments: str) -> list[str]:
+    """Return the lines that a terminal of so many *columns* shows, without colours."""
+    import fcntl
+    import pty
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = brim.start(*arguments, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    found = b""
+    try:
+        while part := os.read(ours, 4096):
+            found += part
+    except OSError:  # how Linux says that nothing more will come
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return re.sub(r"\x1b\[\d*m", "", found.decode()).splitlines()
+
+
+@pytest.mark.parametrize("command", ["list", "active", "plan", "review"])
+@pytest.mark.parametrize("columns", [80, 132])
+def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: int) -> None:
+    seed(brim, rule("b-0123456789", TEXT, name=NAME), rule("b-2", TEXT.upper(), name=f"{NAME}-2"[-80:]))
+    seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
+    lines = shown(brim, columns, command)
+    table = lines[: lines.index("")] if "" in lines else lines
+    assert max(map(len, table)) <= columns
+    assert columns > 80 or command == "review" or "…" in "".join(table)
+
+
+def test_in_a_pipe_nothing_is_cut(brim: Brim) -> None:
+    seed(brim, rule("b-1", TEXT, name=NAME))
+    assert NAME in brim("list").out
+    assert NAME in brim("plan").out
+
+
+def test_a_narrow_list_keeps_what_it_is_sorted_by(brim: Brim) -> None:
+    seed(brim, rule("b-0123456789", TEXT, name=NAME))
+    seed(brim, rule("b-3", "Another text.", name="short", status="pending"), scope="project")
+    assert {"uses", "learned"}.isdisjoint(shown(brim, 70, "list")[0].split())
+    assert "uses" in shown(brim, 70, "list", "--sort", "used")[0].split()
+    assert "learned" in shown(brim, 70, "list", "--sort", "new")[0].split()
+    assert {"uses", "learned"} <= set(shown(brim, 150, "list")[0].split())
