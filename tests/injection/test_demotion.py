@@ -141,3 +141,18 @@ def test_whole_tells_each_in_full_or_not_at_all() -> None:
         found = {item.id: item.tier for item in planned(pairs, whole=True, budget=budget).items}
         assert set(found.values()) <= {FULL, OUT} or [found[f"r{n}"] for n in range(3)] == [OUT] * 3
         assert found["never"] >= SUMMARY
+
+
+@pytest.mark.parametrize("strategy", ["lowest-first", "level", "optimal"])
+def test_a_project_cannot_crowd_out_the_users_own_constraints(strategy: str) -> None:
+    mine = rule("mine", "Never push to main.", kind="constraint")
+    theirs = [rule(f"t{n}", f"Never do thing number {n} here.", kind="constraint", scope="project") for n in range(30)]
+    pairs = [(mine, 0.2), *((behavior, 0.9) for behavior in theirs)]
+    plan = planned(pairs, strategy, budget=60)
+    assert plan.total_tokens <= 60
+    assert not plan.over_budget
+    assert {item.id: item.tier for item in plan.items}["mine"] is SUMMARY
+    assert plan.reasons[-1] == "the project's constraints gave way to your own"
+    alone = planned(pairs[1:], strategy, budget=60)
+    assert alone.over_budget  # where there are none of the user's, the project's are protected as ever
+    assert planned(pairs[:1], strategy, budget=3).over_budget

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from brim.behaviors import Behavior
 from brim.injection import FORMATS, Tier, render
@@ -119,11 +120,10 @@ def test_headings_are_only_those_of_brim(pairs: Pairs, format: str) -> None:
 
 @given(pairs=behaviors(), extra=st.lists(st.sampled_from(MARKDOWN), min_size=1, max_size=7))
 def test_markdown_has_only_the_headings_and_items_of_brim(pairs: Pairs, extra: list[str]) -> None:
-    markdown_it = pytest.importorskip("markdown_it")
     pairs = [*pairs, (Behavior("z", "z", "directive", "\n".join(extra)), 1.0)]
     plan = planned(pairs)
     text = render(plan)
-    tokens = markdown_it.MarkdownIt("commonmark", {"maxNesting": 1000}).parse(text)
+    tokens = MarkdownIt("commonmark", {"maxNesting": 1000}).parse(text)
     headings = [token for token in tokens if token.type == "heading_open"]
     assert len(headings) == sum(line.startswith("## ") for line in text.split("\n"))
     assert all(token.level == 0 for token in headings)

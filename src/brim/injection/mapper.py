@@ -11,12 +11,13 @@ from brim.errors import InputError
 from brim.injection.arrangement import Arrangement, Limits, Slot
 from brim.injection.costs import CountedCosts
 from brim.injection.fitting import STRATEGIES, fit
+from brim.injection.lines import is_protected
 from brim.injection.sections import FORMATS
 from brim.injection.tiers import Tier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from brim.injection.costs import Costs
@@ -94,18 +95,34 @@ class ActivationTierMapper(Frozen):
 
             costs = CountedCosts(counter_for(model) if counter is None else counter, format)
         off = "the budget" if budget == 0 else "max_chars" if max_chars == 0 else ""
-        slots = [
-            self._slot(behavior, value, session, fill=fill, whole=whole, off=off)
-            for behavior, value in _paired(results, behaviors)
-        ]
-        arrangement = Arrangement(slots, costs, Limits(budget, max_chars))
-        return fit(arrangement, self.strategy, fill=fill, off=off)
+        pairs = _paired(results, behaviors)
+
+        def planned(protected: Callable[[Behavior], bool]) -> InjectionPlan:
+            slots = [
+                self._slot(behavior, value, session, fill=fill, whole=whole, off=off, protected=protected(behavior))
+                for behavior, value in pairs
+            ]
+            return fit(Arrangement(slots, costs, Limits(budget, max_chars)), self.strategy, fill=fill, off=off)
+
+        plan = planned(is_protected)
+        # Somebody else's project must not crowd out the user's own constraints by having many.
+        if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
+            plan = planned(lambda behavior: is_protected(behavior) and behavior.scope == "user")
+            plan = plan.changed(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
+        return plan
 
     def _slot(
-        self, behavior: Behavior, value: float, session: Session | None, *, fill: bool, whole: bool, off: str
+        self,
+        behavior: Behavior,
+        value: float,
+        session: Session | None,
+        *,
+        fill: bool,
+        whole: bool,
+        off: str,
+        protected: bool,
     ) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
-        from brim.injection.lines import is_protected
 
         def out(reason: str) -> Slot:
             return Slot(behavior, value, (Tier.OMITTED,), protected=False, reason=reason)
@@ -114,7 +131,6 @@ class ActivationTierMapper(Frozen):
             return out(f"it is {behavior.status.value}")
         if off:
             return out(f"{off} is 0: injection is off")
-        protected = is_protected(behavior)
         mapped, reason = self._mapped(behavior, value, protected=protected, whole=whole)
         if mapped is Tier.OMITTED:
             return out(reason)

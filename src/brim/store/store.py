@@ -40,7 +40,11 @@ def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, rea
     if migrate and not store.readonly:
         from brim.store.writing import reindex_if_old
 
-        reindex_if_old(store.database)
+        try:
+            reindex_if_old(store.database)
+        except BaseException:
+            store.close()
+            raise
     return store
 
 
