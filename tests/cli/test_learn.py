@@ -237,3 +237,12 @@ def test_a_project_in_which_nothing_could_be_made_is_not_trusted(brim: Brim) -> 
     finally:
         brim.cwd.chmod(0o700)
     assert brim("trust", "--list", "--json").json == {"projects": []}
+
+
+def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    started = [brim.start("learn", "--right", RULE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    for each in started:
+        each.communicate(timeout=60)
+    assert [each.returncode for each in started] == [0] * 6
+    assert [each["valid"] for each in brim("trust", "--list", "--json").json["projects"]] == [True]

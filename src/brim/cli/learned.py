@@ -8,7 +8,7 @@ import time
 from brim.cli.output import note
 from brim.cli.settings import settings, working_folder
 from brim.config import project_folder, user_folder
-from brim.errors import BrimError, InputError
+from brim.errors import BrimError, InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,14 +58,20 @@ class Place:
     def begin_project(self) -> None:
         """Make the project's ``.brim/`` if it is not there, and trust it: what brim made is nobody else's word.
 
-        In this order: a project in which nothing could be made is not trusted, whatever is put there later.
+        In this order: a project in which nothing could be made is not trusted, whatever is put there later. Of several
+        processes that begin it at once, the one that made the folder trusts it.
         """
-        if self.project is None or os.path.lexists(os.path.join(self.project, ".brim")):
+        if self.project is None:
             return
-        from brim.store.folder import FILE, make_file
         from brim.store.trust import trust
 
-        make_file(os.path.join(self.project, ".brim", FILE))
+        folder = os.path.join(self.project, ".brim")
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
         trust(self.project, self.user, now=self.now)
 
     def tell_trust(self) -> None:
