@@ -76,3 +76,10 @@ def test_contexts_are_values() -> None:
 def test_a_context_says_what_it_knows() -> None:
     assert str(Context(file="a.py", custom={"colour": "red"})) == "file a.py, language python, colour red"
     assert str(Context()) == "nothing known"
+
+
+def test_a_task_by_another_name_is_the_same_task() -> None:
+    from brim.behaviors import When
+
+    for told, condition in (("deploy", "deployment"), ("deployment", "deployment"), ("deploy", "deploy")):
+        assert When(task=condition).match(Context(task=told).facts).confirmed == ("task",)

@@ -90,3 +90,9 @@ def test_uses_are_what_spoke_for_it_less_what_spoke_against_it() -> None:
 def test_bad_field_is_an_error_that_names_it(fields: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         made(**fields)
+
+
+@pytest.mark.parametrize("priority", [10**9 + 1, -(10**30), 1.5, "high"])
+def test_a_priority_that_no_file_could_hold_is_refused(priority: object) -> None:
+    with pytest.raises(InputError, match="priority"):
+        Behavior("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]

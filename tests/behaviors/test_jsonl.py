@@ -150,3 +150,10 @@ def test_differences_say_what_an_import_would_change() -> None:
         ("c", "added", ()),
     ]
     assert str(found[1]) == "changed b no-force: canonical, tags"
+
+
+def test_of_two_lines_with_one_id_the_last_is_used_and_the_other_wording_is_kept() -> None:
+    first, last = A.changed(canonical="Use pip."), A.changed(variants=("Use conda.",))
+    text = dump([first]) + dump([last]).split("\n", 1)[1]
+    (found,) = load(text, "b.jsonl").behaviors
+    assert found == last.changed(variants=("Use conda.", "Use pip."))

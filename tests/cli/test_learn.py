@@ -21,7 +21,13 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
     assert ran.lines[0] == f"learned: {behavior.name} ({behavior.id})"
-    for text in (behavior.kind.value, "language python, task packaging", RULE, "by name", str(database(brim))):
+    for text in (
+        behavior.kind.value,
+        "language python, task packaging or dependencies",
+        RULE,
+        "by name",
+        str(database(brim)),
+    ):
         assert text in ran.out
     assert (behavior.id, behavior.canonical, behavior.scope, behavior.status) == (id_of(RULE), RULE, "user", "active")
     assert (behavior.provenance.wrong, behavior.provenance.file) == ("pip install x", "setup.py")
@@ -207,7 +213,7 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
 
 def test_a_number_that_cannot_be_is_refused_before_a_file_is_made(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    refused(brim("learn", "--right", RULE, "--priority", "9" * 20), "--priority is from -1,000,000,000")
+    refused(brim("learn", "--right", RULE, "--priority", "9" * 20), "a priority is from -1,000,000,000")
     assert not (brim.cwd / ".brim").exists()
     assert not (brim.home / ".brim").exists()
 

@@ -96,6 +96,10 @@ def _infer(facts: dict[str, tuple[str, ...]], prompt: str, command: str) -> froz
         languages = [language for language in map(language_of, facts["file"]) if language]
         if languages:
             facts["language"] = tuple(dict.fromkeys(languages))
+    if "task" in facts:
+        from brim.behaviors.tasks import named_task
+
+        facts["task"] = tuple(dict.fromkeys((*facts["task"], *map(named_task, facts["task"]))))
     texts = [text for text in (prompt, command) if text]
     if not texts:
         return frozenset()

@@ -17,6 +17,10 @@ LARGEST_TEXT = 1_000_000
 """Characters of one text of a behavior. More is a document, and a rule is not."""
 
 
+LARGEST_PRIORITY = 1_000_000_000
+"""Beyond this a priority is a mistake, and a file could not hold it."""
+
+
 class Provenance(Frozen):
     """Where a behavior comes from. Times are seconds since 1970."""
 
@@ -164,7 +168,7 @@ class Behavior(Frozen):
             when=when,
             scope=_among(scope, ("project", "user"), "scope"),
             status=_member(Status, status, "status"),
-            priority=_typed(priority, int, "priority", "a whole number"),
+            priority=_priority(priority),
             confidence=_share(confidence),
             provenance=_typed(provenance or Provenance(), Provenance, "provenance", "a Provenance"),
             usage=_typed(usage or Usage(), Usage, "usage", "a Usage"),
@@ -216,6 +220,13 @@ def _member(kinds: Any, value: object, what: str) -> Any:
 def _among(value: str, choices: tuple[str, ...], what: str) -> str:
     if value not in choices:
         raise InputError(f"unknown {what} {value!r}: it is one of {', '.join(choices)}")
+    return value
+
+
+def _priority(value: int) -> int:
+    _typed(value, int, "priority", "a whole number")
+    if abs(value) > LARGEST_PRIORITY:
+        raise InputError(f"a priority is from -{LARGEST_PRIORITY:,} to {LARGEST_PRIORITY:,}")
     return value
 
 

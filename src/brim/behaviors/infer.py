@@ -7,6 +7,7 @@ from brim.behaviors.kinds import BehaviorKind
 from brim.behaviors.languages import language_of
 from brim.behaviors.names import as_tag
 from brim.behaviors.summary import one_line
+from brim.behaviors.tasks import named_task
 from brim.behaviors.when import When
 from brim.behaviors.words import is_unspaced, looked_at, stem, tokens
 
@@ -90,9 +91,11 @@ def infer_name(right: str) -> str:
 def infer_when(file: str = "", task: str = "") -> When:
     """Return the conditions that *file* and *task* stand for.
 
-    Of a file only its language: a correction made in one Python file is meant for the others too.
+    Of a file only its language: a correction made in one Python file is meant for the others too. A task may
+    also go by the name that is inferred for it, so that ``deploy`` comes back with *deployment*.
     """
-    return When(language=language_of(file) if file else None, task=" ".join(task.split()) or None)
+    task = " ".join(task.split())
+    return When(language=language_of(file) if file else None, task=(task, named_task(task)) if task else None)
 
 
 def _told(text: str, clauses: list[str], *, anywhere: bool) -> BehaviorKind | None:

@@ -151,6 +151,10 @@ def _check_version(record: Mapping[str, Any], place: str) -> None:
 
 def _take_behavior(record: Mapping[str, Any], behaviors: dict[str, Behavior]) -> tuple[object, str]:
     behavior = decode(record)
+    before = behaviors.get(behavior.id)
+    if before is not None:  # the wording that is not used is kept
+        wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
+        behavior = behavior.changed(variants=[text for text in wordings if text != behavior.canonical])
     behaviors[behavior.id] = behavior
     return behavior.id, ""
 

@@ -34,6 +34,16 @@ def tasks_of(text: str) -> tuple[str, ...]:
     return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
 
 
+def named_task(task: str) -> str:
+    """Return the name by which the table knows *task*, or the task as it is, on one line.
+
+    >>> named_task("Deploy"), named_task("testing"), named_task("taxes")
+    ('deployment', 'testing', 'taxes')
+    """
+    task = " ".join(task.split())
+    return task if task.casefold() in known_tasks() else task_of(task) or task
+
+
 def known_tasks() -> tuple[str, ...]:
     """Return every task of the table, in its order."""
     return tuple(dict.fromkeys(row[0] for row in tables.rows("tasks.tsv")))

@@ -52,9 +52,7 @@ def trust(project: str, user_folder: str, *, now: float) -> None:
         raise InputError(f"{project}: is not a folder, so it cannot be trusted")
     if not _is_ours(path):
         raise StoreError(f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted", "refused")
-    mark = os.urandom(16).hex()
-    _add_mark(path, mark, instead=_read(user_folder).get(path, {}).get("mark"))
-    _change(user_folder, {path: {"at": now, "mark": mark}}, "trusted", path, now)
+    _change(user_folder, path, "trusted", now)
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
@@ -62,7 +60,7 @@ def untrust(project: str, user_folder: str, *, now: float) -> bool:
     path = os.path.realpath(project)
     if path not in _read(user_folder):
         return False
-    _change(user_folder, {path: None}, "untrusted", path, now)
+    _change(user_folder, path, "untrusted", now)
     return True
 
 
@@ -112,16 +110,20 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
         raise StoreError(f"{path}: is damaged, so no project is trusted: remove it and trust anew", "damaged") from None
 
 
-def _change(user_folder: str, changes: dict[str, dict[str, Any] | None], event: str, path: str, now: float) -> None:
+def _change(user_folder: str, project: str, event: str, now: float) -> None:
     """Write the list anew. The user's database is locked meanwhile, so that two changes do not undo each other."""
     from brim.store.events import Event
     from brim.store.store import open_store
 
     with open_store(os.path.join(user_folder, FILE)) as store, store.writing():
-        projects = {**_read(user_folder), **changes}
-        kept = {key: entry for key, entry in sorted(projects.items()) if entry is not None}
-        _write(os.path.join(user_folder, NAME), json.dumps({"projects": kept}, indent=2) + "\n")
-        store.record(Event(event, now, detail={"project": path}))
+        projects = _read(user_folder)
+        old = projects.pop(project, {})
+        if event == "trusted":
+            mark = os.urandom(16).hex()
+            _add_mark(project, mark, instead=old.get("mark"))
+            projects[project] = {"at": now, "mark": mark}
+        _write(os.path.join(user_folder, NAME), json.dumps({"projects": projects}, indent=2, sort_keys=True) + "\n")
+        store.record(Event(event, now, detail={"project": project}))
 
 
 def _write(path: str, text: str) -> None:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
-LARGEST = 1_000_000_000
-"""Nobody has more rules to put in order."""
-
 HELP = """\
 Learn what is right, for this project or, with --user, for all of them. Kind, name, tags and conditions are found out
 from the text, unless they are given. What says nearly the same as something that is known is merged into it, and both
@@ -107,9 +104,7 @@ def _said(options: Namespace) -> dict[str, Any]:
 
 def _checked(options: Namespace, said: dict[str, Any], scope: str) -> None:
     """Raise what is wrong with it before a file is made."""
-    learn(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary)
-    if options.priority is not None and abs(options.priority) > LARGEST:
-        raise InputError(f"--priority is from -{LARGEST:,} to {LARGEST:,}, not {options.priority:,}")
+    learn(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary, priority=options.priority or 0)
 
 
 def _store(
