@@ -113,7 +113,7 @@ def test_a_file_without_rules_and_one_that_is_not_there(brim: Brim) -> None:
 
 
 def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
-    reader = RulesReader("user", 0.0)
+    reader = RulesReader("user", 0.0, 0.8)
     reader.read("- " + "word " * 200_001 + "\n- Use tabs.\n", "X.md")
     with Scopes({"user": str(brim.home / "none.db")}) as scopes:
         plan = reader.plan(scopes)

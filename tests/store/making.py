@@ -68,7 +68,7 @@ behaviors = st.builds(
     when=whens,
     scope=st.sampled_from(["project", "user"]),
     status=st.sampled_from(Status),
-    priority=st.integers(-(2**40), 2**40),
+    priority=st.integers(-(10**9), 10**9),
     confidence=st.floats(0, 1),
     provenance=st.builds(
         Provenance, st.sampled_from(["human", "agent"]), at=times, wrong=st.text(max_size=20), note=st.text(max_size=20)

@@ -7,7 +7,6 @@ from functools import partial
 
 from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph_checks import Problem, check
-from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.cli.behaviors import counted
 from brim.errors import BrimError, StoreError
 
@@ -84,8 +83,8 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     return problems
 
 
-def hints(scopes: Scopes) -> list[Problem]:
-    """Return what is no fault, but worth a look."""
+def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
+    """Return what is no fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
     live = [each for each in scopes.behaviors() if each.live]
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
     for each in live:
@@ -97,7 +96,7 @@ def hints(scopes: Scopes) -> list[Problem]:
             fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
     own = [[each for each in live if each.scope == scope] for scope in ("project", "user")]
-    pairs = [pair for behaviors in own for pair in near_pairs(behaviors, NEAR_DUPLICATE)]
+    pairs = [pair for behaviors in own for pair in near_pairs(behaviors, near_duplicate)]
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))

@@ -11,6 +11,7 @@ from brim.behaviors.behavior import Provenance
 from brim.behaviors.graph_checks import MUTUAL
 from brim.cli.asking import says_yes
 from brim.cli.behaviors import as_object
+from brim.cli.output import Progress
 from brim.errors import InputError
 
 TYPE_CHECKING = False
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     EdgeKey = tuple[str, str, str, str]
     """Scope, source, target and kind."""
+
+PROGRESS_FROM = 500
+"""Behaviors from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
 
 
 class Change(Frozen):
@@ -192,12 +196,13 @@ def carry_out(
         again = make()
         if again != plan and not options.yes:
             raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
-        for scope in sorted(used):
-            _store(scopes.store(scope), scope, again, now=place.now, source=source, event=event)
+        with Progress(len(again.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
+            for scope in sorted(used):
+                _store(scopes.store(scope), scope, again, progress, now=place.now, source=source, event=event)
     return again, True
 
 
-def _store(store: Store, scope: str, plan: Plan, *, now: float, source: str, event: str) -> None:
+def _store(store: Store, scope: str, plan: Plan, progress: Progress, *, now: float, source: str, event: str) -> None:
     from brim.store.events import Event
 
     for change in plan.changes:
@@ -207,6 +212,7 @@ def _store(store: Store, scope: str, plan: Plan, *, now: float, source: str, eve
                 old = as_object(change.old)
                 detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
             store.put(change.behavior, event=event, now=now, **detail)
+            progress.advance(1)
     edges = [change for change in plan.edges if change.scope == scope]
     if edges:
         store.put_edges([change.edge for change in edges])

@@ -126,8 +126,9 @@ def terminal_width() -> int:
 class Progress:
     """A bar on standard error, if a person is looking and there is more than a moment's work."""
 
-    def __init__(self, size: int, *, shown_from: int) -> None:
+    def __init__(self, size: int, *, shown_from: int, doing: str = "counting") -> None:
         self._size = size
+        self._doing = doing
         self._done = 0
         self._percent = -1
         self._shown = size >= shown_from and _is_terminal(sys.stderr)
@@ -145,7 +146,7 @@ class Progress:
         percent = min(100, 100 * self._done // self._size) if self._size else 100
         if self._shown and percent != self._percent:
             self._percent = percent
-            self._write(f"\rcounting [{'#' * (percent * 3 // 10):-<30}] {percent:>3} %")
+            self._write(f"\r{self._doing} [{'#' * (percent * 3 // 10):-<30}] {percent:>3} %")
 
     def clear(self) -> None:
         """Make room for a line; the bar comes back when it goes on."""

@@ -7,7 +7,7 @@ from brim.behaviors.behavior import Provenance
 from brim.behaviors.infer import infer_tags
 from brim.behaviors.learning import id_of, learn
 from brim.behaviors.rules import read_rules
-from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
+from brim.behaviors.similarity import most_similar, normalized
 from brim.cli.importing import Change, Plan, as_stored
 from brim.errors import InputError
 
@@ -62,8 +62,8 @@ class Outcome(Frozen):
 class RulesReader:
     """The rules of one or several files, on their way into *scope*."""
 
-    def __init__(self, scope: str, now: float) -> None:
-        self.scope, self.now = scope, now
+    def __init__(self, scope: str, now: float, near_duplicate: float) -> None:
+        self.scope, self.now, self._near_duplicate = scope, now, near_duplicate
         self.files: list[str] = []
         self.secrets = 0
         self.outcomes: list[Outcome] = []
@@ -113,6 +113,7 @@ class RulesReader:
                 source="rules",
                 now=self.now,
                 existing=known.values(),
+                near_duplicate=self._near_duplicate,
             )
         except InputError as error:
             return Outcome("left out", rule.file, rule.line, rule.text, why=str(error))
@@ -134,7 +135,7 @@ class RulesReader:
         notes = []
         for change in changes:
             found = most_similar(change.behavior.canonical, [each.canonical for each in others])
-            if change.old is None and found is not None and found.similarity >= NEAR_DUPLICATE:
+            if change.old is None and found is not None and found.similarity >= self._near_duplicate:
                 near = others[found.index]
                 whose = "for every project" if self.scope == "project" else "in this project"
                 notes.append(f"{change.behavior.name} says nearly the same as {near.name} ({near.id}) {whose}")

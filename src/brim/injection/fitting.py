@@ -186,7 +186,7 @@ def _limit(arrangement: Arrangement) -> str:
     """Return the limit that binds, in words: of two, the one that the text without it would exceed by more."""
     limits = arrangement.limits
     if limits.characters is None:
-        return f"{limits.tokens:,} tokens"
+        return f"{limits.tokens:,} token{'s' if limits.tokens != 1 else ''}"
     if limits.tokens is None:
         return f"{limits.characters:,} characters"
     tiers = arrangement.tiers()

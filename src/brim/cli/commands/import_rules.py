@@ -51,7 +51,7 @@ def run(options: Namespace) -> int:
     """Import the rules, and return the exit code."""
     place = Place()
     scope = place.scope(options)
-    reader = RulesReader(scope, place.now)
+    reader = RulesReader(scope, place.now, place.config["behaviors.near_duplicate"])
     for path in dict.fromkeys(options.files):
         name = "standard input" if path == "-" else _shared_name(path, place.project)
         reader.read(read_text(path), name)

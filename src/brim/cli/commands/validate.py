@@ -56,7 +56,7 @@ def run(options: Namespace) -> int:
     fixed: list[str] = []
     with Scopes(sound) as scopes:
         problems += graph_problems(scopes) + stale_problems(scopes)
-        hinted = hints(scopes)
+        hinted = hints(scopes, place.config["behaviors.near_duplicate"])
         counts = len(scopes.behaviors()), len(scopes.all_edges())
         if not options.as_json:
             _show(paths, sound, counts, problems, hinted)
