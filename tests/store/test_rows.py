@@ -87,7 +87,7 @@ def test_no_text_is_too_odd_to_be_kept(tmp_path: Path, text: str) -> None:
 def test_a_number_that_sqlite_cannot_hold_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         with pytest.raises(InputError, match="too large"):
-            store.put(behavior(priority=10**30), event="learned", now=1.0)
+            store.put(behavior(usage=Usage(injected=10**30)), event="learned", now=1.0)
         assert store.behaviors() == []
         assert store.events() == []
 

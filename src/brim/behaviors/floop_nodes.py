@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import Behavior, Provenance, Usage
+from brim.behaviors.behavior import LARGEST_PRIORITY, Behavior, Provenance, Usage
 from brim.behaviors.kinds import BehaviorKind, Status
 from brim.behaviors.names import as_name, as_tag, checked_name, checked_tags
 from brim.behaviors.records import compact
@@ -24,7 +24,7 @@ STATUSES = {
 
 _SCOPES = {"local": "project", "global": "user"}
 """The scopes that say no more than brim's; the others are kept in ``extra`` as well."""
-_LARGEST = 2**31
+_LARGEST = LARGEST_PRIORITY
 _BEFORE_TIME = -62_000_000_000.0
 """Go writes the first day of the year 1 for a time that is not set."""
 
