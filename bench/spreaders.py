@@ -85,7 +85,7 @@ class Spreader:
 def prepare_brim(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
     """Index the graph for brim."""
     graph = Graph(behaviors, edges)
-    return lambda context: {one.id: one.value for one in activate(graph, context, now=NOW)}
+    return lambda context: {one.id: one.value for one in activate(graph, context, now=NOW) if one.value}
 
 
 def prepare_networkx(behaviors: Sequence[Behavior], edges: Sequence[Edge]) -> Activate:
