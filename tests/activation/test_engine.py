@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from brim.activation import Activation, Context, Graph, Node, Parameters, activate
-from brim.behaviors import Behavior, Edge
+from brim.behaviors import Behavior, Edge, Usage
 from tests.activation.making import NOW, behaviors_of, cases, context_of, edges_of, graph_of
 from tests.activation.reference import reference, settle
 
@@ -214,3 +214,11 @@ def test_each_node_and_the_edges_of_each_are_asked_for_once(case: dict[str, Any]
     activate(Watching(graph_of(case)), context_of(case), now=NOW)
     assert len(asked_nodes) == len(set(asked_nodes))
     assert len(asked_edges) == len(set(asked_edges))
+
+
+def test_a_time_with_its_zone_is_the_same_as_its_seconds() -> None:
+    from datetime import UTC, datetime
+
+    used = Behavior("b", "b", "directive", "b", usage=Usage(injected=3, last_used=NOW - 7200))
+    moment = datetime.fromtimestamp(NOW, UTC)
+    assert activate(Graph([used], []), Context(), now=moment) == activate(Graph([used], []), Context(), now=NOW)

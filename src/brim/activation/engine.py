@@ -13,6 +13,7 @@ from brim.activation.spread import Course, Neighbourhood, squashed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import NamedTuple
 
     from brim.activation.context import Context
@@ -30,11 +31,14 @@ else:
     Activation = namedtuple("Activation", ("id", "value", "reasons"))
 
 
-def activate(source: Source, context: Context, *, now: float, parameters: Parameters = DEFAULTS) -> list[Activation]:
+def activate(
+    source: Source, context: Context, *, now: float | datetime, parameters: Parameters = DEFAULTS
+) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 
     One that the context speaks for and others took everything from comes with a value of 0: a constraint is told even
-    then. *now* is in seconds since 1970. The same graph, context and time give the same numbers, to the last bit.
+    then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the same
+    numbers, to the last bit.
     """
     course = Course(Neighbourhood(source, context, now, parameters))
     values = {

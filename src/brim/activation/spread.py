@@ -15,6 +15,7 @@ from brim.behaviors.kinds import EdgeKind
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from datetime import datetime
 
     from brim.activation.context import Context
     from brim.activation.parameters import Parameters
@@ -39,10 +40,10 @@ class Neighbourhood:
     edges of a giver: what would go to one that is out is not lost, it goes to the others.
     """
 
-    def __init__(self, source: Source, context: Context, now: float, parameters: Parameters) -> None:
+    def __init__(self, source: Source, context: Context, now: float | datetime, parameters: Parameters) -> None:
         self.source = source
         self.facts = context.facts
-        self.now = now
+        self.now = now = now if isinstance(now, (int, float)) else now.timestamp()
         self.parameters = parameters
         self.seeds: dict[str, Seed] = {}
         self.nodes: dict[str, Node] = {}

@@ -14,6 +14,7 @@ from brim.errors import InputError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from brim.activation.context import Context
     from brim.activation.parameters import Parameters
@@ -164,13 +165,16 @@ class Explanation(Frozen):
         return self.text()
 
 
-def explain(source: Source, context: Context, id: str, *, now: float, parameters: Parameters = DEFAULTS) -> Explanation:
+def explain(
+    source: Source, context: Context, id: str, *, now: float | datetime, parameters: Parameters = DEFAULTS
+) -> Explanation:
     """Return why the live behavior *id* has the activation that it has in *context*, or why it has none."""
     node = next(iter(source.nodes([id])), None)
     if node is None:
         raise InputError(f"no live behavior has the id {id!r}: it is unknown, forgotten or superseded")
-    seed = seed_of(node, context.facts, context.words, now, parameters)
-    course = Course(Neighbourhood(source, context, now, parameters))
+    around = Neighbourhood(source, context, now, parameters)
+    seed = seed_of(node, context.facts, context.words, around.now, parameters)
+    course = Course(around)
     steps = tuple(_step(course, number, id) for number in range(parameters.steps))
     raw = course.raw.get(id, 0.0)
     value = squashed(raw, parameters)
@@ -181,7 +185,7 @@ def explain(source: Source, context: Context, id: str, *, now: float, parameters
         conditions=_conditions(node, seed, context),
         words=seed.words,
         uses=node.uses,
-        idle_hours=None if node.last_used is None else max(0.0, (now - node.last_used) / SECONDS),
+        idle_hours=None if node.last_used is None else max(0.0, (around.now - node.last_used) / SECONDS),
         unweighted=seed.unweighted,
         base_level=seed.base_level,
         factor=seed.factor,
