@@ -99,10 +99,10 @@ def test_what_is_no_backup_is_refused(brim: Brim, content: bytes) -> None:
 def test_a_backup_of_a_newer_brim_or_of_another_program_is_refused(brim: Brim) -> None:
     remember(brim, behavior("a"))
     newer = created(brim, "newer.db")
-    with sqlite3.connect(newer) as connection:
+    with closing(sqlite3.connect(newer)) as connection:
         connection.execute("PRAGMA user_version = 99")
     other = brim.cwd / "other.db"
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection:
         connection.execute("CREATE TABLE t (x)")
     for path, word in ((newer, "upgrade brim"), (other, "another program")):
         ran = brim("backup", "restore", path, "--yes")

@@ -92,7 +92,7 @@ def test_a_folder_that_went_away_is_no_traceback(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     ("content", "place"),
-    [('[{"role": "user"', "1:17"), ("[\n  {}\n  {}\n]", "3:3"), ("", "1:1"), ("not json", "1:1"), ("[1, ]", "1:5")],
+    [('[{"role": "user"', "1:17"), ("[\n  {}\n  {}\n]", "3:3"), ("", "1:1"), ("not json", "1:1"), ("[1, ?]", "1:5")],
 )
 def test_messages_that_are_not_json_are_refused_with_the_place(brim: Brim, content: str, place: str) -> None:
     brim.write("chat.json", content)

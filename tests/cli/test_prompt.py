@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -143,7 +144,7 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command:
     assert file.read_bytes() == b"this is no database" * 100
     file.unlink()
     remember(brim, behavior("x"))
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     ran = brim(*words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 import pytest
 
@@ -40,7 +41,7 @@ def test_useless_connections_are_found_and_removed_after_asking(brim: Brim) -> N
         behavior("b"),
         edges=[*useful, Edge("a", "gone", "requires"), Edge("b", "a", "similar-to", 0.8, last_activated=2.0)],
     )
-    with raw(file_of(brim)) as connection:
+    with closing(raw(file_of(brim))) as connection:
         connection.execute("INSERT INTO edges VALUES ('a', 'a', 'requires', 1, NULL, NULL)")
     assert sorted(rules(brim)) == ["dangling", "mirrored", "self"]
     unasked = brim("validate", "--fix")
@@ -75,7 +76,7 @@ def test_what_a_person_has_to_decide_is_left_as_it_is(brim: Brim) -> None:
 
 def test_lines_that_are_not_counted_are_counted_without_asking(brim: Brim) -> None:
     remember(brim, behavior("a"), behavior("b"))
-    with raw(file_of(brim)) as connection:
+    with closing(raw(file_of(brim))) as connection:
         connection.execute("UPDATE line_costs SET renderer = 0")
     assert rules(brim) == ["stale-costs"]
     ran = brim("validate", "--fix")
@@ -122,7 +123,7 @@ def test_a_damaged_file_is_a_problem_and_the_other_is_still_checked(brim: Brim) 
 )
 def test_rows_that_cannot_be_read_are_named(brim: Brim, change: str, word: str) -> None:
     remember(brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "requires")])
-    with raw(file_of(brim)) as connection:
+    with closing(raw(file_of(brim))) as connection:
         connection.execute(change)
     ran = brim("validate")
     assert (ran.code, word in ran.out) == (1, True)
@@ -130,7 +131,7 @@ def test_rows_that_cannot_be_read_are_named(brim: Brim, change: str, word: str) 
 
 def test_a_file_of_a_newer_brim_is_a_problem(brim: Brim) -> None:
     remember(brim, behavior("a"))
-    with raw(file_of(brim)) as connection:
+    with closing(raw(file_of(brim))) as connection:
         connection.execute("PRAGMA user_version = 99")
     ran = brim("validate")
     assert (ran.code, "upgrade brim" in ran.out) == (1, True)
