@@ -150,7 +150,7 @@ def _say(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> N
 
 
 def _verdicts(found: dict[str, Any]) -> str:
-    return f"{found['confirmed']:,} times confirmed, {found['overridden']:,} times overridden"
+    return f"{found['confirmed']:,} confirmed, {found['overridden']:,} overridden"
 
 
 def _kinds(found: dict[str, Any]) -> str:
