@@ -150,3 +150,18 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command:
     ran = brim(*words)
     assert (ran.code, ran.out) == (2, "")
     assert "newer" in ran.err
+
+
+@pytest.mark.parametrize("mode", ["auto", "approximate"])
+@pytest.mark.parametrize(
+    "model",
+    ["gpt-4o", "gpt-4", "gpt-oss-120b", "claude-sonnet-4-5", "gemini-2.5-pro", "qwen3-32b", "llama-3", "nobody"],
+)
+def test_what_is_planned_is_what_count_counts(brim: Brim, model: str, mode: str) -> None:
+    remember(brim, *(behavior(f"b{at}", text=f"Правило {at}: naïve façade, 上下文 {at}.") for at in range(5)))
+    env = {"BRIM_MODEL": model, "BRIM_MODE": mode}
+    planned = brim("prompt", "--tiered", "--json", env=env).json
+    text = brim("prompt", "--tiered", env=env).out
+    assert planned["text"] == text
+    counted = brim("count", "-", "--json", stdin=text, env=env).json
+    assert planned["total_tokens"] == counted["tokens"] == counted["inputs"][0]["tokens"]

@@ -166,9 +166,9 @@ def tell_nothing(scopes: Scopes, context: Context) -> None:
 
 
 def _costs(scopes: Scopes, ids: list[str], config: Config) -> Costs:
-    """Return what *ids* cost: what was stored with them, unless another way of counting is set."""
+    """Return what *ids* cost: what was stored with them, unless that is not how ``brim count`` would count."""
     format, model, mode = config["injection.format"], config["model"], config["mode"]
-    if mode == "auto":
+    if mode == "auto" and not _has_its_own_vocabulary(model):
         from brim.store.model_costs import model_costs
 
         return model_costs(scopes, ids, format, model)
@@ -177,6 +177,15 @@ def _costs(scopes: Scopes, ids: list[str], config: Config) -> Costs:
 
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations), format)
+
+
+def _has_its_own_vocabulary(model: str | None) -> bool:
+    """Whether *model* is counted with a vocabulary that costs are not stored in: an open model's, with brim[fast]."""
+    from brim.injection.headings import ENCODINGS
+    from brim.models.light import lookup
+    from brim.tokens.native import NativeEngine
+
+    return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)
 
 
 def _names(scopes: Scopes, behaviors: Mapping[str, Any], results: Sequence[Any]) -> dict[str, str]:
