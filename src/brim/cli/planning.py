@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brim.cli.costs import costs_of
 from brim.cli.learned import NOTHING_YET
 from brim.cli.output import note
 from brim.cli.settings import add_model
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from brim.activation.context import Context
     from brim.cli.learned import Place
     from brim.config import Config
-    from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan, Item
     from brim.injection.session import Session
     from brim.store.scopes import Scopes
@@ -69,7 +69,7 @@ class Planner:
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors]
         self.reasons = {result.id: result.reasons for result in self.results}
-        self.costs = _costs(scopes, [result.id for result in self.results], self.config)
+        self.costs = costs_of(scopes, [result.id for result in self.results], self.config)
         self.names = _names(scopes, self.behaviors, self.results)
 
     def plan(
@@ -163,29 +163,6 @@ def tell_nothing(scopes: Scopes, context: Context) -> None:
         note(NOTHING_YET)
     else:
         note(f"nothing that was learned matters here ({context})")
-
-
-def _costs(scopes: Scopes, ids: list[str], config: Config) -> Costs:
-    """Return what *ids* cost: what was stored with them, unless that is not how ``brim count`` would count."""
-    format, model, mode = config["injection.format"], config["model"], config["mode"]
-    if mode == "auto" and not _has_its_own_vocabulary(model):
-        from brim.store.model_costs import model_costs
-
-        return model_costs(scopes, ids, format, model)
-    from brim.injection.costs import CountedCosts
-    from brim.tokens.counters import counter_for
-
-    calibrations = scopes.user.calibrations if scopes.user is not None else None
-    return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations), format)
-
-
-def _has_its_own_vocabulary(model: str | None) -> bool:
-    """Whether *model* is counted with a vocabulary that costs are not stored in: an open model's, with brim[fast]."""
-    from brim.injection.headings import ENCODINGS
-    from brim.models.light import lookup
-    from brim.tokens.native import NativeEngine
-
-    return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)
 
 
 def _names(scopes: Scopes, behaviors: Mapping[str, Any], results: Sequence[Any]) -> dict[str, str]:

@@ -93,11 +93,11 @@ def _how_many(behaviors: Sequence[Behavior], **fields: object) -> int:
 
 def _tokens(scopes: Scopes, place: Place, live: list[Behavior]) -> tuple[dict[str, int], str]:
     """Return what the text with all of *live* would count at each tier, headings included, and what counts."""
+    from brim.cli.costs import costs_of
     from brim.injection.mapper import ActivationTierMapper
-    from brim.store.model_costs import model_costs
 
     format = place.config["injection.format"]
-    costs = model_costs(scopes, [each.id for each in live], format, place.config["model"])
+    costs = costs_of(scopes, [each.id for each in live], place.config)
     mapper = ActivationTierMapper()
     totals = {
         tier: int(mapper.plan([(each.id, value) for each in live], live, format=format, costs=costs).total_tokens)
