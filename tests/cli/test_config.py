@@ -143,7 +143,7 @@ def test_set_writes_the_projects_file_when_told_so(brim: Brim) -> None:
     (brim.cwd / "inside").mkdir()
     assert brim("config", "set", "mode", "exact", "--project", cwd=brim.cwd / "inside").code == 0
     assert (brim.cwd / ".brim/config.yaml").read_text() == "mode: exact\n"
-    assert not (brim.home / ".brim").exists()
+    assert not (brim.home / ".brim" / "config.yaml").exists()
 
 
 def test_set_keeps_comments_and_order(brim: Brim) -> None:
@@ -379,3 +379,12 @@ def test_models_of_both_files_are_known_and_the_projects_win(brim: Brim) -> None
     )
     assert brim("budget", "-m", "both", "--json").json["context_window"] == 1_000
     assert brim("budget", "-m", "mine", "--json").json["context_window"] == 3_000
+
+
+def test_a_project_that_begins_with_a_setting_is_trusted(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    assert brim("config", "set", "tiers.full", "0.8", "--project").code == 0
+    ran = brim("learn", "--right", "Use uv, never pip.")
+    assert (ran.code, ran.err) == (0, "")
+    assert (brim.cwd / ".brim" / ".gitignore").exists()
+    assert brim("trust", "--list", "--json").json["projects"]

@@ -130,5 +130,5 @@ class StoredCosts:
         return Count(units) if self._ratio is None else Count(units).scaled(*self._ratio)
 
     def recount(self, text: str, /) -> Count:
-        """Never needed: stored costs add up."""
-        raise NotImplementedError
+        """Return what the bytes of *text* cost, as of any text whose cost is not stored; a plan adds up instead."""
+        return self.count(len(text.encode()))

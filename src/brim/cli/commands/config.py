@@ -232,6 +232,10 @@ def _write(path: str, before: str, text: str) -> None:
     from brim.store.folder import make_folder
 
     folder = os.path.dirname(path)
+    if path == _paths().get("project") and not os.path.lexists(folder):
+        from brim.cli.learned import Place
+
+        Place().begin_project()
     try:
         make_folder(folder)
     except OSError as error:

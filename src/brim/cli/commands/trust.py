@@ -32,7 +32,7 @@ Commands that you type yourself use the project in any case.
 
 Examples:
   brim trust
-  brim trust ~/work/shop --yes
+  brim trust ~/shop --yes
   brim trust --list
   brim trust --remove
 """
