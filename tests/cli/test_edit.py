@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors import When
+from brim.behaviors import Behavior, When
 from brim.behaviors.summary import summarize
 from brim.cli.behavior_file import as_yaml, from_yaml
 from tests.cli.conftest import COMMAND, Brim, Ran
@@ -197,9 +197,11 @@ def test_what_is_not_there_is_said(brim: Brim) -> None:
 
 
 @settings(max_examples=100, deadline=None)
+@example(Behavior("b", "b", "directive", "x", summary="\ud800x"), "Use uv.")
 @given(behaviors, st.text(min_size=1).filter(lambda text: bool(text.strip())))
-def test_the_file_says_exactly_what_the_behavior_says(behavior: object, text: str) -> None:
-    old = behavior.changed(canonical=text)  # type: ignore[attr-defined]
+def test_the_file_says_exactly_what_the_behavior_says(behavior: Behavior, text: str) -> None:
+    old = behavior.changed(canonical=text)
+    assume("\\ud" not in ascii(str(old.when)))  # half of a surrogate pair: no file can hold it
     again = from_yaml(as_yaml(old), old.changed(name="other", tags=(), when=None, canonical="other", priority=-1), "f")
     assert again == old
 

@@ -54,8 +54,11 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
     except BrimError as error:
         raise InputError(str(error).removeprefix("config: ").replace("of settings ", "")) from None
     changed = old
+    unedited = read_mapping(as_yaml(old), name)[0]
     for field, value in values.items():
         where = lines.get(field, name)
+        if field in FIELDS and value == unedited[field]:
+            continue  # also where the file could not say exactly what it was
         if field not in FIELDS:
             raise InputError(f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}")
         try:
@@ -115,8 +118,14 @@ def _conditions(when: dict[str, Any]) -> str:
     )
 
 
+def _whole(text: str) -> str:
+    """Return *text* without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def _text(text: str) -> str:
     """Return *text* as a block that reads as it is, if YAML can hold it so; else in quotes."""
+    text = _whole(text)
     short = text.removesuffix("\n")
     for mark, inside in (("|-", text), ("|2-", text), ("|", short), ("|2+", short)):
         block = f"{mark}\n" + "\n".join(f"  {line}" if line else "" for line in inside.split("\n"))
@@ -128,6 +137,8 @@ def _text(text: str) -> str:
 def _scalar(text: str) -> str:
     """Return *text* on one line, in quotes where it would be read as something else."""
     import yaml
+
+    text = _whole(text)
 
     if text.isprintable() and not _SPECIAL.intersection(text) and _read(text) == text:
         return text
