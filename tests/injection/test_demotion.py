@@ -156,3 +156,17 @@ def test_a_project_cannot_crowd_out_the_users_own_constraints(strategy: str) -> 
     alone = planned(pairs[1:], strategy, budget=60)
     assert alone.over_budget  # where there are none of the user's, the project's are protected as ever
     assert planned(pairs[:1], strategy, budget=3).over_budget
+
+
+@pytest.mark.parametrize("strategy", ["lowest-first", "level", "optimal"])
+@pytest.mark.parametrize("fill", [False, True])
+@pytest.mark.parametrize("budget", [None, 1_000])
+def test_where_everything_fits_nothing_is_cut_not_even_what_is_worth_nothing(
+    strategy: str, fill: bool, budget: int | None
+) -> None:
+    pairs = [(rule("never", f"Never push to main. {TEXT}", kind="constraint", summary="Never push."), 0.0), *three()]
+    plan = planned(pairs, strategy, budget=budget, whole=True, fill=fill)
+    assert tiers(plan) == [FULL] * 4
+    assert plan.reasons == ()
+    if strategy == "optimal" and not fill:
+        assert plan.gap == 0

@@ -26,10 +26,13 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
     """Return the plan that *strategy* makes of *arrangement*; *off* is what switched injection off, if anything did."""
     reasons: list[str] = []
     bound: float | None = None
-    if strategy == "optimal" and not off:
+    limited = arrangement.limits.tokens is not None or arrangement.limits.characters is not None
+    if strategy == "optimal" and not off and limited and (fill or not _fits(arrangement)):
         bound = _best(arrangement, fill=fill)
     elif not _fits(arrangement):
         _demote(arrangement, strategy)
+    elif strategy == "optimal" and arrangement.costs.additive and not fill:
+        bound = arrangement.value()  # everything is where its activation puts it: there is nothing better
     if fill and not off and _fits(arrangement):
         _fill(arrangement)
     if off:
