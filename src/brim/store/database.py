@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 TIMEOUT = 5.0
-"""Seconds that a command waits for another writer. A hook waits ``HOOK_TIMEOUT``."""
-
-HOOK_TIMEOUT = 0.15
-"""Seconds that a hook waits for another writer: an agent waits for the hook."""
+"""Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
 
 HEADER = b"SQLite format 3\0"
 """How a database begins; one that nothing was ever written to is empty."""
