@@ -113,6 +113,16 @@ SETTINGS = (
     _constant("sigmoid_gain", 10.0, "how sharply strong and weak are told apart"),
     _constant("sigmoid_center", 0.3, "where strong begins"),
     _constant("least", 0.05, "an activation under this is 0", most=1),
+    _share("context.warn", 0.70, "share of the window from which to warn"),
+    _share("context.compact", 0.78, "share of the window from which to compact"),
+    Setting(
+        "context.window",
+        "whole",
+        None,
+        "tokens of the window, whatever the agent and the table say",
+        least=1,
+        none="auto",
+    ),
     _share("behaviors.near_duplicate", 0.8, "similarity from which two texts are one behavior"),
     _tokens("memory.max_working_memory_tokens", 100_000, "all sections of a working memory, and the response"),
     _tokens("memory.output_reserve", 4_096, "kept for the response"),
@@ -129,6 +139,7 @@ SETTINGS = (
 ORDERED = (
     ("tiers.full", "tiers.summary"),
     ("tiers.summary", "tiers.name_only"),
+    ("context.compact", "context.warn"),
     ("window.response_reserve_max", "window.response_reserve_min"),
 )
 """Pairs of which the first is never less than the second, whichever files they come from."""
