@@ -17,6 +17,8 @@ WITHIN = {
     "tiers.full": (0.75, 0.95),
     "tiers.summary": (0.35, 0.65),
     "tiers.name_only": (0.05, 0.25),
+    "context.warn": (0.1, 0.65),
+    "context.compact": (0.72, 0.95),
     "window.response_reserve_min": (0, 400),
     "window.response_reserve_max": (5_000, 9_000),
 }
