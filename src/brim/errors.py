@@ -4,7 +4,9 @@ BrimError
 ├── InputError          what was given cannot be read: a missing file, binary data, messages that are not messages
 ├── ConfigError         a configuration file or variable holds something else than it should
 ├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, or not to be trusted
-└── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
+├── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
+├── LimitReached        nothing more may be spent here: the limit, a stop, or an overrun stands against it
+└── UnknownPrice        what a request costs cannot be said, so it is not admitted
 
 Each message says what was wrong, where, and what to do. The command line prints it as one line on standard error.
 """
@@ -38,3 +40,36 @@ class StoreError(BrimError):
     def __init__(self, message: str, reason: str = "failed") -> None:
         super().__init__(message)
         self.reason = reason
+
+
+class LimitReached(BrimError):
+    """Nothing more may be spent in ``scope``, so the request must not be sent.
+
+    ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
+    (a person said so) or ``closed`` (a request cost more than was reserved for it). Amounts are micro-dollars;
+    ``room`` is what would still be admitted, None if ``limit`` is.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        scope: str = "",
+        reason: str = "limit",
+        amount: int = 0,
+        limit: int | None = None,
+        spent: int = 0,
+        reserved: int = 0,
+        room: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.scope, self.reason, self.amount = scope, reason, amount
+        self.limit, self.spent, self.reserved, self.room = limit, spent, reserved, room
+
+
+class UnknownPrice(BrimError):
+    """What a request costs cannot be said: the price of ``model``, or of a kind of token in it, is not known."""
+
+    def __init__(self, message: str, model: str = "") -> None:
+        super().__init__(message)
+        self.model = model

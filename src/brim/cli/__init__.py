@@ -55,6 +55,13 @@ GROUPS = {
         "validate": "Check what is stored for contradictions and damage.",
         "stats": "Show how much is stored and how it is used.",
     },
+    "how full, what survives, what it costs": {
+        "watch": "Show how full the window is, live.",
+        "usage": "Add up tokens and cost of your agents' sessions.",
+        "compact-prompt": "Print the line that asks an agent to compact.",
+        "scratch": "Show, search and rebuild what survives a compaction.",
+        "spend": "Set limits on cost, and see what is spent.",
+    },
     "in and out": {
         "import": "Read behaviors from a file made by export.",
         "export": "Write behaviors to a file made for git.",
@@ -132,7 +139,7 @@ def whole_parser(*, with_arguments: bool) -> argparse.ArgumentParser:
 
 def _overview() -> str:
     return "\n".join(
-        f"{group}:\n" + "".join(f"    {name:<14}{summary}\n" for name, summary in commands.items())
+        f"{group}:\n" + "".join(f"    {name:<16}{summary}\n" for name, summary in commands.items())
         for group, commands in GROUPS.items()
     )
 

@@ -24,7 +24,7 @@ APPLICATION = 0x6272696D
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """The folder of the numbered SQL files."""
 
-VERSION = 1
+VERSION = 2
 """The version of the newest migration, which is what this brim reads and writes."""
 
 

@@ -1,0 +1,130 @@
+"""``brim watch``: how full the window is, live."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brim.cli.output import note, printable
+from brim.cli.settings import settings, whole_number, working_folder
+from brim.config import user_folder
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterator
+
+    from brim.cli.following import Counts, Tick
+
+INTERVAL = 0.5
+"""Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
+
+HELP = """\
+Show how full the window of an agent's session is, and follow it: tokens, percent, the window and who says so, cost,
+cache, what fills it, sub-agents, warnings. PATH is a transcript or a saved stream of Claude Code, Codex, Gemini or
+opencode, or - for a pipe; its format is found out. Without PATH it is the newest session of this project, else the
+newest of all.
+
+On a terminal it is a gauge that is drawn in place until Ctrl-C; else a line for each change. It ends by itself with the
+pipe, with --once, or with --idle.
+
+Examples:
+  brim watch
+  brim watch --once --fail-over 0.9
+  claude -p "fix the parser" --output-format stream-json --verbose | brim watch -
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input")
+    parser.add_argument("--once", action="store_true", help="print the state now, and end")
+    text = "end when nothing was added for so long"
+    parser.add_argument("--idle", type=_seconds, metavar="SECONDS", help=text)
+    text = f"time between two looks at a file (default: {INTERVAL})"
+    parser.add_argument("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help=text)
+    text = "show a finished file from its beginning, so many lines each second"
+    parser.add_argument("--replay", type=_seconds, metavar="LINES", help=text)
+    text = "tokens of the window, whatever the agent says (default: the setting 'context.window')"
+    parser.add_argument("--window", type=whole_number(1), metavar="TOKENS", help=text)
+    text = "share of the window from which to warn (default: the setting 'context.warn')"
+    parser.add_argument("--warn", metavar="SHARE", help=text)
+    text = "share of the window from which to compact (default: the setting 'context.compact')"
+    parser.add_argument("--compact", metavar="SHARE", help=text)
+    text = "end with 1 if the window is at least so full at the end"
+    parser.add_argument("--fail-over", type=_share, metavar="SHARE", help=text)
+    text = "print one JSON object on one line for each change"
+    parser.add_argument("--json", action="store_true", dest="as_json", help=text)
+
+
+def run(options: Namespace) -> int:
+    """Watch, and return the exit code."""
+    from brim.cli.memory import Memory
+    from brim.cli.watch_view import view_for
+    from brim.cli.watching import Watch
+
+    config = settings(
+        {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
+    )
+    path = options.path or _newest()
+    counts, ticks = _source(options, path)
+    memory = Memory(user_folder(os.environ))
+    watch = Watch(config, memory)
+    view = view_for(as_json=options.as_json, once=options.once)
+    reading = watch.reading(path, counts)
+    try:
+        with view:
+            for tick in ticks:
+                if tick.again:
+                    watch.forget()
+                notices = watch.take(tick.events, live=tick.settled and not options.replay)
+                if tick.settled:
+                    reading = watch.reading(path, counts, notices)
+                    view.show(reading)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        memory.close()
+    view.end(reading)
+    return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
+
+
+def _source(options: Namespace, path: str) -> tuple[Counts, Iterator[Tick]]:
+    from brim.cli.following import follow, is_pipe, listen, replay
+
+    if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed: name a file")
+        return listen(sys.stdin.fileno(), interval=options.interval, idle=options.idle)
+    if is_pipe(path):
+        return listen(os.open(path, os.O_RDONLY), interval=options.interval, idle=options.idle)
+    if options.replay:
+        return replay(path, speed=options.replay)
+    return follow(path, interval=options.interval, idle=options.idle, once=options.once)
+
+
+def _newest() -> str:
+    from brim.cli.sessions import newest
+
+    found = newest(os.environ, working_folder())
+    which = "the newest session of this project" if found.here else "no session of this project; the newest of all"
+    note(f"{which}: {printable(found.path)}")
+    return found.path
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1e6:
+        raise ValueError
+    return value
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 100:
+        raise ValueError
+    return value
+
+
+_seconds.__name__, _share.__name__ = "number", "share"  # argparse says: invalid share value

@@ -1,0 +1,224 @@
+"""What ``brim watch`` draws: the bar with its two marks, and below it where the tokens and the money went.
+
+Every line is at most as wide as it is told, so that the next drawing can take its place.
+"""
+
+from __future__ import annotations
+
+from brim.cli.output import paint, printable, symbols, width_of
+from brim.cli.receipt import dollars
+from brim.tracking.windows import SOURCES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from brim.cli.reading import Reading
+
+LEAST_WIDTH = 20
+"""Columns that are drawn in at least: a terminal narrower than that shows nothing that can be read."""
+
+MOST_ROWS = 6
+"""Rows that a list gets at most; the rest is summed up in one."""
+
+_NAMES = 11
+"""Columns of the names on the left."""
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+def draw(reading: Reading, width: int) -> list[str]:
+    """Return the lines of the gauge, none wider than *width*."""
+    width = max(LEAST_WIDTH, width)
+    lines = _head(reading, width)
+    if reading["context_window"]:
+        lines += [_bar(reading, width), _marks(reading, width)]
+    for name, rows in _sections(reading, width):
+        lines += [_row(name if at == 0 else "", row, width) for at, row in enumerate(rows)]
+    if reading["warning"]:
+        lines += _wrapped(f"! {printable(reading['warning'])}", width, colour_of(reading))
+    return lines
+
+
+def one_line(reading: Reading) -> str:
+    """Return the state in one line, for a file or a pipe."""
+    parts = [level(reading)]
+    if reading["model"]:
+        parts.append(printable(reading["model"]))
+    if reading["cost"] or reading["unpriced"]:
+        parts.append(_cost(reading, short=True))
+    if reading["compactions"]:
+        parts.append(_times(reading["compactions"], "compaction"))
+    return "  ".join(parts)
+
+
+def level(reading: Reading) -> str:
+    """Return how full the window is, in words and numbers."""
+    if not reading["used_tokens"]:
+        return "nothing reported yet"
+    if not reading["context_window"]:
+        return f"{reading['used_tokens']:,} tokens, of a window that is not known"
+    of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
+    return f"{of}  {percent(reading['utilization'], digits=1)}"
+
+
+def percent(share: float, *, digits: int = 0) -> str:
+    """Return *share* in per cent; a whole is 100 %."""
+    return f"{100 * share:,.{digits}f} %"
+
+
+def colour_of(reading: Reading) -> str:
+    """Return the colour of how full it is: that of the highest threshold it is over."""
+    if reading["utilization"] >= reading["compact_threshold"]:
+        return "red"
+    return "yellow" if reading["utilization"] >= reading["warn_threshold"] else "green"
+
+
+def _head(reading: Reading, width: int) -> list[str]:
+    left = level(reading)
+    who = [printable(reading["model"])] if reading["model"] else []
+    if reading["session"]:
+        who.append(f"session {printable(reading['session'][:8])}")
+    right = "  ".join(who)
+    gap = width - width_of(left) - width_of(right)
+    colour = colour_of(reading)
+    if right and gap >= 2:
+        return [paint(left, colour) + " " * gap + paint(right, "faint")]
+    return [paint(_cut(left, width), colour), *([paint(_cut(right, width), "faint")] if right else [])]
+
+
+def _bar(reading: Reading, width: int) -> str:
+    nice = symbols(f"█░│{_EIGHTHS}", "") != ""
+    eighths = min(8 * width, max(0, round(reading["utilization"] * 8 * width)))
+    filled, part = divmod(eighths, 8)
+    if not nice:
+        part = 0
+    full = ("█" if nice else "#") * filled + (_EIGHTHS[part] if part else "")
+    rest = [("░" if nice else "-")] * (width - len(full))
+    for share in (reading["warn_threshold"], reading["compact_threshold"]):
+        at = _column(share, width) - len(full)
+        if 0 <= at < len(rest):
+            rest[at] = "│" if nice else "|"
+    return paint(full, colour_of(reading)) + (paint("".join(rest), "faint") if rest else "")
+
+
+def _marks(reading: Reading, width: int) -> str:
+    """Return the line below the bar: a pointer to each threshold, named on its outer side if there is room."""
+    mark = symbols("▲", "^")
+    warn, compact = (_column(reading[key], width) for key in ("warn_threshold", "compact_threshold"))
+    cells = [" "] * width
+    for at, key, word, before in (
+        (warn, "warn_threshold", "warn", True),
+        (compact, "compact_threshold", "compact", False),
+    ):
+        cells[at] = mark
+        for label in (f"{word} {percent(reading[key])}", percent(reading[key]), ""):
+            start = at - 1 - len(label) if before else at + 2
+            if label and start >= 0 and start + len(label) <= width and (before or warn < compact):
+                cells[start : start + len(label)] = label
+                break
+    return paint("".join(cells).rstrip(), "faint")
+
+
+def _column(share: float, width: int) -> int:
+    return min(width - 1, max(0, round(share * width)))
+
+
+def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
+    sections: list[tuple[str, list[str]]] = [("window", [_window(reading)])]
+    if reading["cost"] or reading["unpriced"]:
+        sections.append(("cost", [_cost(reading)]))
+    if reading["used_tokens"]:
+        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of the prompts was read from it"]))
+    if reading["filling"] and reading["used_tokens"]:
+        sections.append(("filled by", _filling(reading, width - _NAMES)))
+    if reading["agents"]:
+        sections.append(("sub-agents", _agents(reading)))
+    if reading["compactions"]:
+        sections.append(("compacted", [_times(reading["compactions"], "")]))
+    if reading["broken_lines"]:
+        sections.append(("skipped", [f"{_counted(reading['broken_lines'], 'line')} that cannot be read"]))
+    return sections
+
+
+def _window(reading: Reading) -> str:
+    others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
+    said = SOURCES.get(reading["window_source"], reading["window_source"])
+    return f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})"
+
+
+def _cost(reading: Reading, *, short: bool = False) -> str:
+    unpriced = ", ".join(reading["unpriced"])
+    text = dollars(reading["cost"])
+    if unpriced:
+        return f"{text} and what {printable(unpriced)} costs: no price is known"
+    if reading["unattributed"] and not short:
+        return f"{text}, of that {dollars(reading['unattributed'])} for requests that no line shows"
+    return text
+
+
+def _filling(reading: Reading, width: int) -> list[str]:
+    """Return what fills the window, the largest first, each with a bar if there is room for one."""
+    items = sorted(reading["filling"].items(), key=lambda item: (-item[1], item[0]))
+    items = [(printable(name), tokens) for name, tokens in items if tokens > 0]
+    if len(items) > MOST_ROWS:
+        rest = items[MOST_ROWS - 1 :]
+        items = [*items[: MOST_ROWS - 1], (f"{len(rest)} others", sum(tokens for _, tokens in rest))]
+    whole = max(1, reading["used_tokens"])
+    rows = [(name, f"{tokens:,}", percent(tokens / whole), tokens / whole) for name, tokens in items]
+    widths = [max((width_of(row[at]) for row in rows), default=0) for at in range(3)]  # type: ignore[arg-type]
+    lines = []
+    for name, tokens, part, share in rows:
+        text = f"{name}{' ' * (widths[0] - width_of(name))}  {tokens:>{widths[1]}}  {part:>{widths[2]}}"
+        room = width - width_of(text) - 2
+        if room >= 8:
+            text += "  " + symbols("█", "#") * round(share * min(room, 40))
+        lines.append(text.rstrip())
+    return lines
+
+
+def _agents(reading: Reading) -> list[str]:
+    shown = reading["agents"][-MOST_ROWS:]
+    rows = []
+    for agent in shown:
+        window = agent["context_window"]
+        of = f" of {window:,}  {percent(agent['used_tokens'] / window)}" if window else ""
+        rows.append(f"{printable(agent['id'][:8])}  {printable(agent['model'])}  {agent['used_tokens']:,}{of}")
+    hidden = len(reading["agents"]) - len(shown)
+    return [f"{hidden} earlier ones", *rows] if hidden else rows
+
+
+def _row(name: str, text: str, width: int) -> str:
+    if width < 3 * _NAMES:
+        return _cut(f"{name} {text}" if name else f"  {text}", width)
+    return paint(f"{name:<{_NAMES}}", "faint") + _cut(text, width - _NAMES)
+
+
+def _wrapped(text: str, width: int, colour: str) -> list[str]:
+    import textwrap
+
+    return [paint(_cut(line, width), colour) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
+
+
+def _cut(text: str, width: int) -> str:
+    """Return as much of *text* as fits into *width* columns."""
+    if width_of(text) <= width:
+        return text
+    end = symbols("…", ".")
+    while text and width_of(text) > width - 1:
+        text = text[:-1]
+    return text + end
+
+
+def _times(number: int, what: str) -> str:
+    if what:
+        return _counted(number, what)
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def rows_of(lines: Sequence[str], height: int) -> list[str]:
+    """Return the *lines* that fit into a terminal of *height* rows, one of them left for the cursor."""
+    return list(lines[: max(1, height - 1)])

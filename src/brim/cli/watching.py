@@ -1,0 +1,114 @@
+"""``Watch``: takes events in, and knows how full the window is and what was spent."""
+
+from __future__ import annotations
+
+from brim.cli.reading import SCHEMA
+from brim.models.light import lookup
+from brim.spend.meter import SpendMeter
+from brim.tracking.budget import ContextBudget
+from brim.tracking.events import Compaction, ModelSeen, RunTotal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brim.cli.following import Counts
+    from brim.cli.memory import Memory
+    from brim.cli.reading import AgentReading, Reading
+    from brim.config import Config
+    from brim.notices import Notice
+    from brim.tracking.events import Event
+
+
+class Watch:
+    """The state of one session. Windows that the agent reports go into *memory*."""
+
+    def __init__(self, config: Config, memory: Memory) -> None:
+        self._config = config
+        self._memory = memory
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: the file is another one."""
+        window, thresholds = (
+            self._config["context.window"],
+            (self._config["context.warn"], self._config["context.compact"]),
+        )
+        if window is None:
+            self.budget = ContextBudget(warn_threshold=thresholds[0], compact_threshold=thresholds[1])
+        else:
+            self.budget = ContextBudget(window, *thresholds, pinned=True)
+        self.meter = SpendMeter()
+        self.time: float | None = None
+        self.notice: Notice | None = None
+
+    def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
+        """Take *events* in; return what must be told now. *live* is whether they have just happened."""
+        notices: list[Notice] = []
+        for event in events:
+            notices += self.budget.update(event)
+            self.meter.update(event)
+            if event.time is not None:
+                self.time = event.time
+            if isinstance(event, Compaction) and not event.agent:
+                self.budget.clear_compact()
+            self._remember(event)
+            if live:
+                self._memory.calibrate(event)
+        if notices:
+            self.notice = notices[-1]
+        return notices
+
+    def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
+        """Return the state now."""
+        budget, meter = self.budget, self.meter
+        return {
+            "schema": SCHEMA,
+            "path": path,
+            "format": counts.format,
+            "session": budget.session,
+            "time": self.time,
+            "model": budget.model or "",
+            "used_tokens": budget.used_tokens,
+            "context_window": budget.window.tokens,
+            "window_source": budget.window.source,
+            "window_others": dict(budget.window.others),
+            "utilization": round(budget.utilization, 6),
+            "warn_threshold": budget.warn_threshold,
+            "compact_threshold": budget.compact_threshold,
+            "should_warn": budget.should_warn,
+            "should_compact": budget.should_compact,
+            "input_tokens": budget.input_tokens,
+            "cache_creation_input_tokens": budget.cache_creation_input_tokens,
+            "cache_read_input_tokens": budget.cache_read_input_tokens,
+            "output_tokens": budget.output_tokens,
+            "cache_hit_share": budget.cache_hit_share,
+            "overhead": budget.overhead,
+            "filling": dict(budget.filling),
+            "agents": [_agent(id, window.model, window.used_tokens) for id, window in budget.agents.items()],
+            "compactions": budget.compactions,
+            "cost": meter.total,
+            "unattributed": meter.unattributed,
+            "unpriced": sorted(meter.unpriced),
+            "warning": str(self.notice or "") if budget.should_warn else "",
+            "notices": [{"kind": notice.kind, "text": str(notice)} for notice in notices],
+            "lines": counts.lines,
+            "broken_lines": counts.broken,
+            "unknown_lines": counts.unknown,
+        }
+
+    def _remember(self, event: Event) -> None:
+        if isinstance(event, ModelSeen) and event.window > 0:
+            self._memory.window(event.model, event.window)
+        elif isinstance(event, RunTotal):
+            for model, tokens in event.windows.items():
+                self._memory.window(model, tokens)
+
+
+def _agent(id: str, model: str, used: int) -> AgentReading:
+    return {
+        "id": id,
+        "model": model,
+        "used_tokens": used,
+        "context_window": lookup(model).context_window if model else 0,
+    }

@@ -1,0 +1,215 @@
+"""What a shell command does: its parts, whether it checks the work, whether it waits, what it writes."""
+
+from __future__ import annotations
+
+import re
+
+from brim._frozen import Frozen
+from brim.scratch.dead_ends.tables import any_of, lines, rows
+
+_LONGEST = 4_000
+_PIECE = re.compile(
+    r"""(?P<space>[ \t\r]+)|(?P<stop>&&|\|\||\|&?|;;?|\n|&(?![>&\d]))|(?P<word>(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\\."""
+    r"""|\$\([^)]*\)?|>&|[0-9&]?>>?&?|<[<&]?|[^\s|&;'"\\<>]|[&])+)""",
+    re.S,
+)
+_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.S | re.M)
+_WRAPPED = re.compile(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*", re.S)
+_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
+_REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
+_QUOTES = str.maketrans("", "", "'\"")
+
+launchers: list[list[str]] = []
+checks: list[tuple[str, list[str]]] = []
+
+
+class Check(Frozen):
+    """A command that checks the work: a ``test``, a ``build`` or a ``lint``."""
+
+    __slots__ = ("kind", "name", "target")
+
+    kind: str
+    name: str
+    """The words it begins with, as in ``cargo test``."""
+    target: str
+    """What it checks, flags left out; empty if that is everything there is."""
+
+    def __init__(self, *, kind: str, name: str, target: str) -> None:
+        self._fill(kind=kind, name=name, target=target)
+
+
+class Part(Frozen):
+    """One command of several: its words without launchers and settings, and whether it only filters what came before."""
+
+    __slots__ = ("filters", "words")
+
+    words: tuple[str, ...]
+    filters: bool
+
+    def __init__(self, *, words: tuple[str, ...], filters: bool) -> None:
+        self._fill(words=words, filters=filters)
+
+
+def unwrapped(command: str) -> str:
+    """Return what the shell was given, where *command* is a call of a shell.
+
+    >>> unwrapped("/bin/bash -lc 'make test'")
+    'make test'
+    """
+    found = _WRAPPED.fullmatch(command[:_LONGEST]) if "sh" in command[:40] else None
+    return found[2] if found else command
+
+
+def parts(command: str) -> list[Part]:
+    """Return the commands in *command*, in order; the text of here-documents is left out.
+
+    >>> [part.words for part in parts("cd app && FOO=1 npx jest 'a b' | tail -5")]
+    [('cd', 'app'), ('jest', 'a b'), ('tail', '-5')]
+    """
+    text = _HEREDOC.sub("\n", command[:_LONGEST]) if "<<" in command else command[:_LONGEST]
+    found: list[Part] = []
+    words: list[str] = []
+    piped = False
+    for piece in _PIECE.finditer(text):
+        if piece["word"] is not None:
+            words.append(piece["word"])
+        elif piece["stop"] is not None:
+            _add(found, words, piped)
+            words = []
+            piped = piece["stop"].startswith("|") and piece["stop"] != "||"
+    _add(found, words, piped)
+    return found
+
+
+def _add(found: list[Part], words: list[str], piped: bool) -> None:
+    told = [word.translate(_QUOTES) for word in _without_redirects(words)]
+    kept = _without_launchers(told)
+    if kept:
+        found.append(Part(words=tuple(kept), filters=piped and kept[0] in _FILTER))
+
+
+def _without_redirects(words: list[str]) -> list[str]:
+    kept = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word[0] in "<>" or (len(word) > 1 and word[0] in "012&" and word[1] == ">"):
+            skip = word.rstrip("<>&012") == ""
+            skip = skip and not re.fullmatch(r"[0-9]?>&[0-9]", word)
+        else:
+            kept.append(word)
+    return kept
+
+
+def _without_launchers(words: list[str]) -> list[str]:
+    if not launchers:
+        launchers.extend(sorted([line.split() for line in lines("launchers.txt")], key=len, reverse=True))
+    while words:
+        first = words[0].lstrip("({")
+        if not first or first in ("do", "then", "else", "!") or _SETTING.match(first):
+            words = words[1:]
+        elif first == "timeout":
+            words = words[1:]
+            while words and (words[0].startswith("-") or words[0][:1].isdigit()):
+                words = words[1:]
+        else:
+            words = [first, *words[1:]]
+            start = next((start for start in launchers if words[: len(start)] == start), None)
+            if start is None or len(words) == len(start) or (start == ["command"] and words[1].startswith("-")):
+                break
+            if start in (["python"], ["python3"], ["php"], ["ruby"]) and not _runs_a_check(words[1:]):
+                break
+            words = words[len(start) :]
+    return words
+
+
+def _runs_a_check(words: list[str]) -> bool:
+    return _check(_named(words)) is not None
+
+
+def _named(words: list[str]) -> list[str]:
+    """Return *words* with the bare name of the program: ``./node_modules/.bin/jest`` is ``jest``."""
+    return [words[0].replace("\\", "/").rsplit("/", 1)[-1], *words[1:]] if words else words
+
+
+def check_in(command: list[Part]) -> Check | None:
+    """Return what a *command* checks: the last of its parts that checks anything; None if none does."""
+    for part in reversed(command):
+        found = None if part.filters else _check(_named(list(part.words)))
+        if found is not None:
+            return found
+    return None
+
+
+def _check(words: list[str]) -> Check | None:
+    if not checks:
+        checks.extend([(kind, name.split()) for kind, name in rows("checks.tsv")])
+        checks.sort(key=lambda check: -len(check[1]))
+    if not words:
+        return None
+    plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
+    for kind, name in checks:
+        if plain[0] == name[0] and plain[1 : len(name) - 1] == name[1:-1] and len(plain) >= len(name):
+            last = plain[len(name) - 1]
+            if last == name[-1] or (len(name) > 1 and last.startswith(name[-1] + ":")):
+                begin = [*name[:-1], last]
+                return Check(kind=kind, name=" ".join(begin), target=_target(words[1:], plain[len(name) :]))
+    return None
+
+
+def _target(words: list[str], places: list[str]) -> str:
+    """Return what is checked: places and names, and what a flag selects. A folder is everything in it, so nothing."""
+    chosen = [word for word in places if not _is_folder(word)]
+    for flag, value in zip(words, [*words[1:], ""], strict=True):
+        if flag in ("-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test") and value:
+            chosen.append(value)
+        elif flag.startswith(("-Dtest=", "-run=", "--filter=", "--tests=", "-k=", "--grep=")):
+            chosen.append(flag)
+    return " ".join(sorted(set(chosen)))
+
+
+def _is_folder(word: str) -> bool:
+    last = word.rstrip("/").rsplit("/", 1)[-1]
+    return word.endswith(("/", "...")) or last in (".", "..", "tests", "test", "src", "spec") or ("/" in word and "." not in last)
+
+
+def polls(command: list[Part]) -> bool:
+    """Whether a *command* looks if something is ready yet."""
+    pattern = any_of("polls.txt")
+    return any(not part.filters and pattern.match(" ".join(part.words)[:500]) for part in command)
+
+
+def goes_to(command: list[Part]) -> str:
+    """Return the folder that a *command* goes to and stays in; empty if it stays where it was."""
+    found = ""
+    for part in command:
+        if part.words[0] in ("cd", "pushd") and len(part.words) > 1:
+            found = part.words[1]
+    return found
+
+
+def unfiltered(command: list[Part]) -> str:
+    """Return a *command* as one line without what only cuts its output: the same call is the same whatever is shown."""
+    return " ; ".join([" ".join(part.words) for part in command if not part.filters])
+
+
+def writes(command: str, found: list[Part]) -> list[str]:
+    """Return the files that a *command* changes in place or writes anew, as far as its words tell."""
+    files = []
+    for part in found:
+        program, *given = _named(list(part.words))
+        in_place = program in ("sed", "gsed", "perl", "ruby") and any(re.match(r"-\w*i|--in-place", word) for word in given)
+        if in_place:
+            files += [word for word in given[1:] if not word.startswith("-") and re.search(r"\.\w{1,8}$", word)]
+        elif program == "tee":
+            files += [word for word in given if not word.startswith("-")]
+    if ">" in command[:_LONGEST]:
+        shown = _HEREDOC.sub(lambda match: match[0].partition("\n")[0] + "\n", command[:_LONGEST])
+        words = [piece["word"] for piece in _PIECE.finditer(shown) if piece["word"]]
+        for word, after in zip(words, [*words[1:], ""], strict=True):
+            target = _REDIRECT.fullmatch(word)
+            if target and word[0] in ">012&":
+                files.append((target[1] or after).translate(_QUOTES))
+    return [file for file in files if file and not file.startswith(("/dev/", "&", "$"))]

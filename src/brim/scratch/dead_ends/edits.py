@@ -1,0 +1,114 @@
+"""What a call changes in files, whichever client it is: its path, and the text before and after as far as it is told."""
+
+from __future__ import annotations
+
+import re
+
+from brim._frozen import Frozen
+from brim.scratch.dead_ends.tables import any_of, lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.tracking.events import ToolCall
+
+_MOST = 50
+_TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", re.I)
+
+
+class Change(Frozen):
+    """One change of one file. ``whole`` is everything in it afterwards; else ``old`` became ``new``; None is not told."""
+
+    __slots__ = ("new", "old", "path", "whole")
+
+    path: str
+    old: str | None
+    new: str | None
+    whole: str | None
+
+    def __init__(self, *, path: str, old: str | None = None, new: str | None = None, whole: str | None = None) -> None:
+        self._fill(path=path, old=old, new=new, whole=whole)
+
+    @property
+    def mark(self) -> int:
+        """A number that two changes share only if they do the same."""
+        return hash((self.path, self.old, self.new, self.whole))
+
+    @property
+    def said(self) -> str:
+        """The change in words: what became what."""
+        if self.old is None and self.new is None:
+            return self.path if self.whole is None else f"{self.path} written anew"
+        return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
+
+
+def _short(text: str | None) -> str:
+    told = " ".join((text or "").split())
+    return "(nothing)" if not told else told if len(told) <= 60 else told[:59] + "…"
+
+
+def changes(call: ToolCall, written: list[str]) -> list[Change]:
+    """Return what *call* changes; *written* are the files that a shell command writes."""
+    given = call.input
+    if call.tool == "shell":
+        mark = str(given.get("command"))
+        return [Change(path=path, new=f"{mark[:200]}{hash(mark)}") for path in written[:_MOST]]
+    if call.tool not in ("write", "edit"):
+        return []
+    path = _text(given, "file_path") or _text(given, "notebook_path") or _text(given, "path") or _text(given, "filePath")
+    if not path:
+        return [Change(path=where) for where in _paths(given.get("changes"))]
+    if call.tool == "write" and isinstance(given.get("content"), str):
+        return [Change(path=path, whole=given["content"])]
+    several = given.get("edits")
+    if isinstance(several, list):
+        pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)]
+        return [Change(path=path, old=_text(edit, "old_string"), new=_text(edit, "new_string")) for edit in pairs]
+    old, new = given.get("old_string"), given.get("new_string", given.get("new_source"))
+    if isinstance(old, str) or isinstance(new, str):
+        return [Change(path=path, old=_known(old), new=_known(new))]
+    return [Change(path=path)]
+
+
+def _known(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _paths(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [path for path in list(value)[:_MOST] if isinstance(path, str)]
+    found = value[:_MOST] if isinstance(value, list) else []
+    return [item["path"] for item in found if isinstance(item, dict) and isinstance(item.get("path"), str)]
+
+
+def is_temporary(path: str) -> bool:
+    """Whether *path* is where people put what they throw away."""
+    return bool(_TEMPORARY.search(path))
+
+
+def is_prose(path: str) -> bool:
+    """Whether *path* is read and not run: ``data/prose.txt``."""
+    return path.lower().endswith(tuple(lines("prose.txt")))
+
+
+def only_looks(old: str | None, new: str | None) -> bool:
+    """Whether a change from *old* to *new* only adds lines that show what happens: ``data/probes.txt``.
+
+    Braces and comments may come with them.
+    """
+    before = {line.strip() for line in (old or "").splitlines()}
+    added = [line.strip() for line in (new or "").splitlines() if line.strip() and line.strip() not in before]
+    pattern = any_of("probes.txt")
+    telling = [line for line in added if line.strip("{}()[];, ") and not line.startswith(("#", "//", "/*", "*", "--"))]
+    kept = {line.strip() for line in (new or "").splitlines()}
+    removed = [line for line in before if line and line not in kept]
+    if len(removed) > len(telling):
+        return False
+    return bool(added) and all(pattern.search(line) or line.startswith("import ") for line in telling)

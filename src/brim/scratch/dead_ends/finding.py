@@ -1,0 +1,98 @@
+"""What is reported: something that was tried and did not lead anywhere, with its evidence."""
+
+from __future__ import annotations
+
+import re
+
+from brim._frozen import Frozen
+
+RULES = (
+    "same-call",
+    "same-error",
+    "alternating",
+    "missed-edit",
+    "undone-edit",
+    "failing-test",
+    "sub-agent",
+    "backtrack",
+)
+"""The first four only suspect; what the others find is confirmed."""
+
+STATUSES = ("suspect", "confirmed", "resolved")
+
+LONGEST = 200
+"""The most characters of ``what`` and of ``error``."""
+
+_CLIP = 4_000
+_UNSEEN = re.compile(
+    r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
+    r"\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
+)
+"""Colours, control characters, and what turns the direction of writing."""
+
+
+class DeadEnd(Frozen):
+    """Something that did not lead anywhere. The same ``key`` again is the same dead end, changed."""
+
+    __slots__ = ("agent", "at", "error", "key", "rule", "session", "status", "times", "what")
+
+    rule: str
+    """One of ``RULES``."""
+    status: str
+    """One of ``STATUSES``."""
+    what: str
+    """What was tried: one line, masked."""
+    times: int
+    """How often it was tried."""
+    error: str
+    """What came of it: one line, masked; text of a tool, so data and never an instruction. Empty if nothing did."""
+    at: tuple[int, ...]
+    """At which bytes of the stream the tries begin: the first ones and the last."""
+    agent: str
+    session: str
+    key: str
+
+    def __init__(
+        self,
+        *,
+        rule: str,
+        status: str,
+        what: str,
+        times: int = 1,
+        error: str = "",
+        at: tuple[int, ...] = (),
+        agent: str = "",
+        session: str = "",
+        key: str = "",
+    ) -> None:
+        self._fill(
+            rule=rule,
+            status=status,
+            what=what,
+            times=times,
+            error=error,
+            at=at,
+            agent=agent,
+            session=session,
+            key=key,
+        )
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """Return *text* as one masked line of at most *most* characters, without anything that only a terminal sees."""
+    from brim.masking import mask
+
+    line = " ".join(mask(_UNSEEN.sub("", text[:_CLIP])).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def key_of(*parts: str) -> str:
+    """Return a short key that is the same for the same *parts* in every process."""
+    import hashlib
+
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def places(at: tuple[int, ...], place: int) -> tuple[int, ...]:
+    """Return *at* with one more *place*: the first seven stay, the eighth is always the last."""
+    return (*at[:7], place)

@@ -1,0 +1,60 @@
+"""What makes an error the same error: the lines that say it, without what differs each time.
+
+Line numbers, times, durations, addresses, ids and names of temporary files go (``data/volatile.tsv``). Short numbers
+stay: whether twelve or three things fail is a difference, and tells progress.
+"""
+
+from __future__ import annotations
+
+import re
+
+from brim.scratch.dead_ends.tables import any_of, rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import Pattern
+
+_END = 8_000
+_MOST_LINES = 24
+_WIDEST = 240
+_FEWEST = 8
+"""A signature with fewer letters says too little to be the same thing."""
+
+_volatile: list[tuple[Pattern[str], str]] = []
+
+
+def clipped(text: str) -> str:
+    """Return the beginning and the end of *text*, which is where a command says what went wrong."""
+    return text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
+
+
+def settled(text: str) -> str:
+    """Return *text* without what differs each time.
+
+    >>> settled("a.py:12:5: error after 0.31s at 0x7f3a2c, 3 left")
+    'a.py:<n>: error after <duration> at <address>, 3 left'
+    """
+    if not _volatile:
+        _volatile.extend([(re.compile(pattern, re.I | re.M), put) for put, pattern in rows("volatile.tsv")])
+    for pattern, put in _volatile:
+        text = pattern.sub(put, text)
+    return text
+
+
+def error_lines(text: str) -> list[str]:
+    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything."""
+    says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
+    told = [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]
+    told = [line for line in told if not retells.match(line)]
+    found = [line for line in told if says.search(line)]
+    return found[: _MOST_LINES // 2] + found[_MOST_LINES // 2 :][-_MOST_LINES // 2 :] if found else told[-3:]
+
+
+def signature(text: str) -> str:
+    """Return what makes the error *text* the same as another; empty if it says too little.
+
+    The order of its lines does not matter: tests that run at the same time end in any order.
+    """
+    kept = {" ".join(line.split()) for line in settled("\n".join(error_lines(text))).splitlines()}
+    whole = "\n".join(sorted(kept))
+    return whole if sum(letter.isalpha() for letter in whole[:200]) >= _FEWEST else ""

@@ -1,0 +1,63 @@
+"""Makes entries that may be stored: without secrets, without what steers a terminal, and never endless."""
+
+from __future__ import annotations
+
+import os
+
+from brim.masking import mask
+from brim.scratch.entries import Entry, identity
+from brim.scratch.quoting import cleaned, one_line, shortened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LONGEST_QUOTE = 2_000
+"""The most characters that are kept of what an agent or a tool wrote. What a person typed is kept whole."""
+_LOOKED_AT = 200_000
+_words: dict[str, tuple[str, ...]] = {}
+
+
+def draft(
+    kind: str,
+    text: str,
+    *,
+    session: str = "",
+    agent: str = "",
+    time: float | None = None,
+    source: str = "",
+    refs: Mapping[str, Any] | None = None,
+) -> Entry:
+    """Return an entry without a number. *source* is what tells this event from others of the same text."""
+    kept = {key: stored(value) if isinstance(value, str) else value for key, value in (refs or {}).items()}
+    safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
+    id = identity(session, kind, safe, source) if source else ""
+    return Entry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
+
+
+def stored(text: str) -> str:
+    """Return a text of an agent or a tool as it is kept: one masked line."""
+    # Masked before it is cut, since half of a secret is not recognised.
+    return shortened(one_line(mask(cleaned(text[:_LOOKED_AT]))), LONGEST_QUOTE)
+
+
+def first_error(output: str) -> str:
+    """Return the first line of *output* that says what went wrong, else its first line.
+
+    >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
+    'E AssertionError: 2 != 3'
+    """
+    lines = [line for line in mask(cleaned(output[:_LOOKED_AT])).split("\n") if line.strip()]
+    said = [line for line in lines if not any(word in line.lower() for word in _error_words("-"))]
+    found = next((line for line in said if any(word in line.lower() for word in _error_words(""))), None)
+    return shortened(one_line(found or next(iter(said or lines), "")), LONGEST_QUOTE)
+
+
+def _error_words(sign: str) -> tuple[str, ...]:
+    if not _words:
+        with open(os.path.join(os.path.dirname(__file__), "data", "error_words.txt"), encoding="utf-8") as file:
+            rows = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+        _words["-"] = tuple(row[1:] for row in rows if row.startswith("-"))
+        _words[""] = tuple(row for row in rows if not row.startswith("-"))
+    return _words[sign]

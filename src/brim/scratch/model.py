@@ -1,0 +1,166 @@
+"""What must survive, while the session runs: taken from its events, and recorded by whoever runs it."""
+
+from __future__ import annotations
+
+from brim.scratch.calls import Calls
+from brim.scratch.drafts import draft
+from brim.scratch.entries import Entry
+from brim.scratch.sentences import sentence
+from brim.scratch.states import States
+from brim.tracking.events import Event, Message, ToolCall, ToolResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+    from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
+    from brim.scratch.view import View
+    from brim.tracking.readers.types import Reader
+
+
+class ScratchModel:
+    """What a job's events say that must survive a compaction; nothing is guessed from prose.
+
+    ``extract`` takes every event of a stream, parsed or typed, and leaves out what does not matter. What is kept has no
+    secrets in it. ``ScratchWriter.write_scratch`` writes it down.
+    """
+
+    def __init__(self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True) -> None:
+        self.job = job
+        self.phase = phase
+        self.session = session
+        self._entries: list[Entry] = []
+        self._ids: set[str] = set()
+        self._calls = Calls()
+        self._states = States()
+        self._finds = find_dead_ends
+        self._detector: DeadEndDetector | None = None
+        self._reader: Reader | None = None
+
+    def extract(self, event: Event | Mapping[str, Any]) -> None:
+        """Take what matters from *event*: a typed one, or any parsed line of any agent. It never raises."""
+        if isinstance(event, Event):
+            self._take(event)
+        elif isinstance(event, dict):
+            for found in self._read(event):
+                self._take(found)
+
+    def record_state_change(self, previous: str, new: str, *, now: float | None = None) -> None:
+        """Record that the work went from one state to another."""
+        self._keep([draft("state", f"{previous} → {new}", session=self.session, time=now)])
+
+    def record_decision(self, text: str, *, now: float | None = None) -> None:
+        """Record what was decided."""
+        self._record("decision", text, now)
+
+    def add_dead_end(self, description: str, *, now: float | None = None) -> None:
+        """Record an approach that failed."""
+        self._record("dead-end", description, now)
+
+    def add_human_input(self, text: str, *, now: float | None = None) -> None:
+        """Record what a person typed, where no event says it."""
+        self._record("human", text, now)
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything so far, in order; entries that no journal holds yet have the number 0."""
+        return tuple(self._entries)
+
+    @property
+    def human_inputs(self) -> list[str]:
+        """What a person typed."""
+        return [entry.text for entry in self._view().of("human")]
+
+    @property
+    def artifacts(self) -> list[str]:
+        """The files that were written or edited, each once, as the calls name them."""
+        return [entry.text for entry in self._view().of("artifact")]
+
+    @property
+    def state_changes(self) -> list[str]:
+        """What changed, one sentence each."""
+        return self._sentences("state")
+
+    @property
+    def decisions(self) -> list[str]:
+        """What was decided, one sentence each."""
+        return self._sentences("decision")
+
+    @property
+    def dead_ends(self) -> list[str]:
+        """What was tried and failed: recorded, or found and confirmed."""
+        return self._sentences("dead-end")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that failed, each with how it ended."""
+        return self._sentences("command")
+
+    def render(self, folder: str = ".context") -> str:
+        """Return the index: at most 200 lines. Entries get their numbers when they are written down."""
+        from brim.scratch.index import render_index
+
+        view = self._view()
+        view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
+        return render_index(view, folder)
+
+    def written(self, at: int, entry: Entry) -> None:
+        """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
+        self._entries[at] = self._entries[at].changed(number=entry.number)
+
+    def _record(self, kind: str, text: str, now: float | None) -> None:
+        if text.strip():
+            self._keep([draft(kind, text, session=self.session, time=now)])
+
+    def _read(self, line: Mapping[str, Any]) -> list[Event]:
+        if self._reader is None:
+            from brim.tracking.readers.detect import AnyReader
+
+            self._reader = AnyReader()
+        return self._reader.events(line)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Message) and event.human and event.text.strip():
+            source = event.id or (f"at {event.time}" if event.time is not None else "")
+            where = {"session": event.session, "agent": event.agent, "time": event.time}
+            self._keep([draft("human", event.text, source=source, **where)])
+        self._keep(self._states.entries(event))
+        if isinstance(event, ToolCall):
+            self._keep(self._calls.called(event))
+        elif isinstance(event, ToolResult) and (call := self._calls.call_of(event)) is not None:
+            self._states.learn_task(call, event)
+            self._keep(self._calls.answered(call, event))
+        if self._finds:
+            self._keep(_dead_end(found, event.time) for found in self._dead_ends(event))
+
+    def _dead_ends(self, event: Event) -> list[DeadEnd]:
+        if self._detector is None:
+            from brim.scratch.dead_ends import DeadEndDetector
+
+            self._detector = DeadEndDetector()
+        return self._detector.update(event)
+
+    def _keep(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            if entry.id and entry.id in self._ids:
+                continue
+            self._ids.add(entry.id)
+            self._entries.append(entry)
+
+    def _view(self) -> View:
+        from brim.scratch.view import View
+
+        return View(self._entries)
+
+    def _sentences(self, kind: str) -> list[str]:
+        return [sentence(entry) if entry.quoted else entry.text for entry in self._view().of(kind)]
+
+
+def _dead_end(found: DeadEnd, time: float | None) -> Entry:
+    """Return the entry of *found*: a suspect and its resolution stay in the journal, a confirmed one is shown."""
+    kind = {"confirmed": "dead-end", "resolved": "resolved"}.get(found.status, "suspect")
+    outcome = f"tried {found.times} times" if found.times > 1 else "did not work"
+    refs = {"outcome": outcome, "output": found.error, "rule": found.rule, "at": list(found.at), "key": found.key}
+    source = f"{found.key} {found.times}"
+    return draft(kind, found.what, session=found.session, agent=found.agent, time=time, source=source, refs=refs)

@@ -1,0 +1,77 @@
+"""What is told about money, each once per limit."""
+
+from __future__ import annotations
+
+from brim.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice
+from brim.spend.limits import ANSWERS
+from brim.spend.money import in_dollars
+
+
+class CostNotice(Notice):
+    """Something about the money of one scope: ``spent`` of ``limit``, in micro-dollars."""
+
+    __slots__ = ()
+
+    scope: str
+    """The scope whose limit it is; empty for a budget without a name."""
+    spent: int
+    limit: int
+
+    @property
+    def _whose(self) -> str:
+        return f"{self.scope}: " if self.scope else ""
+
+
+class CostWarning(CostNotice):
+    """A good part of the limit is spent."""
+
+    __slots__ = ("limit", "scope", "spent")
+
+    kind = COST_WARNING
+
+    def __init__(self, spent: int, limit: int, scope: str = "") -> None:
+        self._fill(spent=spent, limit=limit, scope=scope)
+
+    def __str__(self) -> str:
+        share = f" ({100 * self.spent // self.limit} %)" if self.limit else ""
+        return f"{self._whose}{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent{share}"
+
+
+class CostLimit(CostNotice):
+    """The limit is reached: all of it is spent but what is held back for the wrap-up."""
+
+    __slots__ = ("held", "limit", "scope", "spent", "wanted")
+
+    kind = COST_LIMIT
+
+    held: int
+    """What of the limit is held back for the wrap-up."""
+    wanted: int
+    """What did not fit any more; 0 if the limit was reached by spending."""
+
+    def __init__(self, spent: int, limit: int, scope: str = "", *, held: int = 0, wanted: int = 0) -> None:
+        self._fill(spent=spent, limit=limit, scope=scope, held=held, wanted=wanted)
+
+    def __str__(self) -> str:
+        parts = [f"{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent"]
+        if self.held:
+            parts.append(f"{in_dollars(self.held)} is held back for the wrap-up")
+        if self.wanted:
+            parts.append(f"another {in_dollars(self.wanted)} does not fit")
+        return f"{self._whose}the cost limit is reached: {', '.join(parts)}"
+
+
+class InputRequested(CostNotice):
+    """A person has to answer before anything more is spent. ``answers`` are the words that ``answer`` takes."""
+
+    __slots__ = ("answers", "limit", "scope", "spent")
+
+    kind = INPUT_REQUESTED
+
+    answers: tuple[str, ...]
+
+    def __init__(self, spent: int, limit: int, scope: str = "", *, answers: tuple[str, ...] = ANSWERS) -> None:
+        self._fill(spent=spent, limit=limit, scope=scope, answers=answers)
+
+    def __str__(self) -> str:
+        return f"{self._whose}continue once (+10 %), raise the limit, wrap up, or stop?"

@@ -1,0 +1,189 @@
+"""``Books``: what one transaction reads and writes of the ledger, so that every sum above a spend moves with it."""
+
+from __future__ import annotations
+
+from brim.errors import StoreError
+from brim.spend.ledger import EXPIRED, RESERVED, Reservation, ScopeStatus
+from brim.spend.limits import ASKED, CLOSED, OPEN, STATES, STOPPED, WRAP_UP, Limit
+from brim.spend.notices import CostLimit, CostWarning, InputRequested
+from brim.spend.scope_names import lineage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brim.notices import Notice
+    from brim.store.database import Database
+
+RESERVATION = "SELECT request_id, scope, amount, charged, state, purpose, overrun, lease_end FROM reservations"
+_SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
+
+
+class Scope:
+    """One scope, as it becomes during the transaction."""
+
+    __slots__ = ("is_default", "limit", "name", "reserved", "spent")
+
+    def __init__(self, name: str) -> None:
+        self.name, self.limit = name, Limit()
+        self.is_default, self.spent, self.reserved = True, 0, 0
+
+    @property
+    def taken(self) -> int:
+        """What is spent or reserved."""
+        return self.spent + self.reserved
+
+    def status(self) -> ScopeStatus:
+        """Return how it stands."""
+        limit = self.limit
+        return ScopeStatus(
+            scope=self.name,
+            spent=self.spent,
+            reserved=self.reserved,
+            limit=limit.amount,
+            given=limit.given,
+            held=limit.held,
+            left=limit.room(self.taken, WRAP_UP),
+            state=limit.state,
+            overshoot=0 if limit.amount is None else max(0, self.spent - limit.amount),
+        )
+
+
+class Books:
+    """The scopes and reservations that one transaction touches; ``save`` writes the scopes back."""
+
+    def __init__(self, database: Database, now: float, warn: float) -> None:
+        self._database, self._now, self._warn = database, now, warn
+        self._scopes: dict[str, Scope] = {}
+        self.notices: list[Notice] = []
+        """What is to be told when everything is written."""
+
+    def expire(self) -> None:
+        """Charge every reservation whose lease has ended: its call may have been sent."""
+        ended = f"{RESERVATION} WHERE state = 'open' AND lease_end <= ? ORDER BY lease_end, request_id"
+        for row in self._database.rows(ended, (self._now,)):
+            found = reservation_of(row)
+            self.replace(found, found.changed(state=EXPIRED, charged=found.amount), "expired")
+
+    def scope(self, name: str) -> Scope:
+        """Return the scope *name*; one that is not known yet has no limit and has spent nothing."""
+        if name not in self._scopes:
+            row = self._database.row(f"{_SCOPE} WHERE scope = ?", (name,))
+            self._scopes[name] = scope_of(row, self._database.path) if row else Scope(name)
+        return self._scopes[name]
+
+    def reservation(self, request_id: str) -> Reservation | None:
+        """Return what is known of the request, or None."""
+        row = self._database.row(f"{RESERVATION} WHERE request_id = ?", (request_id,))
+        return reservation_of(row) if row else None
+
+    def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
+        """Write *new* in place of *old*; move the sums of every scope that it counts against."""
+        spent = new.charged - (old.charged if old else 0)
+        reserved = _set_aside(new) - (_set_aside(old) if old else 0)
+        for name in lineage(new.scope):
+            scope = self.scope(name)
+            scope.spent += spent
+            scope.reserved += reserved
+            if spent > 0:
+                self._reached(scope)
+        fields = (new.scope, new.amount, new.charged, new.state, new.purpose, new.overrun, new.lease_end)
+        self._database.run(
+            "INSERT INTO reservations (request_id, scope, amount, charged, state, purpose, overrun, lease_end, made_at) "
+            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (request_id) DO UPDATE SET "
+            "amount = ?3, charged = ?4, state = ?5, overrun = ?7, lease_end = ?8",
+            (new.request_id, *fields, self._now),
+        )
+        if spent:
+            self._database.run(
+                "INSERT INTO spend_entries (time, request_id, scope, kind, amount) VALUES (?, ?, ?, ?, ?)",
+                (self._now, new.request_id, new.scope, kind, spent),
+            )
+
+    def close(self, name: str) -> None:
+        """Admit nothing more in the scope *name*, until a person says so: a request cost more than it had reserved."""
+        scope = self.scope(name)
+        if scope.limit.state == OPEN:
+            self._ask(scope)
+        if scope.limit.state != STOPPED:
+            scope.limit = scope.limit.changed(state=CLOSED)
+
+    def ask(self, name: str, wanted: int) -> None:
+        """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
+        scope = self.scope(name)
+        if scope.limit.state == OPEN:
+            self._ask(scope, wanted)
+            scope.limit = scope.limit.changed(state=ASKED, warned=True)
+
+    def answered(self, scope: Scope, answer: str) -> None:
+        """Note that a person said *answer* about *scope*."""
+        self._database.run(
+            "INSERT INTO spend_answers (time, scope, answer, amount) VALUES (?, ?, ?, ?)",
+            (self._now, scope.name, answer, scope.limit.amount),
+        )
+
+    def save(self) -> None:
+        """Write the scopes."""
+        for scope in self._scopes.values():
+            limit = scope.limit
+            fields = (limit.given, limit.base, limit.amount, scope.is_default, limit.state, limit.warned)
+            self._database.run(
+                "INSERT OR REPLACE INTO spend_scopes "
+                "(scope, given, base, amount, is_default, state, warned, spent, reserved) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (scope.name, *fields, scope.spent, scope.reserved),
+            )
+
+    def _reached(self, scope: Scope) -> None:
+        scope.limit, warn, ask = scope.limit.reached(scope.spent, self._warn)
+        if warn and scope.limit.amount is not None:
+            self.notices.append(CostWarning(scope.spent, scope.limit.amount, scope.name))
+        if ask:
+            self._ask(scope)
+
+    def _ask(self, scope: Scope, wanted: int = 0) -> None:
+        limit = scope.limit
+        if limit.amount is not None:
+            told = CostLimit(scope.spent, limit.amount, scope.name, held=limit.held, wanted=wanted)
+            self.notices += [told, InputRequested(scope.spent, limit.amount, scope.name)]
+
+
+def statuses(database: Database, under: str) -> list[ScopeStatus]:
+    """Return how the scopes stand, by name: all, or *under* and those below it."""
+    if not under:
+        rows = database.rows(f"{_SCOPE} ORDER BY scope")
+    else:  # what is below begins with the name and '/', and '0' is what follows '/'
+        where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
+        rows = database.rows(where, (under,))
+    return [scope_of(row, database.path).status() for row in rows]
+
+
+def scope_of(row: Any, path: str) -> Scope:
+    """Return the scope that *row* holds; raise if it holds none."""
+    name, given, base, amount, is_default, state, warned, spent, reserved = row
+    amounts = [each for each in (given, base, amount) if each is not None]
+    if state not in STATES or not all(type(each) is int and each >= 0 for each in (*amounts, spent, reserved)):
+        raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
+    scope = Scope(name)
+    scope.limit = Limit(given, base=base, amount=amount, state=state, warned=bool(warned))
+    scope.is_default, scope.spent, scope.reserved = bool(is_default), spent, reserved
+    return scope
+
+
+def reservation_of(row: Any) -> Reservation:
+    """Return the reservation that *row* holds."""
+    request_id, scope, amount, charged, state, purpose, overrun, lease_end = row
+    return Reservation(
+        request_id=request_id,
+        scope=scope,
+        amount=amount,
+        charged=charged,
+        state=state,
+        purpose=purpose,
+        overrun=bool(overrun),
+        lease_end=lease_end,
+    )
+
+
+def _set_aside(reservation: Reservation) -> int:
+    return reservation.amount if reservation.state == RESERVED else 0

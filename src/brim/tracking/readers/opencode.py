@@ -1,0 +1,153 @@
+"""opencode: ``opencode run --format json``, and the object that ``opencode export`` writes.
+
+The stream names no model; an export does. ``tokens.input`` is without what was read from or written to a cache, and
+``reasoning`` is counted beside ``output``. A cost of 0 is also written where opencode knows no price: it counts as
+unsaid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from brim.models.usage import Tokens
+from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
+from brim.tracking.readers.declined import refusal_in
+from brim.tracking.readers.fields import count, flag, items, mapping, micro_dollars, text, value
+from brim.tracking.readers.inputs import arguments, named
+from brim.tracking.readers.requests import Ids
+from brim.tracking.readers.times import seconds
+from brim.tracking.readers.tools import tool_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brim.tracking.events import Event
+
+_TYPES = ("step_start", "step_finish", "text", "tool_use", "reasoning", "error")
+_LAST_STEPS = ("stop", "length", "content-filter", "error")
+
+
+def recognises(line: Mapping[str, Any]) -> bool:
+    """Return whether *line* is one of the stream, or an export."""
+    if text(line, "sessionID") and text(line, "type") in _TYPES:
+        return True
+    return bool(text(line, "info", "id")) and isinstance(value(line, "messages"), list)
+
+
+class OpencodeReader:
+    """Reads a stream line by line, or an export as one line."""
+
+    def __init__(self) -> None:
+        self._seen = Ids()
+        self._model = ""
+        self._last = ""
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        if "messages" in line:
+            return self._export(line, at)
+        time = seconds(value(line, "timestamp"))
+        where: dict[str, Any] = {"session": text(line, "sessionID"), "time": time, "at": at}
+        if text(line, "type") == "error":
+            return _error(mapping(line, "error"), where)
+        return self._part(mapping(line, "part"), "assistant", where)
+
+    def _export(self, line: Mapping[str, Any], at: int) -> list[Event]:
+        about = mapping(line, "info")
+        parent = text(about, "parentID")
+        where: dict[str, Any] = {"session": parent or text(about, "id"), "agent": text(about, "id") if parent else ""}
+        where |= {"at": at, "time": seconds(value(about, "time", "created"))}
+        states = (("folder", text(about, "directory")), ("version", text(about, "version")))
+        happened: list[Event] = [StateSeen(name=name, value=now, **where) for name, now in states if now]
+        for message in items(line, "messages"):
+            happened += self._message(mapping(message, "info"), items(message, "parts"), where)
+        return happened
+
+    def _message(self, about: Mapping[str, Any], parts: list[Any], where: dict[str, Any]) -> list[Event]:
+        role = text(about, "role")
+        where = {**where, "time": seconds(value(about, "time", "created"))}
+        happened: list[Event] = []
+        model = text(about, "modelID") or text(about, "model", "modelID")
+        if model and model != self._model:
+            self._model = model
+            happened.append(ModelSeen(model=model, **where))
+        if flag(about, "summary"):
+            role = "summary"
+        for part in parts:
+            happened += self._part(mapping(part), role, where)
+        return happened + (_error(mapping(about, "error"), where) if about.get("error") else [])
+
+    def _part(self, part: Mapping[str, Any], role: str, where: Mapping[str, Any]) -> list[Event]:
+        kind = text(part, "type")
+        if kind == "tool":
+            return self._tool(part, where)
+        id = text(part, "id")
+        if id in self._seen:
+            return []
+        self._seen.add(id)
+        if kind == "step-finish":
+            return self._step(part, where)
+        if kind == "compaction":
+            return [Compaction(trigger="auto" if flag(part, "auto") else "manual", **where)]
+        said = text(part, "text")
+        if kind != "text" or not said:
+            return []
+        self._last = said
+        human = role == "user" and not where.get("agent") and not flag(part, "synthetic")
+        return [Message(role=role or "assistant", text=said, human=human, id=text(part, "messageID"), **where)]
+
+    def _step(self, part: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+        happened: list[Event] = []
+        used = _tokens(mapping(part, "tokens"))
+        if used is not None:
+            cost = micro_dollars(part, "cost") or None
+            happened.append(Usage(tokens=used, model=self._model, request=text(part, "id"), cost=cost, **where))
+        reason = text(part, "reason")
+        if reason in _LAST_STEPS:
+            happened.append(End(reason=reason, error=reason == "error", text=self._last, **where))
+        return happened
+
+    def _tool(self, part: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+        id, name, state = text(part, "callID") or text(part, "id"), text(part, "tool"), mapping(part, "state")
+        happened: list[Event] = []
+        if f"call:{id}" not in self._seen:
+            self._seen.add(f"call:{id}")
+            tool = tool_of(name)
+            given = named(tool, arguments(value(state, "input")))
+            happened.append(ToolCall(id=id, name=name, tool=tool, input=given, **where))
+        if text(state, "status") in ("completed", "error") and f"result:{id}" not in self._seen:
+            self._seen.add(f"result:{id}")
+            happened.append(_result(id, state, where))
+        return happened
+
+
+def _result(id: str, state: Mapping[str, Any], where: Mapping[str, Any]) -> ToolResult:
+    failed = text(state, "status") == "error"
+    said = text(state, "error") if failed else text(state, "output")
+    code = value(state, "metadata", "exit")
+    refusal = refusal_in(said) if failed else ""
+    failed = failed or (type(code) is int and code != 0)
+    return ToolResult(
+        id=id,
+        text=said,
+        error=failed,
+        refusal=refusal,
+        detail=value(state, "metadata"),
+        **{**where, "time": seconds(value(state, "time", "end")) or where["time"]},
+    )
+
+
+def _error(error: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+    said = text(error, "data", "message") or text(error, "message") or text(error, "name")
+    return (
+        [Message(role="error", text=said, **where), End(reason="error", error=True, text=said, **where)] if said else []
+    )
+
+
+def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:
+    prompt, read, written = count(tokens, "input"), count(tokens, "cache", "read"), count(tokens, "cache", "write")
+    output = count(tokens, "output") + count(tokens, "reasoning")
+    if not prompt + read + written + output:
+        return None
+    return Tokens(input=prompt, cache_read=read, cache_write_5m=written, output=output)
