@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brim.errors import StoreError
-from brim.store import open_store
+from brim.store import open_ledger, open_store
 from brim.store.opening import APPLICATION, MIGRATIONS, VERSION, open_database, statements, version_of
 from tests.store.making import behavior, raw
 
@@ -27,7 +27,7 @@ def made(path: Path) -> None:
         store.put(behavior(), event="learned", now=1.0)
 
 
-def test_a_version_1_file_is_read_by_this_version(path: Path) -> None:
+def make_version_1(path: Path) -> None:
     path.parent.mkdir()
     connection = raw(path)
     for statement in statements(os.path.join(MIGRATIONS, "0001.sql")) + statements(str(VERSION_1)):
@@ -35,6 +35,10 @@ def test_a_version_1_file_is_read_by_this_version(path: Path) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION}")
     connection.execute("PRAGMA user_version = 1")
     connection.close()
+
+
+def test_a_version_1_file_is_read_by_this_version(path: Path) -> None:
+    make_version_1(path)
     with open_store(str(path)) as store:
         assert version_of(store.database) == VERSION
         (one, two) = store.behaviors()
@@ -52,10 +56,25 @@ def test_a_version_1_file_is_read_by_this_version(path: Path) -> None:
         assert store.check() == []
 
 
-def migrations(folder: Path, second: str) -> str:
-    folder.mkdir()
-    shutil.copy(os.path.join(MIGRATIONS, "0001.sql"), folder)
-    (folder / "0002.sql").write_text(second)
+def test_a_version_1_file_becomes_a_ledger_and_keeps_what_it_holds(path: Path) -> None:
+    make_version_1(path)
+    with pytest.raises(StoreError) as caught:
+        open_ledger(str(path), migrate=False)
+    assert caught.value.reason == "older"
+    with open_ledger(str(path)) as ledger:
+        ledger.settle(ledger.reserve("shop", 100), 90)
+    with open_store(str(path), migrate=False) as store:
+        assert len(store.behaviors()) == 2
+        assert len(store.events()) == 2
+        assert store.check() == []
+
+
+NEXT = VERSION + 1
+
+
+def migrations(folder: Path, next: str) -> str:
+    shutil.copytree(MIGRATIONS, folder)
+    (folder / f"{NEXT:04}.sql").write_text(next)
     return str(folder)
 
 
@@ -65,10 +84,10 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_what_it_holds(path: Path,
         tmp_path / "newer", "-- a note\nALTER TABLE sessions ADD COLUMN more TEXT;\nCREATE TABLE more (a);\n"
     )
     with pytest.raises(StoreError) as caught:
-        open_database(str(path), migrate=False, migrations=newer, version=2)
+        open_database(str(path), migrate=False, migrations=newer, version=NEXT)
     assert caught.value.reason == "older"
-    database = open_database(str(path), migrations=newer, version=2)
-    assert version_of(database) == 2
+    database = open_database(str(path), migrations=newer, version=NEXT)
+    assert version_of(database) == NEXT
     assert database.rows("SELECT * FROM more") == []
     assert database.row("SELECT name FROM behaviors") == ("use-uv",)
     database.close()
@@ -78,7 +97,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path, tmp_path: 
     made(path)
     bad = migrations(tmp_path / "bad", "CREATE TABLE more (a);\nDROP TABLE behaviors;\nCREATE TABLE events (a);\n")
     with pytest.raises(StoreError, match="events already exists"):
-        open_database(str(path), migrations=bad, version=2)
+        open_database(str(path), migrations=bad, version=NEXT)
     with open_store(str(path)) as store:
         assert store.get("b1") == behavior()
         assert store.database.rows("SELECT name FROM sqlite_master WHERE name = 'more'") == []

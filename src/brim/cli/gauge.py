@@ -24,6 +24,7 @@ MOST_ROWS = 6
 _NAMES = 11
 """Columns of the names on the left."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_SHORTEST_BAR, _LONGEST_BAR = 8, 40
 
 
 def draw(reading: Reading, width: int) -> list[str]:
@@ -104,16 +105,15 @@ def _bar(reading: Reading, width: int) -> str:
 def _marks(reading: Reading, width: int) -> str:
     """Return the line below the bar: a pointer to each threshold, named on its outer side if there is room."""
     mark = symbols("▲", "^")
-    warn, compact = (_column(reading[key], width) for key in ("warn_threshold", "compact_threshold"))
+    thresholds = (("warn", reading["warn_threshold"]), ("compact", reading["compact_threshold"]))
+    columns = [_column(share, width) for _, share in thresholds]
     cells = [" "] * width
-    for at, key, word, before in (
-        (warn, "warn_threshold", "warn", True),
-        (compact, "compact_threshold", "compact", False),
-    ):
+    for at, (word, share) in zip(columns, thresholds, strict=True):
         cells[at] = mark
-        for label in (f"{word} {percent(reading[key])}", percent(reading[key]), ""):
+        before = word == "warn"
+        for label in (f"{word} {percent(share)}", percent(share)):
             start = at - 1 - len(label) if before else at + 2
-            if label and start >= 0 and start + len(label) <= width and (before or warn < compact):
+            if start >= 0 and start + len(label) <= width and (before or columns[0] < at):
                 cells[start : start + len(label)] = label
                 break
     return paint("".join(cells).rstrip(), "faint")
@@ -128,7 +128,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     if reading["cost"] or reading["unpriced"]:
         sections.append(("cost", [_cost(reading)]))
     if reading["used_tokens"]:
-        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of the prompts was read from it"]))
+        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of all prompts was read from it"]))
     if reading["filling"] and reading["used_tokens"]:
         sections.append(("filled by", _filling(reading, width - _NAMES)))
     if reading["agents"]:
@@ -143,7 +143,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
 def _window(reading: Reading) -> str:
     others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
     said = SOURCES.get(reading["window_source"], reading["window_source"])
-    return f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})"
+    return printable(f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})")
 
 
 def _cost(reading: Reading, *, short: bool = False) -> str:
@@ -152,7 +152,7 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
     if unpriced:
         return f"{text} and what {printable(unpriced)} costs: no price is known"
     if reading["unattributed"] and not short:
-        return f"{text}, of that {dollars(reading['unattributed'])} for requests that no line shows"
+        return f"{text} ({dollars(reading['unattributed'])} of it for what no line shows)"
     return text
 
 
@@ -160,29 +160,35 @@ def _filling(reading: Reading, width: int) -> list[str]:
     """Return what fills the window, the largest first, each with a bar if there is room for one."""
     items = sorted(reading["filling"].items(), key=lambda item: (-item[1], item[0]))
     items = [(printable(name), tokens) for name, tokens in items if tokens > 0]
+    if not items:
+        return []
     if len(items) > MOST_ROWS:
         rest = items[MOST_ROWS - 1 :]
-        items = [*items[: MOST_ROWS - 1], (f"{len(rest)} others", sum(tokens for _, tokens in rest))]
+        items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    rows = [(name, f"{tokens:,}", percent(tokens / whole), tokens / whole) for name, tokens in items]
-    widths = [max((width_of(row[at]) for row in rows), default=0) for at in range(3)]  # type: ignore[arg-type]
+    shares = [percent(tokens / whole) if tokens * 200 >= whole else "< 1 %" for _, tokens in items]
+    names, numbers, parts = (
+        max(map(width_of, column)) for column in ([name for name, _ in items], [f"{t:,}" for _, t in items], shares)
+    )
+    room = width - names - numbers - parts - 6
     lines = []
-    for name, tokens, part, share in rows:
-        text = f"{name}{' ' * (widths[0] - width_of(name))}  {tokens:>{widths[1]}}  {part:>{widths[2]}}"
-        room = width - width_of(text) - 2
-        if room >= 8:
-            text += "  " + symbols("█", "#") * round(share * min(room, 40))
-        lines.append(text.rstrip())
+    for (name, tokens), share in zip(items, shares, strict=True):
+        if room < 0:
+            lines.append(f"{share:>{parts}}  {name}")
+            continue
+        bar = symbols("█", "#") * round(tokens / whole * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else ""
+        padded = name + " " * (names - width_of(name))
+        lines.append(f"{padded}  {tokens:>{numbers},}  {share:>{parts}}  {bar}".rstrip())
     return lines
 
 
 def _agents(reading: Reading) -> list[str]:
     shown = reading["agents"][-MOST_ROWS:]
+    widest = max(len(f"{agent['used_tokens']:,}") for agent in shown)
     rows = []
     for agent in shown:
-        window = agent["context_window"]
-        of = f" of {window:,}  {percent(agent['used_tokens'] / window)}" if window else ""
-        rows.append(f"{printable(agent['id'][:8])}  {printable(agent['model'])}  {agent['used_tokens']:,}{of}")
+        full = f"{agent['used_tokens']:>{widest},}  {percent(agent['utilization']):>5} of {agent['context_window']:,}"
+        rows.append(f"{full}  {printable(agent['model'])}  {printable(agent['id'][:8])}")
     hidden = len(reading["agents"]) - len(shown)
     return [f"{hidden} earlier ones", *rows] if hidden else rows
 

@@ -8,42 +8,70 @@ from __future__ import annotations
 import os
 
 from brim.errors import BrimError
+from brim.tracking.events import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.store.store import Store
+    from brim.tokens.calibrate import Calibration
+    from brim.tracking.calibrating import Calibrator
     from brim.tracking.events import Event
+
+_PATIENCE = 0.5
+"""Seconds to wait for another writer: nobody should see the gauge stand still for it."""
 
 
 class Memory:
-    """The user's store, opened when there is something to read or to keep. A store is made only to keep something."""
+    """The user's store. It is made only when there is something to keep, and asked no more once it has failed."""
 
     def __init__(self, folder: str) -> None:
         self._path = os.path.join(folder, "brim.db")
         self._store: Store | None = None
         self._failed = False
         self._known: set[tuple[str, int]] = set()
-        if os.path.exists(self._path) and (store := self._open()) is not None:
+        self._calibrator: Calibrator | None = None
+        self._models: set[str] = set()
+        if (store := self._open(make=False)) is not None:
             from brim.models.reported import remember_in
 
             remember_in(store.windows)
 
     def window(self, model: str, tokens: int) -> None:
         """Keep that *model* has a window of *tokens*, unless the table or the store says so already."""
-        if (model, tokens) in self._known or not model or tokens < 1:
+        if not model or tokens < 1 or (model, tokens) in self._known:
             return
         self._known.add((model, tokens))
         from brim.models.light import lookup
         from brim.models.reported import report_window
 
         try:
-            if lookup(model).context_window != tokens and (store := self._open()) is not None:
+            if lookup(model).context_window != tokens and (store := self._open(make=True)) is not None:
                 report_window(model, tokens, store.windows)
         except BrimError:
             self._failed = True
 
     def calibrate(self, event: Event) -> None:
-        """Learn from *event* how many tokens the model makes of a text."""
+        """Learn from *event* how many tokens a model without a public vocabulary makes of a text."""
+        if self._failed:
+            return
+        if isinstance(event, Usage) and not event.agent and event.model not in self._models:
+            self._models.add(event.model)
+            self._begin_to_calibrate(event.model)
+        if self._calibrator is not None:
+            try:
+                self._calibrator.update(event)
+            except BrimError:
+                self._failed = True
+
+    def get(self, model: str, /) -> Calibration | None:
+        """Return what is known about *model*'s ratio; with ``put``, this is a ``CalibrationStore``."""
+        store = self._open(make=False)
+        return store.calibrations.get(model) if store is not None else None
+
+    def put(self, model: str, calibration: Calibration, /) -> None:
+        """Keep *calibration* for *model*."""
+        if (store := self._open(make=True)) is not None:
+            store.calibrations.put(model, calibration)
 
     def close(self) -> None:
         """Close the store."""
@@ -54,12 +82,23 @@ class Memory:
             self._store.close()
             self._store = None
 
-    def _open(self) -> Store | None:
-        if self._store is None and not self._failed:
+    def _begin_to_calibrate(self, model: str) -> None:
+        from brim.tokens.counters import counter_for
+        from brim.tracking.calibrating import Calibrator
+
+        try:
+            counter = counter_for(model, calibrations=self)
+        except BrimError:
+            self._failed = True
+            return
+        self._calibrator = Calibrator(counter, self) if hasattr(counter, "ratio") else None
+
+    def _open(self, *, make: bool) -> Store | None:
+        if self._store is None and not self._failed and (make or os.path.exists(self._path)):
             from brim.store.store import open_store
 
             try:
-                self._store = open_store(self._path, timeout=0.5)
+                self._store = open_store(self._path, timeout=_PATIENCE)
             except BrimError:
                 self._failed = True
         return self._store

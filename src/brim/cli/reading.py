@@ -13,12 +13,13 @@ if TYPE_CHECKING:
         text: str
 
     class AgentReading(TypedDict):
-        """The window of a sub-agent; its size is 0 where it is not known."""
+        """The window of a sub-agent."""
 
         id: str
         model: str
         used_tokens: int
         context_window: int
+        utilization: float
 
     class Reading(TypedDict):
         """One object of ``brim watch --json``; docs/tracking.md says what each key means."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from brim.cli.reading import SCHEMA
-from brim.models.light import lookup
 from brim.spend.meter import SpendMeter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, ModelSeen, RunTotal
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from brim.config import Config
     from brim.notices import Notice
     from brim.tracking.events import Event
+    from brim.tracking.filling import Filling
+    from brim.tracking.gauge import AgentWindow
 
 
 class Watch:
@@ -82,10 +83,10 @@ class Watch:
             "cache_creation_input_tokens": budget.cache_creation_input_tokens,
             "cache_read_input_tokens": budget.cache_read_input_tokens,
             "output_tokens": budget.output_tokens,
-            "cache_hit_share": budget.cache_hit_share,
+            "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
-            "filling": dict(budget.filling),
-            "agents": [_agent(id, window.model, window.used_tokens) for id, window in budget.agents.items()],
+            "filling": _filling(budget.filling),
+            "agents": [_agent(id, agent) for id, agent in budget.agents.items()],
             "compactions": budget.compactions,
             "cost": meter.total,
             "unattributed": meter.unattributed,
@@ -105,10 +106,16 @@ class Watch:
                 self._memory.window(model, tokens)
 
 
-def _agent(id: str, model: str, used: int) -> AgentReading:
+def _agent(id: str, agent: AgentWindow) -> AgentReading:
     return {
         "id": id,
-        "model": model,
-        "used_tokens": used,
-        "context_window": lookup(model).context_window if model else 0,
+        "model": agent.model,
+        "used_tokens": agent.used_tokens,
+        "context_window": agent.window.tokens,
+        "utilization": round(agent.utilization, 6),
     }
+
+
+def _filling(filling: Filling) -> dict[str, int]:
+    """Return the tokens of each part by its name: a category, or for results the tool's."""
+    return {f"{part.name} results" if part.name else part.category: part.tokens for part in filling.parts}

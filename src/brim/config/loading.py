@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from brim.config.setting import Setting
+
 DEFAULT = "default"
 """The origin of a value that nobody set."""
+
+LOWERED = {setting.key: setting for setting in SETTINGS if setting.lowers}
+"""What a project's file can only make stricter."""
 
 Value = namedtuple("Value", ("value", "origin"))
 """A setting's value and where it was set: a flag, a variable, ``FILE:LINE``, the setting it follows, or ``default``."""
@@ -59,10 +64,10 @@ def load(
 
 
 def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return what the files set, the weaker first in *paths*, and ``FILE:LINE`` of every key in them."""
+    """Return what the files set, and ``FILE:LINE`` of every key in them. Of *paths* the user's own comes first."""
     values: dict[str, Value] = {}
     lines: dict[str, str] = {}
-    for path in paths:
+    for at, path in enumerate(paths):
         if path not in drafts and not os.path.exists(path):
             continue
         from brim.config.reading import read_settings, read_text
@@ -70,10 +75,18 @@ def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[st
         found, places = read_settings(drafts[path] if path in drafts else read_text(path), path)
         lines.update(places)
         for key, (value, origin) in found.items():
+            if at and key in LOWERED and not _lowers(LOWERED[key], value, values):
+                continue
             # Each file may name models of its own; one model that both name is the stronger file's, whole.
             weaker = values[key].value if key == "models" and key in values else {}
             values[key] = Value(weaker | value if key == "models" else value, origin)
     return values, lines
+
+
+def _lowers(setting: Setting, value: object, values: Mapping[str, Value]) -> bool:
+    """Whether a project's *value* is stricter than what the user has set, or than the default."""
+    own = values.get(setting.key)
+    return setting.is_lower(value, setting.default if own is None else own.value)
 
 
 def in_force(

@@ -30,7 +30,8 @@ class Setting:
 
     *none* says what no value means (``unlimited``); if it is empty, there must be a value. Of the *variables* the first
     that is set counts. A setting that *follows* another one takes its value if that was set and is greater than the
-    default, and this one was not set itself.
+    default, and this one was not set itself. What *lowers* can be made stricter by a project's file, and nothing else:
+    a cloned repository must not spend somebody's money. No value is the highest, the first choice the lowest.
     """
 
     __slots__ = (
@@ -42,6 +43,7 @@ class Setting:
         "key",
         "kind",
         "least",
+        "lowers",
         "most",
         "none",
         "variables",
@@ -61,12 +63,13 @@ class Setting:
         most: float | None = None,
         none: str = "",
         follows: str = "",
+        lowers: bool = False,
     ) -> None:
         self.key, self.kind, self.default, self.help = key, kind, default, help
         self.variables = (f"BRIM_{key.replace('.', '_').upper()}",) if variables is None else variables
         self.flag = flag or f"--{key.rpartition('.')[2].replace('_', '-')}"
         self.choices, self.least, self.most = choices, least, most
-        self.none, self.follows = none, follows
+        self.none, self.follows, self.lowers = none, follows, lowers
 
     def checked(self, value: object) -> Any:
         """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
@@ -94,6 +97,14 @@ class Setting:
                 raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(text)}") from None
             return self.checked(number)
         return self.checked(text)
+
+    def is_lower(self, value: Any, than: Any) -> bool:
+        """Whether *value* is stricter than another value of this setting."""
+        if value is None or than is None:
+            return value is not None and than is None
+        if self.choices:
+            return self.choices.index(value) < self.choices.index(than)
+        return bool(value < than)
 
     def shown(self, value: object) -> str:
         """Return *value* for a person to read, so that ``parsed`` takes it back."""

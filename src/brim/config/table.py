@@ -11,6 +11,7 @@ MODES = ("auto", "approximate", "exact", "api")
 """The same as ``brim.tokens.MODES``, which stands above this file."""
 STRATEGIES = ("lowest-first", "level", "optimal")
 FORMATS = ("markdown", "xml", "plain")
+UNKNOWN_PRICES = ("refuse", "allow")
 
 UNLIMITED = "unlimited"
 BUDGET_FLAG = "--token-budget"
@@ -122,6 +123,25 @@ SETTINGS = (
         "tokens of the window, whatever the agent and the table say",
         least=1,
         none="auto",
+    ),
+    Setting(
+        "spend.limit",
+        "number",
+        None,
+        "USD that a project may spend where 'brim spend limit' has set nothing",
+        least=0,
+        most=1e9,
+        none=UNLIMITED,
+        lowers=True,
+    ),
+    Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", least=0, most=1, lowers=True),
+    Setting(
+        "spend.unknown_price",
+        "text",
+        "refuse",
+        "what to do with a request whose price is not known",
+        choices=UNKNOWN_PRICES,
+        lowers=True,
     ),
     _share("behaviors.near_duplicate", 0.8, "similarity from which two texts are one behavior"),
     _tokens("memory.max_working_memory_tokens", 100_000, "all sections of a working memory, and the response"),

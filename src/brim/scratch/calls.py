@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from brim.scratch.entries import Entry
 
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
-_EXIT = re.compile(r"\s{0,9}(?:Error: )?(?:Command failed with )?exit(?:ed with)? (?:code|status):? (-?\d{1,9})", re.IGNORECASE)
+_EXIT = re.compile(
+    r"\s{0,9}(?:Error: )?(?:Command failed with )?exit(?:ed with)? (?:code|status):? (-?\d{1,9})", re.IGNORECASE
+)
 _SAID = re.compile(r"the user said:\s*", re.IGNORECASE)
 _MOST_OPEN = 10_000
 
@@ -61,9 +63,12 @@ class Calls:
         if call.tool == "question":
             return found + _answers(call, result, failed, where)
         if call.tool == "plan" and changed_plan(call):
-            return found + [_plan(call, result, failed, where)]
+            return [*found, _plan(call, result, failed, where)]
         if result.refusal == "permission":
-            return [*found, draft("decision", _named(call), refs={"noun": "call", "outcome": _refused(result)}, **where)]
+            return [
+                *found,
+                draft("decision", _named(call), refs={"noun": "call", "outcome": _refused(result)}, **where),
+            ]
         command = call.input.get("command")
         if call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
             refs = {"outcome": _ended(result), "output": first_error(result.text)}
@@ -124,7 +129,11 @@ def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, 
 
 def _questions(call: ToolCall) -> list[str]:
     given = call.input.get("questions")
-    texts = [each.get("question") if isinstance(each, Mapping) else each for each in given] if isinstance(given, list) else []
+    texts = (
+        [each.get("question") if isinstance(each, Mapping) else each for each in given]
+        if isinstance(given, list)
+        else []
+    )
     return [text for text in (*texts, call.input.get("question")) if isinstance(text, str)]
 
 
@@ -137,7 +146,9 @@ def _joined(answer: object) -> str:
 def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> Entry:
     text = call.input.get("plan")
     about = text if isinstance(text, str) and text.strip() else call.name
-    return draft("decision", about, refs={"noun": "plan", "outcome": _refused(result) if failed else "accepted"}, **where)
+    return draft(
+        "decision", about, refs={"noun": "plan", "outcome": _refused(result) if failed else "accepted"}, **where
+    )
 
 
 def _refused(result: ToolResult, word: str = "refused") -> str:

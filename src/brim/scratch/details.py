@@ -22,7 +22,9 @@ _LABELS = {
 
 def render_details(section: Section, entries: Iterable[Entry]) -> str:
     """Return the text of the file of *section*."""
-    blocks = [f"# {section.title}\n\n{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost.\n"]
+    blocks = [
+        f"# {section.title}\n\n{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost.\n"
+    ]
     blocks += [f"## {_heading(entry)}\n\n{_body(entry)}\n" for entry in entries]
     return "\n".join(blocks)
 

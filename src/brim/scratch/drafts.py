@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-LONGEST_QUOTE = 2_000
-"""The most characters that are kept of what an agent or a tool wrote. What a person typed is kept whole."""
+LONGEST_QUOTE = 20_000
+LONGEST_OUTPUT = 2_000
+"""The most characters that are kept of what an agent wrote and a tool printed. What a person typed is kept whole."""
 _LOOKED_AT = 200_000
 _words: dict[str, tuple[str, ...]] = {}
 
@@ -30,16 +31,18 @@ def draft(
     refs: Mapping[str, Any] | None = None,
 ) -> Entry:
     """Return an entry without a number. *source* is what tells this event from others of the same text."""
-    kept = {key: stored(value) if isinstance(value, str) else value for key, value in (refs or {}).items()}
+    kept = {key: mask(cleaned(value)) if isinstance(value, str) else value for key, value in (refs or {}).items()}
+    if "output" in kept:
+        kept["output"] = stored(kept["output"], LONGEST_OUTPUT)
     safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
     id = identity(session, kind, safe, source) if source else ""
     return Entry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
 
 
-def stored(text: str) -> str:
+def stored(text: str, most: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as it is kept: one masked line."""
     # Masked before it is cut, since half of a secret is not recognised.
-    return shortened(one_line(mask(cleaned(text[:_LOOKED_AT]))), LONGEST_QUOTE)
+    return shortened(one_line(mask(cleaned(_beginning(text)))), most)
 
 
 def first_error(output: str) -> str:
@@ -48,10 +51,18 @@ def first_error(output: str) -> str:
     >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
     'E AssertionError: 2 != 3'
     """
-    lines = [line for line in mask(cleaned(output[:_LOOKED_AT])).split("\n") if line.strip()]
+    lines = [line for line in mask(cleaned(_beginning(output))).split("\n") if line.strip()]
     said = [line for line in lines if not any(word in line.lower() for word in _error_words("-"))]
     found = next((line for line in said if any(word in line.lower() for word in _error_words(""))), None)
-    return shortened(one_line(found or next(iter(said or lines), "")), LONGEST_QUOTE)
+    return shortened(one_line(found or next(iter(said or lines), "")), LONGEST_OUTPUT)
+
+
+def _beginning(text: str) -> str:
+    """Return as much of *text* as is looked at: whole lines, since a secret is not recognised by its half."""
+    if len(text) <= _LOOKED_AT:
+        return text
+    cut = text.rfind("\n", 0, _LOOKED_AT)
+    return text[:cut] if cut > 0 else text[: _LOOKED_AT // 2]
 
 
 def _error_words(sign: str) -> tuple[str, ...]:

@@ -123,8 +123,8 @@ class ScratchModel:
     def _take(self, event: Event) -> None:
         if isinstance(event, Message) and event.human and event.text.strip():
             source = event.id or (f"at {event.time}" if event.time is not None else "")
-            where = {"session": event.session, "agent": event.agent, "time": event.time}
-            self._keep([draft("human", event.text, source=source, **where)])
+            session, agent, time = event.session, event.agent, event.time
+            self._keep([draft("human", event.text, source=source, session=session, agent=agent, time=time)])
         self._keep(self._states.entries(event))
         if isinstance(event, ToolCall):
             self._keep(self._calls.called(event))

@@ -12,6 +12,8 @@ from brim.tracking.events import ModelSeen, StateSeen, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brim.scratch.entries import Entry
     from brim.tracking.events import Event
 
@@ -56,7 +58,9 @@ class States:
         return [draft("state", f"{name}: {before} → {now}", session=event.session, time=event.time, source=source)]
 
     def _todos(self, call: ToolCall) -> list[Entry]:
-        given = next((found for key in ("todos", "items", "plan") if isinstance(found := call.input.get(key), list)), [])
+        given = next(
+            (found for key in ("todos", "items", "plan") if isinstance(found := call.input.get(key), list)), []
+        )
         changes = [change for item in given if isinstance(item, Mapping) and (change := self._todo(call, item))]
         task, status = call.input.get("taskId"), call.input.get("status")
         if isinstance(task, str | int) and isinstance(status, str):
@@ -86,8 +90,8 @@ class States:
 
 def _todo_entry(call: ToolCall, label: str, before: str | None, now: str) -> Entry:
     refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
-    where = {"session": call.session, "agent": call.agent, "source": f"{_source(call)} {now}"}
-    return draft("state", label, time=call.time, refs=refs, **where)
+    source = f"{_source(call)} {now}" if _source(call) else ""
+    return draft("state", label, session=call.session, agent=call.agent, time=call.time, source=source, refs=refs)
 
 
 def _source(event: Event) -> str:
@@ -96,6 +100,6 @@ def _source(event: Event) -> str:
     return id if id else f"at {event.time}" if event.time is not None else ""
 
 
-def _bound(known: dict[tuple[str, ...], str] | dict[tuple[str, str, str], str] | dict[tuple[str, str], str]) -> None:
+def _bound(known: dict[Any, str]) -> None:
     while len(known) > _MOST:
-        del known[next(iter(known))]  # type: ignore[arg-type]
+        del known[next(iter(known))]

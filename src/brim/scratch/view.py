@@ -6,7 +6,7 @@ from brim.scratch.entries import SECTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from brim.scratch.entries import Entry
 
@@ -23,16 +23,23 @@ class View:
         for entry in entries:
             if entry.kind == "job":
                 self.job, self.phase = entry.text, str(entry.refs.get("phase", ""))
-            elif entry.kind in self._kinds and not (entry.id and entry.id in gone):
+            elif entry.kind in self._kinds and (entry.session, entry.id) not in gone:
                 self._kinds[entry.kind].append(entry)
-        newest = {artifact.text: artifact for artifact in self._kinds["artifact"]}
-        self._kinds["artifact"] = [each for each in self._kinds["artifact"] if newest[each.text] is each]
+        self._kinds["artifact"] = _newest(self._kinds["artifact"], lambda entry: entry.text)
+        self._kinds["dead-end"] = _newest(self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or ""))
 
     def of(self, kind: str) -> list[Entry]:
         """Return the entries of *kind*, oldest first."""
         return self._kinds.get(kind, [])
 
 
-def withdrawn(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return what takes an entry back, by the id of that entry."""
-    return {str(entry.refs.get("of", "")): entry for entry in entries if entry.kind == "withdrawn"}
+def _newest(entries: list[Entry], key: Callable[[Entry], str]) -> list[Entry]:
+    """Return the last of *entries* for each *key*, and all that have none."""
+    newest = {key(entry): entry for entry in entries}
+    return [entry for entry in entries if not key(entry) or newest[key(entry)] is entry]
+
+
+def withdrawn(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+    """Return what takes an entry back, by the session and id of that entry."""
+    taken = [entry for entry in entries if entry.kind == "withdrawn" and entry.refs.get("of")]
+    return {(entry.session, str(entry.refs["of"])): entry for entry in taken}

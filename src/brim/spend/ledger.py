@@ -27,6 +27,10 @@ RESERVATION_STATES = (RESERVED, SETTLED, RELEASED, EXPIRED)
 """``expired``: the lease ended and nobody settled, so it is charged in full; a later ``settle`` corrects that."""
 
 
+RECORDED = "recorded"
+"""The purpose of a spend that was not reserved."""
+
+
 class Reservation(Frozen):
     """What was set aside for one request, and what became of it. Amounts are micro-dollars."""
 
@@ -43,7 +47,7 @@ class Reservation(Frozen):
     lease_end: float
     """When it is charged in full unless it is settled or released before; seconds since 1970."""
     purpose: str
-    """``wrap_up`` if it may take what is held back for that; else empty."""
+    """``wrap_up`` if it may take what is held back for that, ``recorded`` if nobody stood before it; else empty."""
     overrun: bool
     """Whether the request cost more than was set aside for it."""
 

@@ -84,12 +84,13 @@ class SpendMeter:
         session = self._sessions.setdefault(event.session, _Session())
         if event.time is not None:
             session.latest = max(event.time, session.latest or event.time)
-        touched = {event.session, *request.sessions}
+        touched = self._touched(event.session, *request.sessions)
         before = self._sum(touched)
         if event.session not in request.sessions:
-            for other in request.sessions:
-                if event.session not in self._sessions[other].kin:
-                    session.kin.add(other)
+            for name, other in request.sessions.items():
+                if event.session not in other.kin:
+                    session.kin.add(name)
+                    other.heirs.add(event.session)
             request.sessions[event.session] = session
             session.show(request, event.time)
         self._price(request, event)
@@ -126,9 +127,10 @@ class SpendMeter:
         session = self._sessions.setdefault(event.session, _Session())
         if total is None or total <= session.reported:
             return 0
-        before = self._unattributed(event.session)
+        touched = self._touched(event.session)
+        before = self._sum(touched)
         session.settle(total, event.time)
-        return self._unattributed(event.session) - before
+        return self._sum(touched) - before
 
     @property
     def _list(self) -> Prices:
@@ -137,6 +139,10 @@ class SpendMeter:
 
             self._prices = PriceList()
         return self._prices
+
+    def _touched(self, *sessions: str) -> set[str]:
+        """Return the sessions whose difference depends on one of *sessions*."""
+        return set(sessions).union(*(self._sessions[name].heirs for name in sessions))
 
     def _sum(self, sessions: set[str]) -> int:
         return self._known + sum(self._unattributed(name) for name in sessions)
@@ -163,7 +169,7 @@ class _Request:
 class _Session:
     """What is known of one session: its client's total, and which of its requests are in that."""
 
-    __slots__ = ("after", "before", "kin", "latest", "mark", "reported")
+    __slots__ = ("after", "before", "heirs", "kin", "latest", "mark", "reported")
 
     def __init__(self) -> None:
         self.reported = 0
@@ -178,6 +184,8 @@ class _Session:
         """The time of the latest request."""
         self.kin: set[str] = set()
         """Sessions whose requests this one showed too: it goes on from them, and may have taken over their total."""
+        self.heirs: set[str] = set()
+        """Those that go on from this one."""
 
     @property
     def difference(self) -> int:

@@ -5,8 +5,9 @@ believe, ``database`` is one file opened, ``opening`` tells files of other progr
 ``migrations``. ``rows``, ``triggers``, ``costs`` and ``events`` are how things lie in it, ``writing`` and ``source``
 how behaviors get in and how activation gets at them, ``remembered`` and ``sessions`` what else is kept. ``store`` is
 all of that for one file. ``precedence`` says what counts of two, and ``scopes`` is both files as one; ``model_costs``
-and ``together`` are what injection reads from them and writes back. ``trust`` says which projects may steer,
-``backup`` keeps copies, ``project`` reads what a project is.
+and ``together`` are what injection reads from them and writes back. ``ledger`` is money in the same file, through
+``books``, found by ``ledger_address``. ``trust`` says which projects may steer, ``backup`` keeps copies, ``project``
+reads what a project is.
 """
 
 from __future__ import annotations
@@ -16,17 +17,20 @@ from brim._lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.store.events import Event
+    from brim.store.ledger import SqliteLedger, open_ledger
     from brim.store.scopes import Scopes, open_scopes
     from brim.store.store import Store, open_store
 
-__all__ = ["Event", "Scopes", "Store", "open_scopes", "open_store"]
+__all__ = ["Event", "Scopes", "SqliteLedger", "Store", "open_ledger", "open_scopes", "open_store"]
 
 __getattr__, __dir__ = exports(
     __name__,
     {
         "Event": "events",
         "Scopes": "scopes",
+        "SqliteLedger": "ledger",
         "Store": "store",
+        "open_ledger": "ledger",
         "open_scopes": "scopes",
         "open_store": "store",
     },

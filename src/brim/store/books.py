@@ -33,9 +33,10 @@ class Scope:
         """What is spent or reserved."""
         return self.spent + self.reserved
 
-    def status(self) -> ScopeStatus:
-        """Return how it stands."""
+    def status(self, above: list[Scope]) -> ScopeStatus:
+        """Return how it stands under its own limit and those of the scopes *above* it."""
         limit = self.limit
+        rooms = [scope.limit.room(scope.taken, WRAP_UP) for scope in (self, *above)]
         return ScopeStatus(
             scope=self.name,
             spent=self.spent,
@@ -43,18 +44,19 @@ class Scope:
             limit=limit.amount,
             given=limit.given,
             held=limit.held,
-            left=limit.room(self.taken, WRAP_UP),
+            left=min((room for room in rooms if room is not None), default=None),
             state=limit.state,
             overshoot=0 if limit.amount is None else max(0, self.spent - limit.amount),
         )
 
 
 class Books:
-    """The scopes and reservations that one transaction touches; ``save`` writes the scopes back."""
+    """The scopes and reservations that one transaction touches; ``save`` writes back the scopes that were changed."""
 
     def __init__(self, database: Database, now: float, warn: float) -> None:
         self._database, self._now, self._warn = database, now, warn
         self._scopes: dict[str, Scope] = {}
+        self._changed: set[str] = set()
         self.notices: list[Notice] = []
         """What is to be told when everything is written."""
 
@@ -72,6 +74,25 @@ class Books:
             self._scopes[name] = scope_of(row, self._database.path) if row else Scope(name)
         return self._scopes[name]
 
+    def changing(self, name: str) -> Scope:
+        """Return the scope *name*, to be changed."""
+        self._changed.add(name)
+        return self.scope(name)
+
+    def status(self, name: str) -> ScopeStatus:
+        """Return how the scope *name* stands."""
+        return self.scope(name).status([self.scope(each) for each in lineage(name)[:-1]])
+
+    def statuses(self, under: str) -> list[ScopeStatus]:
+        """Return how the known scopes stand, by name: all, or *under* and those below it."""
+        if not under:
+            rows = self._database.rows(f"{_SCOPE} ORDER BY scope")
+        else:  # what is below begins with the name and '/', and '0' is what follows '/'
+            where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
+            rows = self._database.rows(where, (under,))
+        self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
+        return [self.status(row[0]) for row in rows]
+
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of the request, or None."""
         row = self._database.row(f"{RESERVATION} WHERE request_id = ?", (request_id,))
@@ -82,14 +103,15 @@ class Books:
         spent = new.charged - (old.charged if old else 0)
         reserved = _set_aside(new) - (_set_aside(old) if old else 0)
         for name in lineage(new.scope):
-            scope = self.scope(name)
+            scope = self.changing(name)
             scope.spent += spent
             scope.reserved += reserved
             if spent > 0:
                 self._reached(scope)
         fields = (new.scope, new.amount, new.charged, new.state, new.purpose, new.overrun, new.lease_end)
         self._database.run(
-            "INSERT INTO reservations (request_id, scope, amount, charged, state, purpose, overrun, lease_end, made_at) "
+            "INSERT INTO reservations "
+            "(request_id, scope, amount, charged, state, purpose, overrun, lease_end, made_at) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (request_id) DO UPDATE SET "
             "amount = ?3, charged = ?4, state = ?5, overrun = ?7, lease_end = ?8",
             (new.request_id, *fields, self._now),
@@ -102,7 +124,7 @@ class Books:
 
     def close(self, name: str) -> None:
         """Admit nothing more in the scope *name*, until a person says so: a request cost more than it had reserved."""
-        scope = self.scope(name)
+        scope = self.changing(name)
         if scope.limit.state == OPEN:
             self._ask(scope)
         if scope.limit.state != STOPPED:
@@ -110,7 +132,7 @@ class Books:
 
     def ask(self, name: str, wanted: int) -> None:
         """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
-        scope = self.scope(name)
+        scope = self.changing(name)
         if scope.limit.state == OPEN:
             self._ask(scope, wanted)
             scope.limit = scope.limit.changed(state=ASKED, warned=True)
@@ -124,7 +146,8 @@ class Books:
 
     def save(self) -> None:
         """Write the scopes."""
-        for scope in self._scopes.values():
+        for name in sorted(self._changed):
+            scope = self._scopes[name]
             limit = scope.limit
             fields = (limit.given, limit.base, limit.amount, scope.is_default, limit.state, limit.warned)
             self._database.run(
@@ -146,16 +169,6 @@ class Books:
         if limit.amount is not None:
             told = CostLimit(scope.spent, limit.amount, scope.name, held=limit.held, wanted=wanted)
             self.notices += [told, InputRequested(scope.spent, limit.amount, scope.name)]
-
-
-def statuses(database: Database, under: str) -> list[ScopeStatus]:
-    """Return how the scopes stand, by name: all, or *under* and those below it."""
-    if not under:
-        rows = database.rows(f"{_SCOPE} ORDER BY scope")
-    else:  # what is below begins with the name and '/', and '0' is what follows '/'
-        where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
-        rows = database.rows(where, (under,))
-    return [scope_of(row, database.path).status() for row in rows]
 
 
 def scope_of(row: Any, path: str) -> Scope:

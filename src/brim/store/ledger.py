@@ -12,11 +12,11 @@ from contextlib import contextmanager
 
 from brim.errors import InputError, LimitReached
 from brim.notices import Subscribers
-from brim.spend.ledger import EXPIRED, LEASE, LONGEST_LEASE, RELEASED, RESERVED, SETTLED, Reservation
+from brim.spend.ledger import LEASE, LONGEST_LEASE, RECORDED, RELEASED, RESERVED, SETTLED, Reservation
 from brim.spend.limits import CLOSED, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
 from brim.spend.scope_names import lineage
-from brim.store.books import Books, statuses
+from brim.store.books import Books
 from brim.store.database import TIMEOUT
 from brim.store.ledger_address import ledger_path
 from brim.store.opening import open_database
@@ -72,18 +72,19 @@ class SqliteLedger:
             gives_way = default and not found.is_default
             is_same = found.limit.given == amount and found.is_default == default
             if anew or not (gives_way or is_same):
+                found = books.changing(name)
                 found.limit, found.is_default = new, default
                 books.answered(found, "limit")
-        return found.status()
+            return books.status(name)
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
         """Do what a person said about the limit of *scope*, and keep it."""
         name = lineage(scope)[-1]
         with self._books() as books:
-            found = books.scope(name)
+            found = books.changing(name)
             found.limit = found.limit.answered(answer, found.taken, self._warn)
             books.answered(found, "raise" if isinstance(answer, Raise) else answer)
-        return found.status()
+            return books.status(name)
 
     # Spending ---------------------------------------------------------------------------------------------------
 
@@ -120,16 +121,7 @@ class SqliteLedger:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
         checked_amount(amount)
         with self._books() as books:
-            found = _found(books, reservation)
-            if found.state == SETTLED and found.charged == amount:
-                return found
-            set_aside = 0 if found.state == RELEASED else found.amount
-            overrun = found.overrun or amount > set_aside
-            settled = found.changed(state=SETTLED, charged=amount, overrun=overrun)
-            books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
-            if amount > set_aside:
-                books.close(found.scope)
-        return settled
+            return _settled(books, _found(books, reservation), amount)
 
     def release(self, reservation: Reservation | str) -> Reservation:
         """Give back what was set aside: the request was not sent."""
@@ -154,12 +146,18 @@ class SqliteLedger:
             found = books.reservation(id)
             if found is not None and found.scope != scope:
                 raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-            if found is not None and found.state == SETTLED and found.charged == amount:
-                return found
-            new = found or Reservation(request_id=id, scope=scope, amount=0, lease_end=self._clock())
-            recorded = new.changed(state=SETTLED, charged=amount)
-            kind = "corrected" if found is not None and found.state in (SETTLED, EXPIRED) else "recorded"
-            books.replace(found, recorded, kind)
+            if found is not None:
+                return _settled(books, found, amount)
+            recorded = Reservation(
+                request_id=id,
+                scope=scope,
+                amount=0,
+                charged=amount,
+                state=SETTLED,
+                purpose=RECORDED,
+                lease_end=self._clock(),
+            )
+            books.replace(None, recorded, "recorded")
         return recorded
 
     # Looking ----------------------------------------------------------------------------------------------------
@@ -168,19 +166,21 @@ class SqliteLedger:
         """Return how *scope* stands."""
         name = lineage(scope)[-1]
         self._charge_ended()
-        return Books(self.database, self._clock(), self._warn).scope(name).status()
+        with self.database.reading():
+            return self._new_books().status(name)
 
     def statuses(self, under: str = "") -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it."""
         if under:
             lineage(under)
         self._charge_ended()
-        return statuses(self.database, under)
+        with self.database.reading():
+            return self._new_books().statuses(under)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""
         self._charge_ended()
-        return Books(self.database, self._clock(), self._warn).reservation(request_id)
+        return self._new_books().reservation(request_id)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
@@ -200,11 +200,14 @@ class SqliteLedger:
     def _books(self) -> Iterator[Books]:
         """Hand out the books for one transaction, ended leases charged; tell what happened when it is on the disk."""
         with self.database.writing():
-            books = Books(self.database, self._clock(), self._warn)
+            books = self._new_books()
             books.expire()
             yield books
             books.save()
         self._subscribers.tell(books.notices)
+
+    def _new_books(self) -> Books:
+        return Books(self.database, self._clock(), self._warn)
 
     def _charge_ended(self) -> None:
         """Charge leases that have ended; a ledger that cannot be written shows them as reserved still."""
@@ -220,6 +223,19 @@ def _found(books: Books, reservation: Reservation | str) -> Reservation:
     if found is None:
         raise InputError(f"{id}: nothing is reserved under this id")
     return found
+
+
+def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
+    """Return *found*, settled at *amount*; one that cost more than was set aside for it closes its scope."""
+    if found.state == SETTLED and found.charged == amount:
+        return found
+    set_aside = 0 if found.state == RELEASED else found.amount
+    is_over = found.purpose != RECORDED and amount > set_aside
+    settled = found.changed(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
+    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
+    if is_over:
+        books.close(found.scope)
+    return settled
 
 
 def _same(found: Reservation, scope: str, amount: int, purpose: str) -> Reservation:
@@ -248,7 +264,7 @@ def _refusal(scope: Scope, amount: int, purpose: str) -> LimitReached | None:
         STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend raise {name} USD' opens it",
         CLOSED: f"{name}: is closed, because a request cost more than was reserved for it: "
         f"'brim spend continue {name}' opens it",
-        WRAPPING_UP: f"{name}: is being wrapped up, so only that is paid for: see --wrap-up",
+        WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_dollars(amount)} more does not fit: {', '.join(parts)}{answers}"
     return LimitReached(
         text,

@@ -9,8 +9,10 @@ LONGEST = 200
 
 NO_TASK = "the current task"
 
-_DROPPED = frozenset(("Cc", "Cf", "Cs", "Cn", "Co"))
-"""What is no character to read: controls, marks that turn the direction of writing, surrogates, unassigned."""
+_DROPPED = frozenset(("Cc", "Cf", "Cs"))
+"""What is no character to read: controls, marks that turn the direction of writing, surrogates."""
+_ESCAPES = r"\x1b\[[0-?]*[ -/]*[@-~]"
+"""What colours a terminal, moves its cursor or clears it."""
 _JOINERS = "\u200c\u200d"
 
 
@@ -44,7 +46,7 @@ def fold(text: str, longest: int = LONGEST) -> str:
     """Return *text* as one line of at most *longest* characters, cut at a word with ``…`` if it is longer.
 
     >>> fold("fix\\n  the\\tparser\\x1b[2J")
-    'fix the parser[2J'
+    'fix the parser'
     """
     line = _one_line(text if isinstance(text, str) else "")
     if len(line) <= longest:
@@ -58,10 +60,12 @@ def fold(text: str, longest: int = LONGEST) -> str:
 
 def _one_line(text: str) -> str:
     """Return *text* with every run of white space as one space, and without what is no character to read."""
+    if "\x1b" in text:
+        import re
+
+        text = re.sub(_ESCAPES, "", text)
     text = " ".join(text.split())
     if text.isprintable():
         return text
-    kept = "".join(
-        character for character in text if character in _JOINERS or category(character) not in _DROPPED
-    )
+    kept = "".join(character for character in text if character in _JOINERS or category(character) not in _DROPPED)
     return " ".join(kept.split())

@@ -53,7 +53,7 @@ class Filling(Frozen):
 
     def by_category(self) -> dict[str, int]:
         """Return the tokens of each category that is there, in the order of ``CATEGORIES``."""
-        sums = {category: 0 for category in CATEGORIES}
+        sums = dict.fromkeys(CATEGORIES, 0)
         for part in self.parts:
             sums[part.category] += part.tokens
         return {category: tokens for category, tokens in sums.items() if tokens}
@@ -88,9 +88,9 @@ class Contents:
     def report(self, prompt: int, model: str) -> None:
         """Take that a prompt was reported: what came before is in it. The first one tells what is there by itself."""
         for key, size in self._coming.items():
-            if key not in self._inside and len(self._inside) >= _NAMES_KEPT:
-                key = (key[0], "")
-            self._inside[key] = self._inside.get(key, 0) + size
+            room = key in self._inside or len(self._inside) < _NAMES_KEPT
+            place = key if room else (key[0], "")
+            self._inside[place] = self._inside.get(place, 0) + size
         self._coming = {}
         seen = by_length(sum(self._inside.values()), model) if self._inside else 0
         alone = max(0, prompt - int(seen))

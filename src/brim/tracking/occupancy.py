@@ -11,8 +11,8 @@ SYNTHETIC = "<synthetic>"
 """The model of lines that a client writes by itself: no request was made."""
 
 BASES = ("", "call", "compaction", "guess", "total")
-"""What the occupancy rests on: nothing yet; the prompt of the last call; what the client says that a compaction left; the
-smallest prompt so far, after a compaction that does not say; a run's total, which is a sum and so at least as much."""
+"""What the occupancy rests on: nothing yet; the prompt of the last call; what the client says that a compaction left;
+the smallest prompt so far, after a compaction that does not say; a run's total, a sum and so at least as much."""
 
 _MOST = 10**12
 _REQUESTS_KEPT = 20_000
@@ -90,19 +90,20 @@ class Occupancy:
             self.calls += 1
         self.basis = "call"
         self.output = output if event.final else (self.output if known else 0)
-        self.model = event.model or self.model
+        if isinstance(event.model, str) and event.model:
+            self.model = event.model
         return not known
 
-    def total(self, tokens: Tokens) -> bool:
-        """Take a run's sum, and return whether it is what the window holds, as far as anybody knows.
+    def total(self, tokens: Tokens, *, of_run: bool = True) -> bool:
+        """Take a sum, *of_run* or of the whole session; return whether it is the occupancy, as far as anybody knows.
 
-        It settles what was written. It is the occupancy only while no call has ever reported: with several calls the
-        sum is several times the window.
+        It settles what was written. The sum of a run is the occupancy only while no call has ever reported: with
+        several calls it is several times the window. The sum of a session never is.
         """
         prompt, output = prompt_of(tokens), whole(tokens.output)
         if output:
-            self._settled, self._open = self._settled + output, 0
-        if self.calls or not prompt:
+            self._settled, self._open = output + (self._settled if of_run else 0), 0
+        if self.calls or not prompt or not of_run:
             return False
         self._hold(tokens)
         self._count(1)
@@ -131,8 +132,8 @@ class Occupancy:
         return True
 
     def renew(self) -> None:
-        """Begin another window: its smallest prompt is yet to come."""
-        self.smallest = 0
+        """Begin another window: the prompt that was just reported is its first."""
+        self.smallest = self.used
 
     def _hold(self, tokens: Tokens) -> None:
         self.input, self.cache_read = whole(tokens.input), whole(tokens.cache_read)

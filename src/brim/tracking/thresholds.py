@@ -89,11 +89,14 @@ class Latches:
         self.should_warn = self.should_compact = False
         self._warned_until = self._compacted_until = 0
 
-    def judge(self, utilization: float, report: int, *, compacting: bool = True) -> Crossing:
-        """Set what the *report* (its number, from 1 on) asks for. Without *compacting*, compaction is not asked for."""
-        over = utilization >= self.compact
+    def judge(self, utilization: float, report: int, *, asked: bool = False, compacting: bool = True) -> Crossing:
+        """Set what the *report* (its number, from 1 on) asks for.
+
+        Nothing is set while the agent is *asked* to compact already. Without *compacting* that is not asked for.
+        """
+        over = utilization >= self.compact and not asked
         compact = over and compacting and not self.should_compact and report > self._compacted_until
-        near = (utilization >= self.warn or over) and report > self._warned_until
+        near = (utilization >= self.warn or over) and not asked and report > self._warned_until
         warn = not self.should_warn and (compact or near)
         self.should_compact |= compact
         self.should_warn |= warn

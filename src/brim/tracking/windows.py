@@ -92,6 +92,8 @@ class Windows:
         """Return the window of *model*; *main* says whether it is the main thread's, which the caller's is for."""
         found = self._found.get((model, main))
         if found is None:
+            if len(self._found) > _MODELS_KEPT:
+                self._found.clear()
             found = self._found[model, main] = self._decide(model, main=main)
         return found
 
@@ -129,24 +131,22 @@ def _key(model: str) -> str:
 
 
 def _named(kept: dict[str, int], model: str) -> int | None:
-    """Return what is kept for *model*: under its name, its name without a suffix such as ``[1m]``, or another of its."""
+    """Return what is kept for *model*, under its own name, without a suffix such as ``[1m]``, or as an alias."""
     if not kept:
         return None
-    from brim.models.light import lookup
-    from brim.models.names import split_window
-
     key = _key(model)
     if not key:
         return next(iter(kept.values())) if len(kept) == 1 else None
     if key in kept:
         return kept[key]
-    bare = split_window(key)[0]
-    for other in reversed(kept):
-        if split_window(other)[0] == bare:
-            return kept[other]
-    light = lookup(key)
-    same = (other for other in reversed(kept) if light.resolved and lookup(other).name == light.name)
-    return next((kept[other] for other in same), None)
+    names = _spellings(key)
+    return next((kept[other] for other in reversed(kept) if names & _spellings(other)), None)
+
+
+def _spellings(key: str) -> set[str]:
+    from brim.models.names import spellings, split_window
+
+    return {spelling for spelling, _ in spellings(split_window(key)[0])}
 
 
 def _known(model: str) -> list[tuple[str, int]]:

@@ -87,21 +87,32 @@ def run(options: Namespace) -> int:
     finally:
         memory.close()
     view.end(reading)
+    if reading["lines"] and not reading["format"]:
+        note(f"{printable(path)}: none of its {reading['lines']:,} lines is of a session that brim knows")
+        return 1
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 
 
 def _source(options: Namespace, path: str) -> tuple[Counts, Iterator[Tick]]:
     from brim.cli.following import follow, is_pipe, listen, replay
 
-    if path == "-":
-        if sys.stdin is None:
-            raise InputError("standard input is closed: name a file")
-        return listen(sys.stdin.fileno(), interval=options.interval, idle=options.idle)
-    if is_pipe(path):
-        return listen(os.open(path, os.O_RDONLY), interval=options.interval, idle=options.idle)
+    if path == "-" or is_pipe(path):
+        if options.replay:
+            raise InputError("--replay is for a finished file: a pipe comes at its own speed")
+        return listen(_handle(path), interval=options.interval, idle=options.idle)
+    if options.replay and options.once:
+        raise InputError("--replay shows every line, --once only the end: use one of them")
     if options.replay:
         return replay(path, speed=options.replay)
     return follow(path, interval=options.interval, idle=options.idle, once=options.once)
+
+
+def _handle(path: str) -> int:
+    if path != "-":
+        return os.open(path, os.O_RDONLY)
+    if sys.stdin is None:
+        raise InputError("standard input is closed: name a file")
+    return sys.stdin.fileno()
 
 
 def _newest() -> str:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 KINDS = ("ok", "failed", "cascade", "permission", "interrupt", "protocol", "unclear")
 """``protocol``: the client's rules of use were not kept. ``unclear``: it ended, but nobody can say how."""
 
-_EXIT = re.compile(r"\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)", re.I)
+_EXIT = re.compile(
+    r"\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)", re.I
+)
 _refused: list[tuple[str, Pattern[str]]] = []
 
 
 class Outcome(Frozen):
-    """How a call ended: one of ``KINDS``, and for a failure whether it passes by itself or is an edit's missing text."""
+    """How a call ended: one of ``KINDS``; of a failure, whether it passes by itself, or an edit found no text."""
 
     __slots__ = ("kind", "not_found", "transient")
 
@@ -37,12 +39,15 @@ class Outcome(Frozen):
 OK = Outcome(kind="ok")
 
 
-def outcome(result: ToolResult, tool: str, command: list[Part], check: Check | None) -> Outcome:
-    """Return how the call of a *tool* ended; *command* and *check* are what a shell was given."""
+def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | None) -> Outcome:
+    """Return how the call of a *tool* ended; *command* is what a shell was given.
+
+    *hidden* is the check in it whose exit code something after it hides; None if there is none.
+    """
     if result.refusal:
         return Outcome(kind=result.refusal)
     if not result.error:
-        return _quiet_end(result.text, command, check)
+        return _quiet_end(result.text, hidden)
     head = result.text[:600]
     why = _refusal(head.lstrip())
     if why:
@@ -55,7 +60,7 @@ def outcome(result: ToolResult, tool: str, command: list[Part], check: Check | N
     ends = result.text if len(result.text) < 4_000 else result.text[:2_000] + "\n" + result.text[-2_000:]
     return Outcome(
         kind="failed",
-        transient=check is None and bool(any_of("transient.txt").search(ends)),
+        transient=bool(any_of("transient.txt").search(ends)),
         not_found=tool in ("edit", "write") and bool(any_of("not_found.txt").search(head)),
     )
 
@@ -76,7 +81,7 @@ def _refusal(head: str) -> str:
 
 
 def _answers(command: list[Part], text: str) -> bool:
-    """Whether exit code 1 of *command* is an answer: its last part is one of those, or any part is and nothing was said."""
+    """Whether exit code 1 of *command* is an answer: of its last part, or of any part if nothing was said."""
     programs = lines("answers.txt")
     said = _EXIT.sub("", text[:400], count=1).strip()
     last = [part for part in command if not part.filters][-1:] or command[-1:]
@@ -86,14 +91,11 @@ def _answers(command: list[Part], text: str) -> bool:
     return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in asked)
 
 
-def _quiet_end(text: str, command: list[Part], check: Check | None) -> Outcome:
-    """Say how a call ended that nobody calls a failure: a pipe shows the exit code of its last part, not of the check."""
-    if check is None or check.kind == "lint":
-        return OK
-    if not any(part.filters for part in command) and command[-1:] and len(command) == 1:
+def _quiet_end(text: str, hidden: Check | None) -> Outcome:
+    """Say how a call ended that nobody calls a failure: after a pipe or ``|| true`` only the output can tell."""
+    if hidden is None or hidden.kind == "lint":
         return OK
     ends = text if len(text) < 8_000 else text[:4_000] + "\n" + text[-4_000:]
     if any_of("failed.txt").search(ends):
         return Outcome(kind="failed")
-    filtered = any(part.filters for part in command)
-    return OK if not filtered or any_of("passed.txt").search(ends) or not ends.strip() else Outcome(kind="unclear")
+    return OK if any_of("passed.txt").search(ends) or not ends.strip() else Outcome(kind="unclear")

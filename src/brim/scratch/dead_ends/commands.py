@@ -16,8 +16,13 @@ _PIECE = re.compile(
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.S | re.M)
 _WRAPPED = re.compile(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*", re.S)
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
+_KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
+_RUNNERS = ("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "tsx", "ts-node", "Rscript", "julia")
+_TEST_SCRIPT = re.compile(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", re.I)
+_INSIDE = re.compile(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
 _REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
+_WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _QUOTES = str.maketrans("", "", "'\"")
 
 launchers: list[list[str]] = []
@@ -40,7 +45,7 @@ class Check(Frozen):
 
 
 class Part(Frozen):
-    """One command of several: its words without launchers and settings, and whether it only filters what came before."""
+    """One command of several: its words without launchers and settings; whether it only filters what came before."""
 
     __slots__ = ("filters", "words")
 
@@ -84,6 +89,8 @@ def parts(command: str) -> list[Part]:
 
 def _add(found: list[Part], words: list[str], piped: bool) -> None:
     told = [word.translate(_QUOTES) for word in _without_redirects(words)]
+    if told and told[-1].endswith((")", "}")) and "$(" not in told[-1]:
+        told[-1] = told[-1].rstrip(")}")
     kept = _without_launchers(told)
     if kept:
         found.append(Part(words=tuple(kept), filters=piped and kept[0] in _FILTER))
@@ -108,12 +115,13 @@ def _without_launchers(words: list[str]) -> list[str]:
         launchers.extend(sorted([line.split() for line in lines("launchers.txt")], key=len, reverse=True))
     while words:
         first = words[0].lstrip("({")
-        if not first or first in ("do", "then", "else", "!") or _SETTING.match(first):
+        if not first or first in _KEYWORDS or _SETTING.match(first):
             words = words[1:]
-        elif first == "timeout":
-            words = words[1:]
+        elif first == "timeout" or _INSIDE.match(" ".join(words[:3])):
+            words = words[1:] if first == "timeout" else words[words.index("exec" if "exec" in words else "run") + 1 :]
             while words and (words[0].startswith("-") or words[0][:1].isdigit()):
                 words = words[1:]
+            words = words if first == "timeout" else words[1:]
         else:
             words = [first, *words[1:]]
             start = next((start for start in launchers if words[: len(start)] == start), None)
@@ -134,13 +142,13 @@ def _named(words: list[str]) -> list[str]:
     return [words[0].replace("\\", "/").rsplit("/", 1)[-1], *words[1:]] if words else words
 
 
-def check_in(command: list[Part]) -> Check | None:
-    """Return what a *command* checks: the last of its parts that checks anything; None if none does."""
+def check_in(command: list[Part]) -> tuple[Check | None, bool]:
+    """Return the last check in *command*, None if there is none, and whether the exit code is the check's own."""
     for part in reversed(command):
         found = None if part.filters else _check(_named(list(part.words)))
         if found is not None:
-            return found
-    return None
+            return found, part is command[-1]
+    return None, True
 
 
 def _check(words: list[str]) -> Check | None:
@@ -149,7 +157,13 @@ def _check(words: list[str]) -> Check | None:
         checks.sort(key=lambda check: -len(check[1]))
     if not words:
         return None
+    words = [word for word, before in zip(words, ["", *words], strict=False) if before not in _WITH_VALUE]
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
+    script = words[1] if words[0] in _RUNNERS and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
+    if script and _TEST_SCRIPT.search(script):
+        return Check(
+            kind="test", name=" ".join(words[: 2 if script is words[-1] or words[0] in _RUNNERS else 1]), target=script
+        )
     for kind, name in checks:
         if plain[0] == name[0] and plain[1 : len(name) - 1] == name[1:-1] and len(plain) >= len(name):
             last = plain[len(name) - 1]
@@ -162,7 +176,7 @@ def _check(words: list[str]) -> Check | None:
 def _target(words: list[str], places: list[str]) -> str:
     """Return what is checked: places and names, and what a flag selects. A folder is everything in it, so nothing."""
     chosen = [word for word in places if not _is_folder(word)]
-    for flag, value in zip(words, [*words[1:], ""], strict=True):
+    for flag, value in zip(words, [*words[1:], ""], strict=False):
         if flag in ("-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test") and value:
             chosen.append(value)
         elif flag.startswith(("-Dtest=", "-run=", "--filter=", "--tests=", "-k=", "--grep=")):
@@ -172,13 +186,23 @@ def _target(words: list[str], places: list[str]) -> str:
 
 def _is_folder(word: str) -> bool:
     last = word.rstrip("/").rsplit("/", 1)[-1]
-    return word.endswith(("/", "...")) or last in (".", "..", "tests", "test", "src", "spec") or ("/" in word and "." not in last)
+    return (
+        word.endswith(("/", "..."))
+        or last in (".", "..", "tests", "test", "src", "spec")
+        or ("/" in word and "." not in last)
+    )
 
 
 def polls(command: list[Part]) -> bool:
     """Whether a *command* looks if something is ready yet."""
     pattern = any_of("polls.txt")
     return any(not part.filters and pattern.match(" ".join(part.words)[:500]) for part in command)
+
+
+def looks(command: list[Part]) -> bool:
+    """Whether a *command* only looks at what is there: ``data/looking.txt``."""
+    programs = lines("looking.txt")
+    return bool(command) and all(part.words[0] in programs for part in command)
 
 
 def goes_to(command: list[Part]) -> str:
@@ -200,7 +224,9 @@ def writes(command: str, found: list[Part]) -> list[str]:
     files = []
     for part in found:
         program, *given = _named(list(part.words))
-        in_place = program in ("sed", "gsed", "perl", "ruby") and any(re.match(r"-\w*i|--in-place", word) for word in given)
+        in_place = program in ("sed", "gsed", "perl", "ruby") and any(
+            re.match(r"-\w*i|--in-place", word) for word in given
+        )
         if in_place:
             files += [word for word in given[1:] if not word.startswith("-") and re.search(r"\.\w{1,8}$", word)]
         elif program == "tee":
@@ -208,7 +234,7 @@ def writes(command: str, found: list[Part]) -> list[str]:
     if ">" in command[:_LONGEST]:
         shown = _HEREDOC.sub(lambda match: match[0].partition("\n")[0] + "\n", command[:_LONGEST])
         words = [piece["word"] for piece in _PIECE.finditer(shown) if piece["word"]]
-        for word, after in zip(words, [*words[1:], ""], strict=True):
+        for word, after in zip(words, [*words[1:], ""], strict=False):
             target = _REDIRECT.fullmatch(word)
             if target and word[0] in ">012&":
                 files.append((target[1] or after).translate(_QUOTES))

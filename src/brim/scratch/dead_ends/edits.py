@@ -1,4 +1,4 @@
-"""What a call changes in files, whichever client it is: its path, and the text before and after as far as it is told."""
+"""What a call changes in files, whichever client it is: where, and the text before and after as far as it is told."""
 
 from __future__ import annotations
 
@@ -19,26 +19,37 @@ _TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\
 
 
 class Change(Frozen):
-    """One change of one file. ``whole`` is everything in it afterwards; else ``old`` became ``new``; None is not told."""
+    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None is not told."""
 
-    __slots__ = ("new", "old", "path", "whole")
+    __slots__ = ("by", "new", "old", "path", "whole")
 
     path: str
     old: str | None
     new: str | None
     whole: str | None
+    by: str
+    """The shell command that did it; empty if a tool for files did."""
 
-    def __init__(self, *, path: str, old: str | None = None, new: str | None = None, whole: str | None = None) -> None:
-        self._fill(path=path, old=old, new=new, whole=whole)
+    def __init__(
+        self, *, path: str, old: str | None = None, new: str | None = None, whole: str | None = None, by: str = ""
+    ) -> None:
+        self._fill(path=path, old=old, new=new, whole=whole, by=by)
+
+    @property
+    def is_told(self) -> bool:
+        """Whether more is told than the file."""
+        return bool(self.by) or not self.old is self.new is self.whole is None
 
     @property
     def mark(self) -> int:
         """A number that two changes share only if they do the same."""
-        return hash((self.path, self.old, self.new, self.whole))
+        return hash((self.path, self.old, self.new, self.whole, self.by))
 
     @property
     def said(self) -> str:
         """The change in words: what became what."""
+        if self.by:
+            return f"{self.path}: by {self.by[:120]}"
         if self.old is None and self.new is None:
             return self.path if self.whole is None else f"{self.path} written anew"
         return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
@@ -49,27 +60,27 @@ def _short(text: str | None) -> str:
     return "(nothing)" if not told else told if len(told) <= 60 else told[:59] + "…"
 
 
-def changes(call: ToolCall, written: list[str]) -> list[Change]:
-    """Return what *call* changes; *written* are the files that a shell command writes."""
+def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:
+    """Return what *call* changes; *written* are the files that it writes if it is a shell *command*."""
     given = call.input
     if call.tool == "shell":
-        mark = str(given.get("command"))
-        return [Change(path=path, new=f"{mark[:200]}{hash(mark)}") for path in written[:_MOST]]
+        return [Change(path=path, by=command) for path in written[:_MOST]]
     if call.tool not in ("write", "edit"):
         return []
-    path = _text(given, "file_path") or _text(given, "notebook_path") or _text(given, "path") or _text(given, "filePath")
-    if not path:
-        return [Change(path=where) for where in _paths(given.get("changes"))]
-    if call.tool == "write" and isinstance(given.get("content"), str):
+    names = ("file_path", "notebook_path", "filePath", "path")
+    path = next((_text(given, name) for name in names if _text(given, name)), "")
+    return _of_file(path, given) if path else [Change(path=where) for where in _paths(given.get("changes"))]
+
+
+def _of_file(path: str, given: Mapping[str, Any]) -> list[Change]:
+    if isinstance(given.get("content"), str):
         return [Change(path=path, whole=given["content"])]
     several = given.get("edits")
     if isinstance(several, list):
         pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)]
         return [Change(path=path, old=_text(edit, "old_string"), new=_text(edit, "new_string")) for edit in pairs]
     old, new = given.get("old_string"), given.get("new_string", given.get("new_source"))
-    if isinstance(old, str) or isinstance(new, str):
-        return [Change(path=path, old=_known(old), new=_known(new))]
-    return [Change(path=path)]
+    return [Change(path=path, old=_known(old), new=_known(new))]
 
 
 def _known(value: object) -> str | None:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends.commands import Part
 
 _WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
+_NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
 _BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 
 
@@ -51,21 +52,22 @@ def _step(words: list[str]) -> GitStep | None:
     if not words:
         return None
     verb, given = words[0], words[1:]
-    flags = [word for word in given if word.startswith("-") and word != "--"]
+    flags = {word for word in given if word.startswith("-") and word != "--"}
     names = [word for word in given if not word.startswith("-")]
+    step = None
     if verb == "commit" and "--dry-run" not in flags:
-        return GitStep(does="commit")
-    if verb == "stash":
-        return _stash(names[0] if names else "push", names[1:])
-    if verb == "reset" and "--hard" in flags:
-        commits = any(name.startswith(_BACK) for name in names)
-        return GitStep(does="reset", everything=True, commits=commits)
-    if verb == "checkout" and not {"-b", "-B", "--orphan", "--detach", "-p", "--patch", "-t", "--track"}.intersection(flags):
-        return _restored(given[given.index("--") + 1 :] if "--" in given else names)
-    if verb == "restore" and not {"-p", "--patch"}.intersection(flags):
-        staged_only = {"--staged", "-S"}.intersection(flags) and not {"--worktree", "-W"}.intersection(flags)
-        return None if staged_only else _restored(_without_source(given))
-    return None
+        step = GitStep(does="commit")
+    elif verb == "stash":
+        step = _stash(names[0] if names else "push", names[1:])
+    elif verb == "reset" and "--hard" in flags:
+        step = GitStep(does="reset", everything=True, commits=any(name.startswith(_BACK) for name in names))
+    elif verb == "checkout" and not flags & _NO_FILES:
+        step = _restored(given[given.index("--") + 1 :] if "--" in given else names)
+    elif (
+        verb == "restore" and not flags & _NO_FILES and (flags & {"--worktree", "-W"} or not flags & {"--staged", "-S"})
+    ):
+        step = _restored(_without_source(given))
+    return step
 
 
 def _stash(what: str, names: list[str]) -> GitStep | None:

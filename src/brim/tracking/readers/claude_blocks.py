@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from brim.models.usage import Tokens
 from brim.tracking.events import Message, RunTotal, ToolCall, ToolResult
+from brim.tracking.readers.claude_refusals import refusal_of
 from brim.tracking.readers.fields import count, flag, items, mapping, micro_dollars, text, text_of, tokens, value, whole
 from brim.tracking.readers.inputs import named
-from brim.tracking.readers.refusals import refusal_of
 from brim.tracking.readers.tools import tool_of
 
 TYPE_CHECKING = False

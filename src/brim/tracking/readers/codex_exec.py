@@ -7,12 +7,13 @@ the person asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from brim.tracking.events import End, Message, RunTotal, ToolCall, ToolResult
 from brim.tracking.readers.declined import refusal_in
 from brim.tracking.readers.fields import items, mapping, text, text_of, tokens, value
-from brim.tracking.readers.inputs import arguments, command_line, named
+from brim.tracking.readers.inputs import arguments, named
 from brim.tracking.readers.tools import tool_of
 
 TYPE_CHECKING = False
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _FAILED = ("failed", "declined")
 _MOST_OPEN = 10_000
+_SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da)?sh -l?c (?=\S)")
+_ESCAPED = re.compile(r"""\\(["\\$`])""")
 
 
 def recognises(line: Mapping[str, Any]) -> bool:
@@ -122,15 +125,14 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
 
 def _unwrapped(command: str) -> str:
     """Return what the shell was given: the client writes ``/bin/bash -lc 'make test'``."""
-    if " -lc " not in command[:60] and " -c " not in command[:60]:
+    found = _SHELL.match(command)
+    if not found:
         return command
-    import shlex
-
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return command
-    return command_line(words) if len(words) == 3 else command
+    inner = command[found.end() :]
+    quote, body = inner[:1], inner[1:-1]
+    if len(inner) < 2 or inner[-1] != quote or quote not in ("'", '"'):
+        return inner
+    return body.replace("'\\''", "'") if quote == "'" else _ESCAPED.sub(r"\1", body)
 
 
 def _file_tool(change: Mapping[str, Any]) -> str:

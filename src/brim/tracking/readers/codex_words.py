@@ -45,11 +45,11 @@ class Heard:
     """Which words were told already. Two sources that say the same tell it once; one source twice tells it twice."""
 
     def __init__(self) -> None:
-        self._times: dict[str, dict[str, int]] = {}
+        self._times: dict[int, dict[str, int]] = {}
 
     def is_new(self, words: str, source: str) -> bool:
         """Take note that *source* says *words*; return whether nobody said it as often before."""
-        times = self._times.setdefault(words, {})
+        times = self._times.setdefault(hash(words), {})
         most = max(times.values(), default=0)
         times[source] = times.get(source, 0) + 1
         while len(self._times) > _MOST:

@@ -75,6 +75,11 @@ class AnyReader:
             self.unknown += 1
             return []
 
+    def finish(self) -> list[Event]:
+        """Return what readers hold back until the next line shows how it goes on, now that none follows."""
+        held = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
+        return [event for reader in held for event in reader.finish()]
+
     def _is_known(self, line: Mapping[str, Any]) -> bool:
         if self._fixed or (self.format in _AGENTS and _recognises(self.format)(line)):
             return True
@@ -99,18 +104,12 @@ _recognisers: dict[str, Callable[[Mapping[str, Any]], bool]] = {}
 def _recognises(format: str) -> Callable[[Mapping[str, Any]], bool]:
     known = _recognisers.get(format)
     if known is None:
-        try:
-            known = _recognisers[format] = _module(_MODULES[format][0]).recognises
-        except ImportError:
-            return lambda line: False
+        known = _recognisers[format] = _module(_MODULES[format][0]).recognises
     return known
 
 
 def _provider_of(line: Mapping[str, Any]) -> str | None:
-    try:
-        provider: str | None = _module("api").provider_of(line)
-    except ImportError:
-        return None
+    provider: str | None = _module("api").provider_of(line)
     return provider
 
 

@@ -69,7 +69,8 @@ class Feed:
 
         If it is no whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
         """
-        return self._line(b"", ended=False) if self._held_size else []
+        last = self._line(b"", ended=False) if self._held_size else []
+        return last + self.reader.finish()
 
     def _hold(self, piece: bytes) -> None:
         self._held_size += len(piece)

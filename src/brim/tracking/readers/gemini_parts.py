@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_HOOK = re.compile(r"<hook_context>.*?</hook_context>", re.DOTALL)
+_HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
 _AROUND = re.compile(r"</?untrusted_context>\n?|^Process Group PGID: \d+\n?", re.MULTILINE)
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
 _MACHINE = ("<session_context>", "<environment_context>", "<state_snapshot>", "<loaded_context>")
@@ -18,7 +18,12 @@ _MACHINE = ("<session_context>", "<environment_context>", "<state_snapshot>", "<
 
 def words(content: object) -> str:
     """Return the words in *content* without what hooks added to them."""
-    return _HOOK.sub("", text_of(content)).strip()
+    rest, kept = text_of(content), []
+    begin = 0
+    while (start := rest.find(_HOOK, begin)) >= 0 and (end := rest.find(_HOOK_END, start)) >= 0:
+        kept.append(rest[begin:start])
+        begin = end + len(_HOOK_END)
+    return "".join([*kept, rest[begin:]]).strip()
 
 
 def is_typed(said: str) -> bool:

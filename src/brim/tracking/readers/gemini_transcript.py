@@ -45,7 +45,7 @@ class GeminiTranscriptReader:
         self._session = ""
         self._agent = ""
         self._model = ""
-        self._told: dict[str, object] = {}
+        self._told: dict[str, int] = {}
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
@@ -127,9 +127,10 @@ class GeminiTranscriptReader:
 
     def _is_new(self, key: str, told: object) -> bool:
         """Take note that *told* was told under *key*; return whether it was not before."""
-        if self._told.get(key) == told:
+        known = hash(told)
+        if self._told.get(key) == known:
             return False
-        self._told[key] = told
+        self._told[key] = known
         if len(self._told) > _MOST:
             del self._told[next(iter(self._told))]
         return True

@@ -16,24 +16,18 @@ from brim.tracking.events import RunTotal, StateSeen, Usage
 from brim.tracking.readers.detect import format_of
 from brim.tracking.readers.feed import LONGEST_LINE, parsed_line
 from brim.tracking.readers.files import read
-from brim.tracking.usage.claude import NEEDLES, ClaudeLines
+from brim.tracking.usage.claude import ClaudeLines
+from brim.tracking.usage.claude_lines import candidates
 from brim.tracking.usage.gathered import FileUsage
 from brim.tracking.usage.request import request_from, total_from
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """Bytes read at a time."""
 
 TRANSCRIPT = "claude-transcript"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for somebody to write into it
-_ESCAPE = b"\\u00"
-_ESCAPED = (b"2", b"6", b"7")
-"""What follows ``\\u00`` if a letter or a hyphen is written as its code: no client does, and the needle would miss it."""
 _CHECKED = 1_024
 _LOOKED_AT = 1 << 18
 
@@ -115,10 +109,10 @@ def _transcript(file: FileIO, path: str, slug: str, stamp: Stamp, start: int, ch
             offset += size + begin
             data = block[begin:end]
         else:
-            data = b"".join([*held, block[:end]])
+            data = b"".join([*held, block[:end]]) if held else block[:end]
         found.broken += _take_all(data, offset, lines)
         offset += len(data)
-        held, size = [block[end:]], len(block) - end
+        held, size = [block[end:]] if end < len(block) else [], len(block) - end
     _take_all(b"".join(held), offset, lines)  # a half line, or the last one of a file that nobody writes any more
     return Scan(found, stamp, offset, _check(file, offset), TRANSCRIPT, resumed)
 
@@ -138,37 +132,14 @@ def _take_all(data: bytes, offset: int, lines: ClaudeLines) -> int:
     return broken
 
 
-def candidates(data: bytes) -> list[tuple[int, int]]:
-    """Return begin and end of every line of *data* that may report usage: none that does is left out."""
-    found = {line for needle in NEEDLES for line in _lines_with(data, needle)}
-    for begin, end in _lines_with(data, _ESCAPE):
-        place = data.find(_ESCAPE, begin, end)
-        while place >= 0:
-            if data[place + 4 : place + 5] in _ESCAPED:
-                found.add((begin, end))
-                break
-            place = data.find(_ESCAPE, place + 4, end)
-    return sorted(found)
-
-
-def _lines_with(data: bytes, needle: bytes) -> Iterator[tuple[int, int]]:
-    find, before = data.find, data.rfind
-    at = 0
-    hit = find(needle)
-    while hit >= 0:
-        begin = before(b"\n", at, hit) + 1 or at
-        at = find(b"\n", hit)
-        if at < 0:
-            at = len(data)
-        yield begin, at
-        hit = find(needle, at)
-
-
 def _check(file: FileIO, offset: int) -> int:
     """Return a sum of the first and the last bytes before *offset*."""
     size = min(_CHECKED, offset)
-    first, last = os.pread(file.fileno(), size, 0), os.pread(file.fileno(), size, offset - size)
-    return zlib.crc32(last, zlib.crc32(first))
+    check = 0
+    for place in (0, offset - size):
+        file.seek(place)
+        check = zlib.crc32(file.read(size), check)
+    return check
 
 
 def _is_sub_agent(path: str) -> bool:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     _Used = tuple[int, int, int, int, int, bool, str]
     """A request's counters and what changes its price, in the order that ``Request`` takes them."""
 
-NEEDLES = (b'"usage"', b'"cost-state"')
-"""What a line must hold to say anything of usage. A quote inside a text is escaped, so these are keys or whole texts."""
-
 _FOREIGN = frozenset(
     (
         "promptTokenCount",

@@ -13,7 +13,7 @@ BY = ("day", "model", "session", "project")
 """What requests can be added up by."""
 
 _QUARTER = 900
-"""Seconds: every time zone is so many whole quarters of an hour away, so a quarter is never in two days."""
+"""Seconds: time zones are whole quarters of an hour apart, so a quarter is never in two days."""
 
 
 class Sum:

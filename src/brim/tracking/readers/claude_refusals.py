@@ -1,4 +1,4 @@
-"""Tells a call that failed from one that was not let run, by the sentences that agents answer with then."""
+"""Tells a call that failed from one that was not let run, by the sentences that Claude Code answers with then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def refusal_of(text: str) -> str:
     ('cascade', '')
     """
     if not _openings:
-        with open(os.path.join(os.path.dirname(__file__), "data", "refusals.tsv"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(__file__), "data", "claude_refusals.tsv"), encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
         _openings.extend((opening, kind) for kind, opening in rows)
     opening = text[:_LONGEST].lstrip().lower().replace("\u2019", "'")

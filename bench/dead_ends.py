@@ -1,0 +1,185 @@
+"""Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--variants N] [--json FILE]``.
+
+Every scenario is written in several variants and in the shape of every client that can show it, read by brim's own
+readers, and given to the detector. Half of the scenarios were there when the rules were made; the others (``held_out``)
+were written after, with other tools, languages and words. Exits with 1 if a target is missed on those.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from brim.scratch.dead_ends import RULES, DeadEndDetector
+from brim.tracking.readers.detect import AnyReader
+from held_out import HELD_OUT
+from report import Target, print_targets, table
+from scenarios import DEVELOPED
+from streams import Line, Scenario, Scenarios, Session
+
+SUSPECTING = RULES[:4]
+"""These only suspect; the other rules confirm."""
+SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "held out": HELD_OUT}
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--variants", type=int, default=12, metavar="N", help="how often each scenario is written anew")
+    parser.add_argument("--wrong", action="store_true", help="also list every session that was judged wrongly")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(machine)
+    scores = {name: Score(scenarios, options.variants) for name, scenarios in SETS.items()}
+    for name, score in scores.items():
+        score.print_table(name)
+        if options.wrong:
+            for wrong in score.wrong:
+                print(f"  {wrong}")
+    taken = microseconds(DEVELOPED + HELD_OUT, options.variants)
+    print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
+    targets = judge(scores["held out"])
+    missed = print_targets(targets)
+    if options.json:
+        everything = {
+            "machine": machine,
+            "variants": options.variants,
+            "sets": {name: score.as_dict() for name, score in scores.items()},
+            "microseconds_per_event": taken,
+            "targets": [target.as_dict() for target in targets],
+        }
+        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def sessions(scenario: Scenario, variants: int) -> list[tuple[str, list[Line]]]:
+    """Return the lines of *scenario*, in every shape and so many variants of each."""
+    found = []
+    for shape in scenario.shapes:
+        for variant in range(variants):
+            session = Session(shape, f"{scenario.name}/{shape}/{variant}")
+            scenario.write(session)
+            found.append((f"{scenario.name} {shape} {variant}", session.lines))
+    return found
+
+
+def detected(lines: list[Line]) -> dict[str, str]:
+    """Return the rules that found something in *lines*, each with the last status that it came to.
+
+    An undone edit counts when it is confirmed: until then nobody is told.
+    """
+    reader, detector = AnyReader(), DeadEndDetector()
+    found: dict[str, str] = {}
+    for at, line in enumerate(json.loads(json.dumps(lines))):
+        for event in reader.events(line, at):
+            for one in detector.update(event):
+                found[one.rule] = one.status
+    return {rule: status for rule, status in found.items() if rule in SUSPECTING or status == "confirmed"}
+
+
+class Score:
+    """How often each rule was right and wrong, in sessions."""
+
+    def __init__(self, scenarios: Scenarios, variants: int) -> None:
+        self.right: Counter[str] = Counter()
+        self.false: Counter[str] = Counter()
+        self.missed: Counter[str] = Counter()
+        self.status: Counter[str] = Counter()
+        self.wrong: list[str] = []
+        self.families = Counter("look-alike" if not scenario.expects else "dead end" for scenario in scenarios)
+        self.sessions = 0
+        for scenario in scenarios:
+            for name, lines in sessions(scenario, variants):
+                self.sessions += 1
+                self._judge(scenario, name, detected(lines))
+
+    def _judge(self, scenario: Scenario, name: str, found: dict[str, str]) -> None:
+        for rule in RULES:
+            if rule in scenario.expects:
+                (self.right if rule in found else self.missed)[rule] += 1
+                self.status[rule] += found.get(rule) == scenario.expects[rule]
+            elif rule in found and rule not in scenario.allows:
+                self.false[rule] += 1
+        extra = set(found) - set(scenario.expects) - scenario.allows
+        if extra or any(found.get(rule) != status for rule, status in scenario.expects.items()):
+            self.wrong.append(f"{name}: found {found}, expected {scenario.expects}")
+
+    def precision(self, rules: tuple[str, ...]) -> float | None:
+        """How much of what *rules* found is so."""
+        right, false = sum(self.right[rule] for rule in rules), sum(self.false[rule] for rule in rules)
+        return right / (right + false) if right + false else None
+
+    def recall(self, rules: tuple[str, ...]) -> float | None:
+        """How much of what there is *rules* found."""
+        right, missed = sum(self.right[rule] for rule in rules), sum(self.missed[rule] for rule in rules)
+        return right / (right + missed) if right + missed else None
+
+    def print_table(self, name: str) -> None:
+        """Print one row for each rule."""
+        rows = []
+        for label, rules in (*((rule, (rule,)) for rule in RULES), ("suspects", SUSPECTING), ("confirmed", RULES[4:])):
+            counts = [sum(counter[rule] for rule in rules) for counter in (self.right, self.false, self.missed)]
+            rows.append([label, *map(str, counts), *(_share(f(rules)) for f in (self.precision, self.recall))])
+        families = f"{self.families['dead end']} kinds of dead ends, {self.families['look-alike']} look-alikes"
+        title = f"{name.capitalize()}: {families}, {self.sessions:,} sessions"
+        table(title, ["", "right", "false", "missed", "precision", "recall"], rows, [])
+        ends, expected = sum(self.status.values()), sum(self.right.values()) + sum(self.missed.values())
+        print(f"came to the status that is true: {ends} of {expected}; sessions judged wrongly: {len(self.wrong)}")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers as plain values."""
+        return {
+            "families": dict(self.families),
+            "sessions": self.sessions,
+            "rules": {
+                rule: {"right": self.right[rule], "false": self.false[rule], "missed": self.missed[rule]}
+                for rule in RULES
+            },
+            "confirmed": {"precision": self.precision(RULES[4:]), "recall": self.recall(RULES[4:])},
+            "suspects": {"precision": self.precision(SUSPECTING), "recall": self.recall(SUSPECTING)},
+            "wrong": self.wrong,
+        }
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def microseconds(scenarios: Scenarios, variants: int) -> float:
+    """Microseconds for each event: the least of three rounds over all sessions."""
+    streams = []
+    for scenario in scenarios:
+        for _, lines in sessions(scenario, min(variants, 4)):
+            reader = AnyReader()
+            streams.append([event for at, line in enumerate(lines) for event in reader.events(line, at)])
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        for events in streams:
+            detector = DeadEndDetector()
+            for event in events:
+                detector.update(event)
+        best = min(best, time.perf_counter() - start)
+    return best / sum(map(len, streams)) * 1e6
+
+
+def judge(score: Score) -> list[Target]:
+    """Compare the held-out set with what brim promises."""
+    return [
+        Target("confirmed, held out: precision", score.precision(RULES[4:]), at_least=0.98),
+        Target("confirmed, held out: recall", score.recall(RULES[4:]), at_least=0.9),
+        Target("suspects, held out: precision", score.precision(SUSPECTING), at_least=0.9),
+        Target("suspects, held out: recall", score.recall(SUSPECTING), at_least=0.9),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,182 @@
+"""``brim usage``, measured against ccusage 18 on the same transcripts: ``python bench/usage.py [--quick] [--json FILE]``.
+
+A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache: ccusage
+(``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. Their totals
+must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless ``--ccusage``
+names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import transcripts
+from brim import __version__
+from measure import SOURCES, say
+from report import Target, print_targets, table
+
+PEER = "ccusage@18.0.11"
+COLD, INDEXED, THEIRS = "brim, no index yet", "brim, with its index", "ccusage 18.0.11"
+PAIRS = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheCreationTokens": "cache_creation_input_tokens",
+    "cacheReadTokens": "cache_read_input_tokens",
+}
+"""What ccusage calls the totals, and what brim does."""
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="20 MB and fewer rounds; the targets are for 100 MB")
+    parser.add_argument("--ccusage", type=Path, metavar="PATH", help="the index.js of an installed ccusage 18")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(f"{machine}\nbrim {__version__}, {PEER.replace('@', ' ')}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        say("the transcripts are made")
+        size = transcripts.make(folder / "claude", 20_000_000 if options.quick else 100_000_000)
+        peer = options.ccusage or _install(folder / "npm")
+        results = measure(folder, peer, 5 if options.quick else 11)
+    files = results["files"]
+    print(f"\n{size / 1e6:,.1f} MB in {files} files; {results['requests']:,} requests")
+    print_times(results)
+    print_totals(results)
+    targets = [
+        Target("no index yet: times as fast as ccusage", results["ratios"][COLD], at_least=5),
+        Target("with its index: times as fast as ccusage", results["ratios"][INDEXED], at_least=20),
+    ]
+    missed = print_targets(targets)
+    if options.json:
+        everything = {"machine": machine, "bytes": size, **results, "targets": [each.as_dict() for each in targets]}
+        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def _install(folder: Path) -> Path | None:
+    """Install ccusage with npm; return its program, or None if that is not possible."""
+    npm = shutil.which("npm")
+    if npm is None:
+        say("npm is not installed: ccusage cannot be measured")
+        return None
+    say(f"npm installs {PEER}")
+    folder.mkdir()
+    done = subprocess.run([npm, "install", "--silent", "--prefix", str(folder), PEER], capture_output=True, check=False)
+    program = folder / "node_modules" / "ccusage" / "dist" / "index.js"
+    if done.returncode or not program.exists():
+        say(f"ccusage cannot be installed: {done.stderr.decode(errors='replace').strip()[-200:]}")
+        return None
+    return program
+
+
+def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
+    """Run everyone in every round, so that a busy machine slows all of them; the first round does not count."""
+    home = folder / "home"
+    home.mkdir()
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "BRIM", "CODEX"))}
+    environ |= {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(folder / "claude"), "TZ": "UTC"}
+    environ |= {"PYTHONPYCACHEPREFIX": str(folder / "pyc"), "PYTHONPATH": SOURCES}
+    ours = [sys.executable, "-c", "from brim.cli import main; main()", "usage", "--json"]
+    commands = {COLD: ours, INDEXED: ours}
+    if peer is not None:
+        commands = {THEIRS: ["node", str(peer), "daily", "--json", "--offline"], **commands}
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    memory: dict[str, float] = dict.fromkeys(commands, 0.0)
+    answers: dict[str, Any] = {}
+    for i in range(rounds + 1):
+        say(f"round {i} of {rounds}")
+        for name, command in commands.items():
+            if name == COLD:
+                for part in home.glob(".brim/usage.db*"):
+                    part.unlink()
+            seconds, megabytes, answers[name] = _run(command, environ, folder / "answer.json")
+            memory[name] = max(memory[name], megabytes)
+            if i:
+                times[name].append(seconds)
+    agree(answers)
+    return {
+        "seconds": {name: statistics.median(taken) for name, taken in times.items()},
+        "ratios": {name: _ratio(times, name) for name in (COLD, INDEXED)},
+        "megabytes": memory,
+        "totals": {name: _totals(name, answer) for name, answer in answers.items()},
+        "files": answers[COLD]["read"]["files"],
+        "requests": answers[COLD]["total"]["requests"],
+    }
+
+
+def _run(command: list[str], environ: dict[str, str], answer: Path) -> tuple[float, float, Any]:
+    """Return seconds, peak memory of the largest process in megabytes, and what it printed."""
+    start = time.perf_counter()
+    with answer.open("wb") as out, subprocess.Popen(command, env=environ, stdout=out, stderr=subprocess.PIPE) as child:
+        errors = child.stderr.read() if child.stderr else b""
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    if child.returncode:
+        raise SystemExit(f"{command[:2]}: {errors.decode(errors='replace')[-500:]}")
+    return seconds, used.ru_maxrss / 1024, json.loads(answer.read_text(encoding="utf-8"))
+
+
+def _ratio(times: dict[str, list[float]], name: str) -> float | None:
+    """How many times as fast as ccusage: the median of the rounds, each between neighbours in time."""
+    if THEIRS not in times:
+        return None
+    return statistics.median(theirs / ours for theirs, ours in zip(times[THEIRS], times[name], strict=True))
+
+
+def _totals(name: str, answer: Any) -> dict[str, float]:
+    if name == THEIRS:
+        return {ours: answer["totals"][theirs] for theirs, ours in PAIRS.items()} | {
+            "cost": answer["totals"]["totalCost"]
+        }
+    return {ours: answer["total"][ours] for ours in PAIRS.values()} | {"cost": answer["total"]["cost"] / 1e6}
+
+
+def agree(answers: dict[str, Any]) -> None:
+    """End the run if two have different totals, or costs that differ by more than is rounded up."""
+    totals = {name: _totals(name, answer) for name, answer in answers.items()}
+    ours = totals[COLD]
+    for name, theirs in totals.items():
+        different = [key for key in PAIRS.values() if theirs[key] != ours[key]]
+        if different:
+            raise SystemExit(f"{name}: {different} differ: {theirs} is not {ours}")
+        if not 0 <= ours["cost"] - theirs["cost"] <= answers[COLD]["total"]["requests"] / 1e6:
+            raise SystemExit(f"{name}: costs ${theirs['cost']:.6f}, not ${ours['cost']:.6f}")
+
+
+def print_times(results: dict[str, Any]) -> None:
+    """Print how long each takes."""
+    rows = []
+    for name, seconds in results["seconds"].items():
+        ratio = results["ratios"].get(name)
+        times = "" if ratio is None else f"{ratio:.1f}"
+        rows.append([name, f"{seconds:.3f}", times, f"{results['megabytes'][name]:.0f}"])
+    table("One answer in a fresh process (medians)", ["", "seconds", "times as fast", "peak MB"], rows, [])
+
+
+def print_totals(results: dict[str, Any]) -> None:
+    """Print the totals, which are equal."""
+    rows = [
+        [name, *(f"{totals[key]:,}" for key in PAIRS.values()), f"${totals['cost']:,.4f}"]
+        for name, totals in results["totals"].items()
+    ]
+    head = ["", "input", "output", "cache write", "cache read", "cost"]
+    table("Totals: the costs differ by what brim rounds up, less than a micro-dollar per request", head, rows, [])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+"""Finds dead ends in the events of a session, each agent's apart."""
+
+from __future__ import annotations
+
+from brim.scratch.dead_ends.alternation import Alternation
+from brim.scratch.dead_ends.backtracks import Backtracks
+from brim.scratch.dead_ends.commands import goes_to
+from brim.scratch.dead_ends.failing_tests import FailingTests
+from brim.scratch.dead_ends.missed_edits import MissedEdits
+from brim.scratch.dead_ends.same_call import SameCall
+from brim.scratch.dead_ends.same_error import SameError
+from brim.scratch.dead_ends.step import Rule, Step
+from brim.scratch.dead_ends.sub_agents import SubAgents
+from brim.scratch.dead_ends.undone import Undone
+from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.scratch.dead_ends.finding import DeadEnd
+
+_MOST_AGENTS = 64
+_MOST_OPEN = 512
+
+
+class _Thread:
+    """One agent: its calls without a result yet, its folder and its rules."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, ToolCall] = {}
+        self.folder = ""
+        self.backtracks = Backtracks()
+        self.rules: list[Rule] = [
+            SameCall(),
+            SameError(),
+            Alternation(),
+            MissedEdits(),
+            Undone(),
+            FailingTests(),
+            self.backtracks,
+        ]
+
+
+class DeadEndDetector:
+    """Give it every event in order; it returns what is new or changed, and never raises on what is in one.
+
+    A suspect is reported when it comes up and whenever its number of tries has doubled; that it is confirmed or
+    resolved is reported once. What it keeps is bounded, whatever the length of the session.
+    """
+
+    def __init__(self) -> None:
+        self._threads: dict[tuple[str, str], _Thread] = {}
+        self._sub_agents = SubAgents()
+
+    def update(self, event: object) -> list[DeadEnd]:
+        """Take in *event*, and return the dead ends that are new or changed by it."""
+        if isinstance(event, ToolCall):
+            self._called(event)
+        elif isinstance(event, ToolResult):
+            return self._ended_call(event)
+        elif isinstance(event, Message):
+            if event.human:
+                thread = self._thread(event)
+                return [one for rule in thread.rules for one in rule.person_spoke()] + thread.backtracks.said(event)
+        elif isinstance(event, End):
+            found = [one for rule in self._thread(event).rules for one in rule.turn_ended()]
+            return found + self._sub_agents.ended(event)
+        elif isinstance(event, StateSeen) and event.name == "folder":
+            self._thread(event).folder = event.value
+        return []
+
+    def _thread(self, event: ToolCall | ToolResult | Message | End | StateSeen) -> _Thread:
+        key = event.session, event.agent
+        thread = self._threads.pop(key, None) or _Thread()
+        self._threads[key] = thread
+        while len(self._threads) > _MOST_AGENTS:
+            del self._threads[next(iter(self._threads))]
+        return thread
+
+    def _called(self, call: ToolCall) -> None:
+        thread = self._thread(call)
+        if call.tool == "agent":
+            self._sub_agents.called(call)
+        thread.open[call.id] = call
+        while len(thread.open) > _MOST_OPEN:
+            del thread.open[next(iter(thread.open))]
+
+    def _ended_call(self, result: ToolResult) -> list[DeadEnd]:
+        thread = self._thread(result)
+        call = thread.open.pop(result.id, None)
+        if call is None:
+            return []
+        step = Step(call, result, thread.folder)
+        if step.parts and step.outcome.kind == "ok":
+            thread.folder = goes_to(step.parts) or thread.folder
+        found = [one for rule in thread.rules for one in rule.step(step)]
+        return found + self._sub_agents.step(step) if call.tool == "agent" else found

@@ -1,0 +1,178 @@
+"""The folder of the scratch files, ``.context/``: made, marked and used by brim alone.
+
+A mark in it says that brim made it, so that nobody else's folder is ever written to or removed. For git it ignores
+itself; other users cannot read it. A session that comes while another one is live gets a folder of its own inside.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from contextlib import suppress
+
+from brim.errors import InputError, StoreError
+from brim.scratch.locks import FLAGS
+
+NAME = ".context"
+MARK = ".brim-scratch"
+LOCK = ".lock"
+OWNER = ".session"
+IGNORE = ".gitignore"
+TEMPORARY = ".tmp-"
+LIVE = 12 * 3600.0
+"""A session is live until it is closed, or was silent for so many seconds."""
+
+_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_FIRST = 8
+
+
+def check_folder(path: str) -> bool:
+    """Whether the folder *path* is there and is brim's; raise if something else is in its place."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be looked at: {error.strerror or error}", "failed") from None
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreError(f"{path}: is a link, so it may lead anywhere and is not used; remove it", "refused")
+    if not stat.S_ISDIR(found.st_mode):
+        raise StoreError(f"{path}: is not a folder; move it away", "refused")
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise StoreError(f"{path}: belongs to another user, so it is not used; move it away", "refused")
+    if os.path.isfile(os.path.join(path, MARK)) and not os.path.islink(os.path.join(path, MARK)):
+        return True
+    # Another process may be making it at this moment: then there is nothing in it yet but what brim puts there first.
+    if set(os.listdir(path)) - {MARK, IGNORE, LOCK}:
+        raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
+    return False
+
+
+def make_folder(path: str) -> None:
+    """Make the folder *path* and mark it, if it is not there yet."""
+    if check_folder(path):
+        return
+    if not os.path.isdir(os.path.dirname(path)):
+        raise InputError(f"{os.path.dirname(path)}: there is no such folder")
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+        for name, text in ((IGNORE, "*\n"), (MARK, "brim made this folder; 'brim scratch clean' removes it.\n")):
+            with suppress(FileExistsError):
+                handle = os.open(os.path.join(path, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS, 0o600)
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+        settle(os.path.dirname(path))
+    except FileNotFoundError:  # removed again at the same moment: whoever waits for the lock begins again
+        return
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be made: {error.strerror or error}", "read-only") from None
+
+
+def save(folder: str, name: str, text: str) -> bool:
+    """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change."""
+    data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
+    if _read(path, len(data) + 1) == data:
+        return False
+    beside = os.path.join(folder, f"{TEMPORARY}{os.urandom(8).hex()}")
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS, 0o600)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(handle)
+            os.replace(beside, path)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(beside)
+            raise
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was", "failed") from None
+    return True
+
+
+def remove_leftovers(folder: str) -> None:
+    """Remove what killed writers left behind. Call it under the lock, when nobody is writing."""
+    for name in os.listdir(folder):
+        if name.startswith(TEMPORARY):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def settle(folder: str) -> None:
+    """Write the names in *folder* to the disk, where a folder can be opened for that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
+    """Return the folder of *session* in *root*: its own if it has one, else the root unless another live one has it.
+
+    With *claim* it may get a new folder; without, it is only looked for. No session is the root's.
+    """
+    if not session:
+        return root
+    for name in own_names(session):
+        if _owner(os.path.join(root, name)).get("session") == session:
+            return os.path.join(root, name)
+    owner = _owner(root)
+    seen = owner.get("seen")
+    recent = isinstance(seen, int | float) and now - seen < LIVE
+    if not claim or owner.get("session") in (None, "", session) or not recent or owner.get("closed"):
+        return root
+    *_, longest = names = own_names(session)
+    free = next((name for name in names if not _owner(os.path.join(root, name))), longest)
+    return os.path.join(root, free)
+
+
+def own_names(session: str) -> list[str]:
+    """Return the names that a session's own folder may have: its first 8 characters, or more if those are taken."""
+    from hashlib import sha256
+
+    hashed = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+    name = session if _SAFE.fullmatch(session) else hashed
+    return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
+
+
+def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
+    """Note that *folder* is the one of *session*, which was seen *now*."""
+    if session:
+        known = _owner(folder)
+        seen = known.get("seen")
+        fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
+        if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
+            save(folder, OWNER, json.dumps({"session": session, "seen": now, "closed": closed}) + "\n")
+
+
+def session_folders(root: str) -> dict[str, str]:
+    """Return the folders in *root* that sessions have to themselves, by session."""
+    found = {}
+    for name in sorted(os.listdir(root)):
+        folder = os.path.join(root, name)
+        if os.path.isfile(os.path.join(folder, MARK)) and not os.path.islink(folder):
+            found[str(_owner(folder).get("session", name))] = folder
+    return found
+
+
+def _owner(folder: str) -> dict[str, object]:
+    try:
+        found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _read(path: str, most: int) -> bytes | None:
+    try:
+        handle = os.open(path, os.O_RDONLY | FLAGS)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        return file.read(most) if stat.S_ISREG(os.fstat(handle).st_mode) else None

@@ -1,0 +1,245 @@
+"""Writes down what must survive: the journal at once, and the files that are rendered from it.
+
+One process writes at a time. What was returned is on the disk, whatever happens next; the rendered files are always
+whole, and can be made again from the journal.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+
+from brim.errors import InputError
+from brim.scratch.drafts import draft
+from brim.scratch.entries import SECTIONS
+from brim.scratch.folder import (
+    LOCK,
+    NAME,
+    check_folder,
+    make_folder,
+    own,
+    place_of,
+    remove_leftovers,
+    save,
+    session_folders,
+)
+from brim.scratch.index import NAME as INDEX
+from brim.scratch.index import render_index
+from brim.scratch.journal_file import NAME as JOURNAL
+from brim.scratch.journal_file import Journal
+from brim.scratch.locks import locked
+from brim.scratch.matching import Matching
+from brim.scratch.view import View
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from brim.scratch.entries import Entry
+    from brim.scratch.model import ScratchModel
+
+HANDED = ("human", "decision", "state", "dead-end")
+"""The kinds of entries that may be handed over by themselves."""
+
+
+class ScratchWriter:
+    """The scratch files of a *worktree*: ``.context/scratch.md``, a file for each section, and the journal.
+
+    A *session* that comes while another is live in the same worktree gets a folder of its own in there. *clock* says
+    what time it is; *state_folder* is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience*
+    is how many seconds to wait for another writer. Nothing is made before there is something to write.
+    """
+
+    def __init__(
+        self,
+        worktree: str | os.PathLike[str],
+        *,
+        session: str = "",
+        clock: Callable[[], float] = time.time,
+        state_folder: str | os.PathLike[str] | None = None,
+        patience: float = 10.0,
+        claim: bool = True,
+    ) -> None:
+        self.worktree = os.path.abspath(os.fspath(worktree))
+        self.session = session
+        self._clock = clock
+        self._state = None if state_folder is None else os.fspath(state_folder)
+        self._patience = patience
+        self._claim = claim
+        self._root = os.path.join(self.worktree, NAME)
+        self._journal = Journal(os.path.join(self._root, JOURNAL))
+        self._matching = Matching()
+        self._models: list[tuple[ScratchModel, int]] = []
+        self._rendered: tuple[Journal | None, int, int] = (None, 0, 0)
+
+    @property
+    def folder(self) -> str:
+        """The folder of this session's files, whether it is there yet or not."""
+        return place_of(self._root, self.session, now=self._clock(), claim=self._claim)
+
+    @property
+    def scratch_path(self) -> str:
+        """The index as an agent in the worktree should be told it: ``.context/scratch.md``."""
+        return f"{self._pointer(self.folder)}/{INDEX}"
+
+    def write_scratch(self, model: ScratchModel, *, replay: bool = False) -> list[Entry]:
+        """Journal what *model* holds and the journal does not, render everything, and return what was new.
+
+        *replay* says that the model was read from the beginning of its session: what the journal holds of it already,
+        from whichever process, is not written again.
+        """
+        with self._writing() as folder:
+            done = next((count for known, count in self._models if known is model), 0)
+            added = self._journal_model(model, done, replay=replay)
+            others = [pair for pair in self._models if pair[0] is not model]
+            self._models = [*others, (model, len(model.entries))]
+            self._render(folder)
+        return added
+
+    def append_human_input(self, text: str) -> Entry | None:
+        """Journal what a person typed, at once; None if it is empty."""
+        return self.append("human", text)
+
+    def append_dead_end(self, description: str) -> Entry | None:
+        """Journal an approach that failed, at once; None if it is empty."""
+        return self.append("dead-end", description)
+
+    def append(self, kind: str, text: str) -> Entry | None:
+        """Journal a *text* of one of the kinds ``HANDED``, at once; None if it is empty."""
+        if kind not in HANDED:
+            raise InputError(f"{kind!r} cannot be added by itself: take one of {', '.join(HANDED)}")
+        entry = draft(kind, text, session=self.session)
+        if not entry.text.strip():
+            return None
+        with self._writing() as folder:
+            known = self._matching.handed(entry)
+            if known is None:
+                (known,) = self._journal.append([entry.changed(time=self._clock())])
+                self._matching.wrote(known, by_itself=True)
+                self._render(folder)
+        return known
+
+    def rebuild(self) -> list[str]:
+        """Render every file anew from the journal, and return the names of those that changed."""
+        self._rendered = (None, 0, 0)
+        with self._writing() as folder:
+            return self._render(folder)
+
+    def read(self) -> Journal:
+        """Return the journal as it is now. It waits for nobody, and makes nothing."""
+        folder = self.folder if check_folder(self._root) else self._root
+        check_folder(folder)
+        self._at(folder)
+        self._journal.refresh()
+        return self._journal
+
+    def close(self) -> None:
+        """Say that this session is over: the next one may have the worktree's own files."""
+        if self.session and check_folder(self._root):
+            with self._writing() as folder:
+                own(folder, self.session, now=self._clock(), closed=True)
+
+    def cleanup(self) -> list[str]:
+        """Keep every journal in the user's folder for 30 days, and remove ``.context/``. Return where they are now.
+
+        It refuses a link, and a folder that brim did not make. What somebody else put into the folder stays.
+        """
+        from brim.scratch.archive import forget_old, keep_journals, remove_ours
+
+        if not check_folder(self._root):
+            return []
+        with self._locked():
+            into = os.path.join(self._user_folder(), "scratch")
+            inside = list(session_folders(self._root).values())
+            kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())
+            forget_old(into, now=self._clock())
+            for folder in (*inside, self._root):
+                remove_ours(folder)
+        return kept
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with locked(os.path.join(self._root, LOCK), patience=self._patience, prepare=lambda: make_folder(self._root)):
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[str]:
+        """Hold the lock, and give the folder of this session, made and with its journal read."""
+        with self._locked():
+            make_folder(self._root)  # again: a cleanup may have taken its mark away since
+            folder = self.folder
+            if folder != self._root:
+                make_folder(folder)
+            remove_leftovers(folder)
+            if self._claim:
+                own(folder, self.session, now=self._clock())
+            self._at(folder)
+            self._journal.refresh()
+            self._matching.learn(self._journal)
+            yield folder
+
+    def _at(self, folder: str) -> None:
+        path = os.path.join(folder, JOURNAL)
+        if path != self._journal.path:
+            self._journal = Journal(path)
+
+    def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[Entry]:
+        """Journal the entries of *model* from *done* on that are new, and tell it the numbers of all."""
+        now = self._clock()
+        waiting = self._title(model, now)
+        places: dict[int, int] = {}
+        for at, entry in enumerate(model.entries[done:], done):
+            named = entry.changed(session=entry.session or self.session)
+            known = self._matching.modelled(named, now=now, replay=replay)
+            if known is None:
+                places[len(waiting)] = at
+                waiting.append(named.changed(time=now if entry.time is None else entry.time))
+                continue
+            model.written(at, known)
+            if entry.id and entry.id != known.id:
+                waiting.append(named.changed(kind="same", text="", time=now, refs={"of": known.id}))
+        written = self._journal.append(waiting)
+        for position, at in places.items():
+            model.written(at, written[position])
+            if not replay:
+                self._matching.wrote(written[position], by_itself=False)
+        return [written[position] for position in places]
+
+    def _title(self, model: ScratchModel, now: float) -> list[Entry]:
+        view = View(self._journal.entries)
+        title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
+        known = (title.text, title.refs["phase"]) == (view.job, view.phase)
+        return [] if known or not (model.job or model.phase) else [title]
+
+    def _render(self, folder: str) -> list[str]:
+        from brim.scratch.details import render_details
+
+        entries = self._journal.refresh()
+        view = View(entries)
+        # What this writer rendered stands, unless somebody wrote since and was perhaps killed before it rendered.
+        journal, version, count = self._rendered
+        same = journal is self._journal and version == journal.version
+        changed = {entry.kind for entry in entries[count if same else 0 :]}
+        texts = {
+            section.file: render_details(section, view.of(section.kind))
+            for section in SECTIONS
+            if not same
+            or section.kind in changed
+            or (section.kind == "artifact" and "withdrawn" in changed)
+            or not os.path.exists(os.path.join(folder, section.file))
+        }
+        texts[INDEX] = render_index(view, self._pointer(folder))  # last: what it points to is there
+        written = [name for name, text in texts.items() if save(folder, name, text)]
+        self._rendered = (self._journal, self._journal.version, len(entries))
+        return written
+
+    def _pointer(self, folder: str) -> str:
+        return os.path.relpath(folder, self.worktree).replace(os.sep, "/")
+
+    def _user_folder(self) -> str:
+        if self._state is not None:
+            return self._state
+        from brim.config import user_folder
+
+        return user_folder(os.environ)

@@ -1,0 +1,166 @@
+"""What was read of the agents' files, so that next time only what is new is: a cache in a file of its own.
+
+One row per file: by what it is known again, up to which byte it was read, and its requests as JSON, with their costs by
+the prices that ``prices`` names. The file may be deleted at any time. Every row is true by itself, so two commands that
+write at the same time, or one that is killed, leave rows that are old at most, and then the rest of a file is read again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+
+from brim.errors import StoreError
+from brim.store.database import connect
+from brim.store.folder import check_ours, make_file
+from brim.store.opening import APPLICATION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from brim.store.database import Database
+
+FILE = "usage.db"
+"""The name of the index in the user's folder."""
+
+VERSION = 1
+"""What the rows mean. A file of another version is emptied."""
+
+_TABLE = """
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    inode INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    modified INTEGER NOT NULL,
+    read_to INTEGER NOT NULL,
+    read_check INTEGER NOT NULL,
+    format TEXT NOT NULL,
+    prices TEXT NOT NULL,
+    found TEXT NOT NULL
+) WITHOUT ROWID
+"""
+_COLUMNS = "path, inode, size, modified, read_to, read_check, format, prices, found"
+_TIMEOUT = 2.0
+
+
+class Indexed:
+    """What is known of one file: its ``inode``, ``size`` and time of change (``modified``, in nanoseconds) when it was
+    read up to the byte ``read_to``, a sum of what stood before it, and the usage in it (``found``: a JSON value)."""
+
+    __slots__ = ("format", "found", "inode", "modified", "path", "prices", "read_check", "read_to", "size")
+
+    def __init__(
+        self,
+        path: str,
+        inode: int,
+        size: int,
+        modified: int,
+        read_to: int,
+        read_check: int,
+        format: str,
+        prices: str,
+        found: Any,
+    ) -> None:
+        self.path, self.inode, self.size, self.modified = path, inode, size, modified
+        self.read_to, self.read_check, self.format, self.prices, self.found = (
+            read_to,
+            read_check,
+            format,
+            prices,
+            found,
+        )
+
+
+def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], object]) -> dict[str, Indexed]:
+    """Return the rows of the *wanted* files in the index at *path*; none if it is missing, damaged or of another brim.
+
+    A damaged file is put aside, so that a new one can be made; *on_problem* is told in a sentence.
+    """
+    if not os.path.lexists(path):
+        return {}
+    try:
+        with _opened(path) as database:
+            if not _is_current(database):
+                return {}
+            rows = database.rows_in(f"SELECT {_COLUMNS} FROM files WHERE path IN ({{}})", wanted)
+        return {row[0]: Indexed(*row[:8], json.loads(row[8])) for row in rows}
+    except (StoreError, ValueError, TypeError, RecursionError) as error:
+        if not isinstance(error, StoreError) or error.reason == "damaged":
+            _put_aside(path)
+            on_problem(f"{path}: the index was damaged, so it is made anew; the sessions themselves are not touched")
+        elif error.reason not in ("busy", "missing"):
+            on_problem(f"{error}; going on without the index")
+        return {}
+
+
+def save_index(path: str, rows: Iterable[Indexed]) -> bool:
+    """Write *rows* into the index at *path*, take out what is gone from the disk; return whether that was possible.
+
+    It is only a cache: a disk that is full or read-only, or another process that writes, is no reason to fail.
+    """
+    try:
+        if not os.path.lexists(path):
+            make_file(path)
+        with _opened(path) as database:
+            if database.readonly:
+                return False
+            with database.writing():
+                if not _is_current(database):
+                    _begin_anew(database)
+                known = [each for (each,) in database.rows("SELECT path FROM files")]
+                gone = [(each,) for each in known if not os.path.lexists(each)]
+                database.run_many("DELETE FROM files WHERE path = ?", gone)
+                places = "?, ?, ?, ?, ?, ?, ?, ?, ?"
+                database.run_many(f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES ({places})", map(_values, rows))
+        return True
+    except StoreError:
+        return False
+
+
+def _values(row: Indexed) -> tuple[object, ...]:
+    found = json.dumps(row.found, separators=(",", ":"))
+    stamp = (row.path, row.inode, row.size, row.modified)
+    return (*stamp, row.read_to, row.read_check, row.format, row.prices, found)
+
+
+class _opened:
+    """The index, opened for one use and closed after it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> Database:
+        check_ours(self._path)
+        self._database = connect(self._path, timeout=_TIMEOUT)
+        return self._database
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+
+def _is_current(database: Database) -> bool:
+    application, version = database.row(
+        "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
+    )
+    return (application, version) == (APPLICATION, VERSION)
+
+
+def _begin_anew(database: Database) -> None:
+    for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
+        quoted = name.replace('"', '""')
+        database.run(f'DROP TABLE "{quoted}"')
+    database.run(_TABLE)
+    database.run(f"PRAGMA application_id = {APPLICATION}")
+    database.run(f"PRAGMA user_version = {VERSION}")
+
+
+def _put_aside(path: str) -> None:
+    """Remove the index at *path*; a folder, a link or another user's file stays."""
+    with suppress(StoreError, OSError):
+        check_ours(path)
+        for part in (path, path + "-wal", path + "-shm", path + "-journal"):
+            with suppress(FileNotFoundError):
+                os.unlink(part)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.scratch.quoting import code, encodable, one_line, plain_lines, shortened
+
+NASTY = st.text(
+    st.one_of(
+        st.sampled_from("`` \n\r\t\v\f\x1c\x1d\x1e\x85\u2028\u2029\x1b[]#>-*\u202e\u200b\ufeff\U000e0041\ud800ab\x00"),
+        st.characters(),
+    ),
+    max_size=300,
+)
+"""Text that tries to be more than one line, to steer, or to end its quote."""
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f\ud800-\udfff]")
+
+
+@given(NASTY)
+@settings(max_examples=100)
+def test_one_line_is_one_line_and_steers_nothing(text: str) -> None:
+    line = one_line(text)
+    assert len(line.splitlines()) <= 1
+    assert not STEERING.search(line)
+    assert line.encode().decode() == line
+
+
+@given(NASTY, st.integers(min_value=3, max_value=130))
+@settings(max_examples=100)
+def test_code_never_ends_before_its_last_backtick_and_fits(text: str, width: int) -> None:
+    quoted = code(text, width)
+    assert len(quoted) <= width
+    assert len(quoted.splitlines()) == 1
+    fence = re.match("`+", quoted)
+    assert fence is not None
+    inside = quoted[len(fence[0]) : -len(fence[0])]
+    assert quoted.endswith(fence[0])
+    assert fence[0] not in re.findall("`+", inside)
+
+
+@given(NASTY)
+@settings(max_examples=100)
+def test_plain_lines_keep_every_line_and_nothing_that_steers(text: str) -> None:
+    lines = plain_lines(text)
+    assert len(lines) == len(encodable(text).splitlines())
+    assert not any(STEERING.search(line) for line in lines)
+
+
+def test_colours_titles_and_links_of_a_terminal_are_gone() -> None:
+    assert one_line("\x1b[31mred\x1b[0m \x1b]0;title\x07x \x1b]8;;http://h\x1b\\link\x1b]8;;\x1b\\") == "red x link"
+
+
+def test_what_is_cut_off_ends_with_an_ellipsis() -> None:
+    assert (shortened("abcdef", 4), shortened("abc", 4), shortened("abc", 0)) == ("abc…", "abc", "")
+
+
+def test_text_with_backticks_gets_a_longer_fence() -> None:
+    assert (code("a"), code("`a`"), code("a``b"), code("")) == ("`a`", "`` `a` ``", "```a``b```", "`  `")

@@ -1,0 +1,370 @@
+"""What every engine that keeps a ledger has to do, whatever it is made of.
+
+A test module of an engine subclasses ``LedgerContract`` and says how the ledger is opened: the same one each time it is
+called, with the clock of the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brim.errors import InputError, LimitReached
+from brim.notices import Notice
+from brim.spend import Raise, lineage
+
+Open = Callable[..., Any]
+
+
+class Clock:
+    """Time that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def kinds(notices: list[Notice]) -> list[str]:
+    return [notice.kind for notice in notices]
+
+
+class LedgerContract:
+    """The rules of a ledger. ``opened`` opens the same ledger anew each time it is called."""
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def opened(self, tmp_path: Any, clock: Clock) -> Open:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def ledger(self, opened: Open) -> Any:
+        with opened() as ledger:
+            yield ledger
+
+    # Reserve, settle, release -----------------------------------------------------------------------------------
+
+    def test_what_is_reserved_is_settled_at_what_it_cost(self, ledger: Any) -> None:
+        ledger.limit("shop", 10_000_000)
+        reserved = ledger.reserve("shop/job-7/agent-2", 250_000, request_id="r1", lease=60)
+        assert (reserved.request_id, reserved.scope, reserved.amount) == ("r1", "shop/job-7/agent-2", 250_000)
+        assert (reserved.state, reserved.lease_end) == ("open", 1_060.0)
+        status = ledger.status("shop")
+        assert (status.spent, status.reserved, status.left) == (0, 250_000, 9_250_000)
+        assert ledger.settle(reserved, 180_000).charged == 180_000
+        for scope in lineage("shop/job-7/agent-2"):
+            status = ledger.status(scope)
+            assert (status.spent, status.reserved, status.left) == (180_000, 0, 9_320_000)
+
+    def test_what_is_released_is_free_again(self, ledger: Any) -> None:
+        ledger.limit("shop", 100)
+        reserved = ledger.reserve("shop", 95)
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop", 1)
+        assert ledger.release(reserved).state == "released"
+        assert ledger.release(reserved).state == "released"
+        assert ledger.reserve("shop", 95).amount == 95
+
+    @pytest.mark.parametrize("limited", ["a", "a/b", "a/b/c"])
+    def test_every_scope_above_must_have_room(self, ledger: Any, limited: str) -> None:
+        ledger.limit(limited, 100)
+        ledger.reserve("a/b/c", 90)
+        with pytest.raises(LimitReached) as caught:
+            ledger.reserve("a/b/c", 6)
+        assert (caught.value.scope, caught.value.reason) == (limited, "limit")
+        assert (caught.value.room, caught.value.reserved, caught.value.limit) == (5, 90, 100)
+        assert ledger.status("a").reserved == 90
+
+    def test_a_scope_beside_it_does_not_count(self, ledger: Any) -> None:
+        ledger.limit("a/b", 100)
+        assert ledger.reserve("a/bc", 500).state == "open"
+        assert ledger.reserve("a", 500).state == "open"
+        assert ledger.status("a/b").left == 100 - 5
+
+    def test_no_limit_admits_everything_and_0_nothing(self, ledger: Any) -> None:
+        assert ledger.reserve("free", 10**12).state == "open"
+        ledger.limit("shut", 0)
+        with pytest.raises(LimitReached):
+            ledger.reserve("shut", 1)
+        assert ledger.reserve("shut", 0).state == "open"
+
+    # Leases -----------------------------------------------------------------------------------------------------
+
+    def test_a_lease_that_ends_is_charged_in_full_and_a_later_settle_corrects_it(
+        self, ledger: Any, clock: Clock
+    ) -> None:
+        ledger.limit("shop", 100)
+        reserved = ledger.reserve("shop/a", 80, lease=60)
+        clock.now += 59.9
+        assert ledger.status("shop").reserved == 80
+        clock.now += 0.1
+        status = ledger.status("shop")
+        assert (status.spent, status.reserved) == (80, 0)
+        assert ledger.reservation(reserved.request_id).state == "expired"
+        assert ledger.settle(reserved, 30).state == "settled"
+        assert (ledger.status("shop").spent, ledger.status("shop/a").spent) == (30, 30)
+
+    def test_a_call_that_was_not_sent_can_be_released_after_its_lease(self, ledger: Any, clock: Clock) -> None:
+        reserved = ledger.reserve("shop", 80, lease=1)
+        clock.now += 5
+        assert ledger.status("shop").spent == 80
+        assert ledger.release(reserved).charged == 0
+        assert ledger.status("shop").spent == 0
+
+    def test_a_lease_that_ended_keeps_its_room(self, ledger: Any, clock: Clock) -> None:
+        ledger.limit("shop", 100)
+        ledger.reserve("shop", 90, lease=1)
+        clock.now += 5
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop", 10)
+
+    @pytest.mark.parametrize("lease", [0, -1, 1e9, float("nan"), "60", True, None])
+    def test_a_lease_is_a_time(self, ledger: Any, lease: Any) -> None:
+        with pytest.raises(InputError, match="lease"):
+            ledger.reserve("shop", 1, lease=lease)
+
+    # The same again ---------------------------------------------------------------------------------------------
+
+    def test_the_same_reservation_again_is_the_same(self, ledger: Any) -> None:
+        ledger.limit("shop", 100)
+        first = ledger.reserve("shop", 80, request_id="r1")
+        assert ledger.reserve("shop", 80, request_id="r1") == first
+        assert ledger.status("shop").reserved == 80
+        ledger.settle(first, 70)
+        assert ledger.reserve("shop", 80, request_id="r1").state == "settled"
+
+    def test_an_id_that_was_used_for_something_else_is_an_error(self, ledger: Any) -> None:
+        released = ledger.reserve("shop", 80, request_id="r1")
+        for scope, amount, purpose in (("other", 80, ""), ("shop", 81, ""), ("shop", 80, "wrap_up")):
+            with pytest.raises(InputError, match="another request id"):
+                ledger.reserve(scope, amount, request_id="r1", purpose=purpose)
+        ledger.release(released)
+        with pytest.raises(InputError, match="released already"):
+            ledger.reserve("shop", 80, request_id="r1")
+
+    def test_settling_twice_is_harmless_and_another_amount_corrects(self, ledger: Any) -> None:
+        reserved = ledger.reserve("shop", 80)
+        assert ledger.settle(reserved, 50) == ledger.settle(reserved.request_id, 50)
+        assert ledger.status("shop").spent == 50
+        ledger.settle(reserved, 60)
+        assert ledger.status("shop").spent == 60
+        assert ledger.status("shop").state == "open"
+
+    def test_what_was_settled_cannot_be_released(self, ledger: Any) -> None:
+        reserved = ledger.reserve("shop", 80)
+        ledger.settle(reserved, 50)
+        with pytest.raises(InputError, match="was settled"):
+            ledger.release(reserved)
+        assert ledger.status("shop").spent == 50
+
+    def test_an_unknown_id_is_an_error(self, ledger: Any) -> None:
+        with pytest.raises(InputError, match="nothing is reserved"):
+            ledger.settle("nobody", 1)
+        with pytest.raises(InputError, match="nothing is reserved"):
+            ledger.release("nobody")
+        assert ledger.reservation("nobody") is None
+
+    @pytest.mark.parametrize("id", ["", "x" * 201, "a\nb", 5])
+    def test_an_id_is_a_short_printable_text(self, ledger: Any, id: Any) -> None:
+        with pytest.raises(InputError, match="request id"):
+            ledger.reserve("shop", 1, request_id=id)
+
+    @pytest.mark.parametrize("amount", [-1, 1.5, True, None, 10**16])
+    def test_an_amount_is_whole_micro_dollars(self, ledger: Any, amount: Any) -> None:
+        for call in (ledger.reserve, lambda scope, given: ledger.record(scope, "r", given)):
+            with pytest.raises(InputError):
+                call("shop", amount)
+        assert ledger.statuses() == []
+
+    # Overruns ---------------------------------------------------------------------------------------------------
+
+    def test_more_than_was_reserved_is_recorded_and_closes_the_scope(self, ledger: Any) -> None:
+        ledger.limit("shop", 1_000)
+        reserved = ledger.reserve("shop/a", 100)
+        settled = ledger.settle(reserved, 150)
+        assert (settled.charged, settled.overrun) == (150, True)
+        assert (ledger.status("shop").spent, ledger.status("shop/a").state) == (150, "closed")
+        with pytest.raises(LimitReached) as caught:
+            ledger.reserve("shop/a", 1)
+        assert (caught.value.reason, caught.value.scope) == ("closed", "shop/a")
+        assert ledger.reserve("shop/b", 1).state == "open"
+        ledger.answer("shop/a", "continue")
+        assert ledger.reserve("shop/a", 1).state == "open"
+
+    def test_a_settle_after_a_release_is_an_overrun(self, ledger: Any) -> None:
+        reserved = ledger.reserve("shop", 100)
+        ledger.release(reserved)
+        assert ledger.settle(reserved, 40).overrun
+        assert (ledger.status("shop").spent, ledger.status("shop").state) == (40, "closed")
+
+    # Spends that nobody stood before ----------------------------------------------------------------------------
+
+    def test_a_recorded_spend_counts_once_and_may_go_over(self, ledger: Any) -> None:
+        ledger.limit("shop", 100)
+        for _ in range(2):
+            ledger.record("shop/a", "msg:req", 120)
+        status = ledger.status("shop")
+        assert (status.spent, status.overshoot, status.left, status.state) == (120, 20, 0, "asked")
+        ledger.record("shop/a", "msg:req", 90)
+        assert ledger.status("shop").spent == 90
+        with pytest.raises(InputError, match="belongs to"):
+            ledger.record("shop/b", "msg:req", 90)
+
+    def test_a_recorded_spend_settles_the_reservation_of_its_id(self, ledger: Any) -> None:
+        ledger.reserve("shop", 100, request_id="r1")
+        assert ledger.record("shop", "r1", 70).state == "settled"
+        status = ledger.status("shop")
+        assert (status.spent, status.reserved) == (70, 0)
+
+    # Limits and answers -----------------------------------------------------------------------------------------
+
+    def test_limits_and_answers_outlast_the_process(self, opened: Open) -> None:
+        with opened() as ledger:
+            ledger.limit("shop", 1_000)
+            ledger.record("shop", "a", 1_000)
+            ledger.answer("shop", Raise(2_000))
+        with opened() as ledger:
+            ledger.limit("shop", 1_000)  # what a job does at every start
+            status = ledger.status("shop")
+            assert (status.limit, status.given, status.spent) == (2_000, 1_000, 1_000)
+            ledger.answer("shop", "stop")
+        with opened() as ledger:
+            ledger.limit("shop", 1_000)
+            with pytest.raises(LimitReached) as caught:
+                ledger.reserve("shop", 1)
+            assert caught.value.reason == "stopped"
+            ledger.limit("shop", 1_000, anew=True)
+            status = ledger.status("shop")
+            assert (status.limit, status.state) == (1_000, "open")
+
+    def test_a_default_gives_way_to_what_somebody_set(self, ledger: Any) -> None:
+        ledger.limit("shop", 100, default=True)
+        assert ledger.status("shop").limit == 100
+        ledger.limit("shop", 200, default=True)
+        assert ledger.status("shop").limit == 200
+        ledger.limit("shop", 50)
+        ledger.limit("shop", 300, default=True)
+        assert ledger.status("shop").limit == 50
+
+    def test_continue_adds_a_tenth_once_per_question(self, ledger: Any) -> None:
+        ledger.limit("shop", 1_000)
+        with pytest.raises(InputError, match="nothing was asked"):
+            ledger.answer("shop", "continue")
+        ledger.record("shop", "a", 990)
+        assert ledger.answer("shop", "continue").limit == 1_100
+        with pytest.raises(InputError, match="nothing was asked"):
+            ledger.answer("shop", "continue")
+
+    def test_the_wrap_up_is_paid_from_what_was_held_back(self, ledger: Any) -> None:
+        ledger.limit("shop", 5_000_000)
+        ledger.settle(ledger.reserve("shop/a", 4_750_000), 4_750_000)
+        for purpose in ("", "wrap_up"):
+            with pytest.raises(LimitReached):
+                ledger.reserve("shop/a", 1, purpose=purpose)
+        ledger.answer("shop", "wrap_up")
+        with pytest.raises(LimitReached) as caught:
+            ledger.reserve("shop/a", 1)
+        assert caught.value.reason == "wrapping_up"
+        wrap_up = ledger.reserve("shop/a", 250_000, purpose="wrap_up")
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop/a", 1, purpose="wrap_up")
+        ledger.settle(wrap_up, 250_000)
+        status = ledger.status("shop")
+        assert (status.spent, status.overshoot, status.state) == (5_000_000, 0, "stopped")
+
+    def test_an_unknown_purpose_is_an_error(self, ledger: Any) -> None:
+        with pytest.raises(InputError, match="purpose"):
+            ledger.reserve("shop", 1, purpose="fun")
+
+    # What is told -----------------------------------------------------------------------------------------------
+
+    def test_each_notice_comes_once_per_limit_whichever_process_is_first(self, opened: Open) -> None:
+        told: list[Notice] = []
+        for number in range(12):
+            with opened() as ledger:
+                ledger.subscribe(told.append)
+                ledger.limit("shop", 1_000)
+                ledger.record(f"shop/{number}", f"r{number}", 100)
+        assert kinds(told) == ["COST_WARNING", "COST_LIMIT", "INPUT_REQUESTED"]
+        assert [notice.scope for notice in told if hasattr(notice, "scope")] == ["shop"] * 3
+
+    def test_a_refused_reservation_asks(self, ledger: Any) -> None:
+        told: list[Notice] = []
+        ledger.subscribe(told.append)
+        ledger.limit("shop", 1_000)
+        for _ in range(2):
+            with pytest.raises(LimitReached):
+                ledger.reserve("shop", 960)
+        assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED"]
+        assert "another $0.00096 does not fit" in str(told[0])
+        assert ledger.reserve("shop", 900).state == "open"
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    def test_statuses_lists_a_scope_and_what_is_below_it(self, ledger: Any) -> None:
+        for number, scope in enumerate(("a", "a-b", "a/b", "a.x", "ab", "b/c")):
+            ledger.record(scope, str(number), 1)
+        assert [each.scope for each in ledger.statuses()] == ["a", "a-b", "a.x", "a/b", "ab", "b", "b/c"]
+        assert [each.scope for each in ledger.statuses("a")] == ["a", "a/b"]
+        assert ledger.statuses("nobody") == []
+        assert ledger.status("nobody").spent == 0
+
+    def test_looking_changes_nothing(self, ledger: Any) -> None:
+        ledger.status("shop")
+        assert ledger.statuses() == []
+
+    # Promises ---------------------------------------------------------------------------------------------------
+
+    @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
+    @given(data=st.data())
+    def test_what_is_admitted_never_exceeds_a_limit_and_the_sums_agree(
+        self, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        clock = Clock()
+        scopes = ("a", "a/b", "a/c", "a/b/d", "e")
+        limits = {scope: data.draw(st.none() | st.integers(0, 200), label=scope) for scope in scopes}
+        with self.new(tmp_path_factory.mktemp("ledger"), clock) as ledger:
+            for scope, limit in limits.items():
+                ledger.limit(scope, limit)
+            known: dict[str, Any] = {}
+            step = st.tuples(
+                st.sampled_from(["reserve", "settle", "release", "wait"]),
+                st.sampled_from(scopes),
+                st.integers(0, 80),
+                st.integers(0, 100),
+            )
+            for action, scope, amount, percent in data.draw(st.lists(step, max_size=25)):
+                if action == "wait":
+                    clock.now += amount
+                elif action == "reserve":
+                    try:
+                        made = ledger.reserve(scope, amount, lease=60)
+                    except LimitReached:
+                        continue
+                    known[made.request_id] = made
+                elif known:
+                    made = known[sorted(known)[amount % len(known)]]
+                    now = ledger.reservation(made.request_id)
+                    if action == "settle" and now.state == "open":
+                        known[made.request_id] = ledger.settle(made, made.amount * percent // 100)
+                    elif action == "release" and now.state != "settled":
+                        known[made.request_id] = ledger.release(made)
+                for status in ledger.statuses():
+                    assert status.limit is None or status.spent + status.reserved <= status.limit
+            rows = [ledger.reservation(id) for id in known]
+            for status in ledger.statuses():
+                below = [row for row in rows if status.scope in lineage(row.scope)]
+                assert status.spent == sum(row.charged for row in below)
+                assert status.reserved == sum(row.amount for row in below if row.state == "open")
+
+    def new(self, folder: Any, clock: Clock) -> Any:
+        """Open a new, empty ledger in *folder*."""
+        raise NotImplementedError

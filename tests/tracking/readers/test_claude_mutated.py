@@ -1,0 +1,37 @@
+"""The readers themselves raise on nothing, whichever field of a line is gone or is something else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+
+from brim.tracking.readers.claude_status import ClaudeStatusReader
+from brim.tracking.readers.claude_status import recognises as recognises_status
+from brim.tracking.readers.claude_stream import ClaudeStreamReader
+from brim.tracking.readers.claude_stream import recognises as recognises_stream
+from brim.tracking.readers.claude_transcript import ClaudeTranscriptReader
+from brim.tracking.readers.claude_transcript import recognises as recognises_transcript
+from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT
+from tests.tracking.readers.mutated import is_sound, mutated, read
+
+
+@settings(max_examples=100)
+@given(mutated(STREAM))
+def test_a_mutated_stream_never_raises(lines: list[dict[str, Any]]) -> None:
+    assert is_sound(read(ClaudeStreamReader(), lines))
+    assert all(isinstance(recognises_stream(line), bool) for line in lines)
+
+
+@settings(max_examples=100)
+@given(mutated(TRANSCRIPT))
+def test_a_mutated_transcript_never_raises(lines: list[dict[str, Any]]) -> None:
+    assert is_sound(read(ClaudeTranscriptReader(), lines))
+    assert all(isinstance(recognises_transcript(line), bool) for line in lines)
+
+
+@settings(max_examples=50)
+@given(mutated([STATUS]))
+def test_a_mutated_status_never_raises(lines: list[dict[str, Any]]) -> None:
+    assert is_sound(read(ClaudeStatusReader(), lines))
+    assert all(isinstance(recognises_status(line), bool) for line in lines)

@@ -1,0 +1,48 @@
+"""A request is news once, and again only with other numbers."""
+
+from __future__ import annotations
+
+from brim.models.usage import Tokens
+from brim.tracking.readers.requests import Ids, Requests
+
+
+def test_a_request_is_news_once() -> None:
+    requests = Requests()
+    assert requests.is_news("a", Tokens(input=1), final=True)
+    assert not requests.is_news("a", Tokens(input=1), final=True)
+    assert requests.is_news("a", Tokens(input=2), final=True)
+
+
+def test_what_is_final_is_not_replaced_by_a_placeholder() -> None:
+    requests = Requests()
+    assert requests.is_news("a", Tokens(input=1, output=1), final=False)
+    assert requests.is_news("a", Tokens(input=1, output=40), final=True)
+    assert not requests.is_news("a", Tokens(input=1, output=1), final=False)
+
+
+def test_a_placeholder_that_turns_out_right_is_news_once_it_is_final() -> None:
+    requests = Requests()
+    assert requests.is_news("a", Tokens(output=1), final=False)
+    assert requests.is_news("a", Tokens(output=1), final=True)
+
+
+def test_without_a_key_everything_is_news() -> None:
+    requests = Requests()
+    assert requests.is_news("", Tokens(input=1), final=True)
+    assert requests.is_news("", Tokens(input=1), final=True)
+
+
+def test_the_oldest_is_forgotten_first() -> None:
+    requests = Requests(most=2)
+    for key in "abc":
+        requests.is_news(key, Tokens(input=1), final=True)
+    assert not requests.is_news("c", Tokens(input=1), final=True)
+    assert not requests.is_news("b", Tokens(input=1), final=True)
+    assert requests.is_news("a", Tokens(input=1), final=True)
+
+
+def test_ids_are_bounded_and_an_empty_one_is_none() -> None:
+    ids = Ids(most=2)
+    for id in ("", "a", "b", "c"):
+        ids.add(id)
+    assert [id in ids for id in ("", "a", "b", "c")] == [False, False, True, True]
