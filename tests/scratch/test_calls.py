@@ -60,7 +60,9 @@ def test_a_permission_refusal_is_a_decision_with_what_the_human_said() -> None:
 
 
 def test_answers_to_questions_are_decisions() -> None:
-    asked = call("1", "AskUserQuestion", "question", questions=[{"question": "Which store?"}, {"question": "Since when?"}])
+    asked = call(
+        "1", "AskUserQuestion", "question", questions=[{"question": "Which store?"}, {"question": "Since when?"}]
+    )
     answers = {"answers": {"Which store?": "SQLite", "Since when?": ["now", "then"]}}
     assert fed(asked, ok("1", "…", detail=answers)).decisions == ["`Which store?`: SQLite", "`Since when?`: now, then"]
     assert fed(asked, ok("1", "SQLite")).decisions == ["`Which store? / Since when?`: SQLite"]

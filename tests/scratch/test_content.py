@@ -7,7 +7,9 @@ from brim.scratch import extract_text
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["type", "text", "content", "x"]), inner),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["type", "text", "content", "x"]), inner)
+    ),
     max_leaves=12,
 )
 

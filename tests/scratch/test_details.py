@@ -41,7 +41,13 @@ def test_an_entry_says_its_number_time_session_and_agent() -> None:
 def test_a_dead_end_shows_its_evidence() -> None:
     refs = {"outcome": "tried 3 times", "output": "E: no", "rule": "same-call", "at": [10, 20]}
     shown = render_details(BY_KIND["dead-end"], [Entry(number=1, kind="dead-end", text="make x", refs=refs)])
-    for line in ("- what: `make x`", "- outcome: tried 3 times", "- quoted output: `E: no`", "- found by: same-call", "- at byte: 10, 20"):
+    for line in (
+        "- what: `make x`",
+        "- outcome: tried 3 times",
+        "- quoted output: `E: no`",
+        "- found by: same-call",
+        "- at byte: 10, 20",
+    ):
         assert line in shown.splitlines()
 
 

@@ -17,7 +17,11 @@ def test_a_secret_that_colours_or_invisible_characters_split_is_masked() -> None
 
 
 def test_a_line_inside_a_private_key_is_never_picked_as_the_error() -> None:
-    block = "-----BEGIN RSA PRIVATE KEY-----\n" + "ERRORabcdefghijklmnopq\n" * 4 + "-----END RSA PRIVATE KEY-----\nerror: bad"
+    block = (
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        + "ERRORabcdefghijklmnopq\n" * 4
+        + "-----END RSA PRIVATE KEY-----\nerror: bad"
+    )
     assert first_error(block) == "error: bad"
 
 

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 from brim.scratch import SECTIONS, Entry, ScratchModel, View, render_index
 from tests.scratch.test_quoting import NASTY
 
-REFS = st.fixed_dictionaries({}, optional={"outcome": NASTY, "output": NASTY, "noun": st.sampled_from(["todo", "x\ny"])})
+REFS = st.fixed_dictionaries(
+    {}, optional={"outcome": NASTY, "output": NASTY, "noun": st.sampled_from(["todo", "x\ny"])}
+)
 MANY = st.lists(
     st.tuples(st.sampled_from([section.kind for section in SECTIONS]), NASTY, REFS, st.integers(1, 60)), max_size=12
 )
@@ -66,7 +68,9 @@ def test_the_seeds_sections_and_pointers_are_there() -> None:
 
 
 def test_tool_text_is_quoted_and_marked() -> None:
-    entry = Entry(number=7, kind="command", text="make\n# Obey", refs={"outcome": "ended with 2", "output": "## New rules"})
+    entry = Entry(
+        number=7, kind="command", text="make\n# Obey", refs={"outcome": "ended with 2", "output": "## New rules"}
+    )
     assert "- #7 `make # Obey`: ended with 2; quoted output: `## New rules`" in render_index(View([entry]))
 
 

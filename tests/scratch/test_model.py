@@ -102,10 +102,27 @@ def test_it_never_raises_on_any_line(lines: list[Any]) -> None:
 
 
 NAMES = ["Write", "Edit", "Bash", "TodoWrite", "TaskUpdate", "AskUserQuestion", "ExitPlanMode", "Task"]
-FIELDS = ["file_path", "command", "todos", "questions", "plan", "taskId", "status", "subject", "answers", "task", "exit_code"]
+FIELDS = [
+    "file_path",
+    "command",
+    "todos",
+    "questions",
+    "plan",
+    "taskId",
+    "status",
+    "subject",
+    "answers",
+    "task",
+    "exit_code",
+]
 
 
-@given(st.lists(st.tuples(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(FIELDS), JSON), JSON, st.booleans()), max_size=5))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(NAMES), st.dictionaries(st.sampled_from(FIELDS), JSON), JSON, st.booleans()),
+        max_size=5,
+    )
+)
 @settings(max_examples=60, deadline=None)
 def test_it_never_raises_on_any_call_and_result(calls: list[tuple[str, dict[str, Any], Any, bool]]) -> None:
     model = ScratchModel()

@@ -32,9 +32,13 @@ def test_folder_and_version_are_no_state_of_the_work() -> None:
 
 def test_todo_items_that_change_status_are_state_changes() -> None:
     def todo(id: str, *statuses: str) -> object:
-        return call(id, "TodoWrite", "todo", todos=[{"content": f"step {n}", "status": s} for n, s in enumerate(statuses)])
+        return call(
+            id, "TodoWrite", "todo", todos=[{"content": f"step {n}", "status": s} for n, s in enumerate(statuses)]
+        )
 
-    model = fed(todo("1", "in_progress", "pending"), todo("2", "completed", "pending"), todo("3", "completed", "pending"))
+    model = fed(
+        todo("1", "in_progress", "pending"), todo("2", "completed", "pending"), todo("3", "completed", "pending")
+    )
     assert model.state_changes == ["todo `step 0`: in_progress → completed"]
 
 

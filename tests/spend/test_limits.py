@@ -84,6 +84,8 @@ def test_raising_needs_a_higher_limit_and_opens_whatever_was_closed() -> None:
         assert (raised.given, raised.amount, raised.state) == (100, 200, "open")
     with pytest.raises(InputError, match="does not raise"):
         Limit(100).answered(Raise(100), 0)
+    with pytest.raises(InputError, match="no limit to raise"):
+        Limit(None).answered(Raise(100), 0)
 
 
 @pytest.mark.parametrize("answer", ["", "yes", "raise", None, 5])

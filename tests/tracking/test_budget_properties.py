@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.models.usage import Tokens
@@ -141,7 +141,6 @@ def test_a_result_after_a_call_never_changes_the_occupancy(
         assert budget.used_tokens == used + 1
 
 
-@settings(max_examples=60)
 @given(st.lists(SIZES.map(lambda size: size + 1), min_size=1, max_size=6), st.data())
 def test_repeated_lines_change_nothing_wherever_they_come(sizes: list[int], data: st.DataObject) -> None:
     lines = [assistant(f"m{number}", size) for number, size in enumerate(sizes)]

@@ -8,7 +8,7 @@ import pytest
 
 from brim.tokens import ApproximateTokenCounter, MemoryCalibrationStore, counter_for
 from brim.tracking.calibrating import Calibrator
-from brim.tracking.events import Compaction, Event, Message, ToolResult
+from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult
 from tests.tracking.lines import MODEL, usage
 
 RESULT = ToolResult(id="1", text="y" * 40_000)
@@ -61,7 +61,8 @@ def test_a_ratio_beyond_all_vocabularies_teaches_nothing(tokens: int) -> None:
 
 
 def test_a_stream_that_reports_after_its_tools_teaches_nothing() -> None:
-    assert learned([RESULT, usage("a", 20_000), RESULT, usage("b", 33_000)]) is None
+    call = ToolCall(id="1", name="bash")
+    assert learned([call, RESULT, usage("a", 20_000), call, RESULT, usage("b", 33_000)]) is None
 
 
 def test_a_vocabulary_that_is_here_has_nothing_to_learn() -> None:

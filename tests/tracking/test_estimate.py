@@ -103,6 +103,13 @@ def test_results_that_come_before_their_report_are_in_the_next_prompt() -> None:
         assert int(budget.pending()) == 11_100 + 1_000 * step
 
 
+def test_a_stream_that_begins_with_a_result_is_not_taken_for_one_that_reports_late() -> None:
+    budget = ContextBudget()
+    budget.update(ToolResult(id="1", text="y" * 4_000))
+    budget.update(usage("a", 10_000, model=GPT))
+    assert int(budget.pending()) == 10_000
+
+
 def test_very_much_text_is_kept_only_as_its_length() -> None:
     budget = ContextBudget()
     budget.update(usage("a", 1_000, model=GPT))

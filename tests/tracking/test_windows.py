@@ -104,6 +104,13 @@ def test_a_window_that_was_reported_earlier_outranks_the_table() -> None:
     assert ContextBudget(model=MODEL).window == Window(1_000_000, "remembered")
 
 
+def test_a_window_without_a_name_is_the_window_of_whatever_model_comes() -> None:
+    budget = ContextBudget()
+    budget.update(ModelSeen(model="", window=258_400))
+    budget.update(usage("a", 10_000))
+    assert budget.window == Window(258_400, "reported", (("table", 200_000),))
+
+
 def test_sizes_that_cannot_be_are_not_taken() -> None:
     windows = Windows()
     windows.report({MODEL: 0, "b": -1, "c": True, "d": 10**15})

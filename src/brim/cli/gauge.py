@@ -176,7 +176,8 @@ def _filling(reading: Reading, width: int) -> list[str]:
         if room < 0:
             lines.append(f"{share:>{parts}}  {name}")
             continue
-        bar = symbols("█", "#") * round(tokens / whole * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else ""
+        length = round(min(1.0, tokens / whole) * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else 0
+        bar = symbols("█", "#") * length
         padded = name + " " * (names - width_of(name))
         lines.append(f"{padded}  {tokens:>{numbers},}  {share:>{parts}}  {bar}".rstrip())
     return lines

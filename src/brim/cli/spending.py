@@ -120,7 +120,7 @@ def _bar(status: ScopeStatus) -> str:
     """Return a bar of what is spent and reserved of the limit; something that is there is never shown as nothing."""
     if not status.limit:
         return ""
-    full, half, empty = symbols("█▒░", "#=.")
+    full, half, empty = tuple(symbols("█▒░", "#=."))
     spent = min(BAR, -(-BAR * status.spent // status.limit))
     taken = min(BAR, max(spent, -(-BAR * (status.spent + status.reserved) // status.limit)))
     share = status.spent / status.limit

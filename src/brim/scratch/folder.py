@@ -174,5 +174,8 @@ def _read(path: str, most: int) -> bytes | None:
         handle = os.open(path, os.O_RDONLY | FLAGS)
     except OSError:
         return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return None
     with os.fdopen(handle, "rb") as file:
-        return file.read(most) if stat.S_ISREG(os.fstat(handle).st_mode) else None
+        return file.read(most)

@@ -35,7 +35,7 @@ class Journal:
         self.broken = 0
         """How many lines could not be read: torn by a killed process, or damaged."""
         self.version = 0
-        """Raised when the file turned out to be another one, and everything was read anew."""
+        """Raised when the file turned out to be gone or another one, and everything was read anew."""
         self._offset = 0
         self._last = 0
         self._file: tuple[int, int] | None = None
@@ -49,10 +49,11 @@ class Journal:
             return self.entries
         except OSError as error:
             raise _problem(self.path, "cannot be read", error) from None
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(handle)
+            raise StoreError(f"{self.path}: is not a regular file, so it is not used; move it away", "refused")
         with os.fdopen(handle, "rb") as file:
-            found = os.fstat(handle)
-            if not stat.S_ISREG(found.st_mode):
-                raise StoreError(f"{self.path}: is not a regular file, so it is not used; move it away", "refused")
             if self._file != (found.st_dev, found.st_ino) or found.st_size < self._offset:
                 self._begin((found.st_dev, found.st_ino))
             file.seek(self._offset)
@@ -103,8 +104,7 @@ class Journal:
             self.refresh()
 
     def _begin(self, file: tuple[int, int] | None) -> None:
-        if self._file is not None or file is not None:
-            self.version += 1
+        self.version += self._file is not None
         self.entries, self.broken, self._offset, self._last, self._file = [], 0, 0, 0, file
 
     def _take(self, line: bytes) -> None:

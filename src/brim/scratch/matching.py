@@ -23,26 +23,32 @@ class Matching:
     """What one writer has written, and what of it still waits for its other half."""
 
     def __init__(self) -> None:
+        self._read: tuple[Journal, int] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._handed: dict[tuple[str, str], list[Entry]] = {}
         self._modelled: dict[tuple[str, str], list[Entry]] = {}
         self._own: set[int] = set()
         self._ids: dict[tuple[str, str], Entry] = {}
         self._loose: dict[tuple[str, str, str], list[Entry]] = {}
         self._claimed: set[str] = set()
-        self._read: tuple[Journal, int, int] | None = None
+        self._count = 0
 
-    def learn(self, journal: Journal) -> None:
-        """Take in what *journal* holds by now."""
-        known, version, count = self._read or (None, 0, 0)
-        if known is not journal or version != journal.version:
-            count, self._ids, self._loose, self._claimed, self._own = 0, {}, {}, set(), set()
-        for entry in journal.entries[count:]:
+    def learn(self, journal: Journal) -> bool:
+        """Take in what *journal* holds by now; whether it is another one than before, in which nothing is yet."""
+        now = (journal, journal.version)
+        anew = self._read is not None and self._read != now
+        if anew:
+            self._begin()
+        for entry in journal.entries[self._count :]:
             self._ids.setdefault((entry.session, entry.id), entry)
             if entry.kind == "same":
                 self._claimed.add(str(entry.refs.get("of", "")))
             elif entry.id.startswith(NUMBERED):
                 self._loose.setdefault((entry.session, entry.kind, entry.text), []).append(entry)
-        self._read = (journal, journal.version, len(journal.entries))
+        self._read, self._count = now, len(journal.entries)
+        return anew
 
     def handed(self, entry: Entry) -> Entry | None:
         """Return the entry of a model that *entry*, handed over by itself, is the other half of."""

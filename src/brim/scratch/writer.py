@@ -176,7 +176,8 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock())
             self._at(folder)
             self._journal.refresh()
-            self._matching.learn(self._journal)
+            if self._matching.learn(self._journal):  # somebody removed the journal: a model holds what it held
+                self._models = []
             yield folder
 
     def _at(self, folder: str) -> None:

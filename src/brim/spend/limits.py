@@ -136,7 +136,9 @@ class Limit(Frozen):
         if answer == "stop":
             return self.changed(state=STOPPED)
         if isinstance(answer, Raise):
-            if self.amount is not None and answer.to <= self.amount:
+            if self.amount is None:
+                raise InputError("there is no limit to raise: set one")
+            if answer.to <= self.amount:
                 raise InputError(
                     f"the limit is {in_dollars(self.amount)} already, so {in_dollars(answer.to)} does not raise it: "
                     "set a lower limit if that is what is meant"

@@ -29,4 +29,4 @@ def lineage(scope: str) -> list[str]:
 
 
 def _is_name(segment: str) -> bool:
-    return 0 < len(segment) <= LONGEST and _SIGNS.issuperset(segment)
+    return 0 < len(segment) <= LONGEST and _SIGNS.issuperset(segment) and segment.strip(".") != ""

@@ -260,8 +260,9 @@ def _refusal(scope: Scope, amount: int, purpose: str) -> LimitReached | None:
     if limit.held and limit.state != WRAPPING_UP:
         parts.append(f"{in_dollars(limit.held)} is held back for the wrap-up")
     answers = "" if limit.state == WRAPPING_UP else f": brim spend continue|raise|wrap-up|stop {name}"
+    opens = f"limit {name} none" if limit.amount is None else f"raise {name} USD"
     text = {
-        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend raise {name} USD' opens it",
+        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend {opens}' opens it",
         CLOSED: f"{name}: is closed, because a request cost more than was reserved for it: "
         f"'brim spend continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
 from brim.store import source
 from brim.store.database import TIMEOUT
 from brim.store.events import Event, add_event, read_events
@@ -246,7 +246,12 @@ class Store:
 
     def check(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
-        found = [str(row[0]) for row in self.database.rows("PRAGMA quick_check")]
+        try:
+            found = [str(row[0]) for row in self.database.rows("PRAGMA quick_check")]
+        except StoreError as error:  # SQLite gives up where a page is no page at all
+            if error.reason != "damaged":
+                raise
+            return [str(error)]
         return [] if found == ["ok"] else found
 
     def close(self) -> None:

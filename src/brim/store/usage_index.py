@@ -145,6 +145,8 @@ def _is_current(database: Database) -> bool:
     application, version = database.row(
         "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
     )
+    if application != APPLICATION and (application or database.row("SELECT 1 FROM sqlite_master")):
+        raise StoreError(f"{database.path}: is a database of another program, so it is not touched", "refused")
     return (application, version) == (APPLICATION, VERSION)
 
 

@@ -2,9 +2,9 @@
 
 Bottom up: ``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines. ``windows`` says
 how large the window is, ``occupancy`` what is in it, ``thresholds`` when that is too much, ``filling`` what fills it.
-``estimate`` is what the next prompt will take, ``calibrating`` learns from what the last one took. ``budget`` puts them
-together: ``ContextBudget``. ``compaction`` writes the request to compact, ``pending`` keeps it from overwriting what a
-person wrote. ``usage`` adds up what all sessions took.
+``estimate`` is what the next prompt will take, ``calibrating`` learns from what the last one took. ``gauge`` keeps the
+main thread and its sub-agents apart, ``budget`` puts all of it together: ``ContextBudget``. ``compaction`` writes the
+request to compact, ``pending`` keeps it from overwriting what a person wrote. ``usage`` adds up what all sessions took.
 """
 
 from __future__ import annotations

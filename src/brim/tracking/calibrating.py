@@ -7,7 +7,7 @@ model wrote is known from its own report, so the rest is the results of tools; a
 from __future__ import annotations
 
 from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn
-from brim.tracking.events import Compaction, Message, ToolResult, Usage
+from brim.tracking.events import Compaction, Message, ToolCall, ToolResult, Usage
 from brim.tracking.occupancy import SYNTHETIC, prompt_of, whole
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ class Calibrator:
     It learns only from two calls of the main thread in a row, by one model, in one session, with nothing but results of
     tools between them and the output of the first one final: a message of a person ends a turn, and clients drop old
     reasoning there. A ratio beyond all vocabularies teaches nothing: something was in the prompt that no line shows.
+    Nor does a stream that reports a call only when its tools are done: a result may be in either prompt there.
     """
 
     def __init__(self, counter: TokenCounter, store: CalibrationStore) -> None:
@@ -33,7 +34,7 @@ class Calibrator:
         self._last: Usage | None = None
         self._texts: list[str] = []
         self._size = 0
-        self._spoiled = self._late = False
+        self._spoiled = self._called = self._late = False
 
     def update(self, event: Event) -> None:
         """Take one event; those of sub-agents say nothing here."""
@@ -42,10 +43,12 @@ class Calibrator:
         if isinstance(event, Usage):
             self._report(event)
         elif isinstance(event, ToolResult):
-            self._late |= self._last is None
+            self._late |= self._called and self._last is None
             self._size += len(event.text)
             if self._size <= _MOST:
                 self._texts.append(event.text)
+        elif isinstance(event, ToolCall):
+            self._called = True
         elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
             self._spoiled = True
 

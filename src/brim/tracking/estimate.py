@@ -81,26 +81,27 @@ class Tail:
     """What came since the last report: what the model wrote then, and what arrived for its next call.
 
     Most clients report a call before they carry out its tools. Some (opencode) report a step when its tools are done:
-    then what they answered is not in the prompt that is reported, but in the next. That order is known by a result that
-    comes before any report.
+    then what they answered is not in the prompt that is reported, but in the next. That order is known by a call and
+    its result that both come before any report.
     """
 
     def __init__(self) -> None:
         self._written, self._arrived, self._step = Words(), Words(), Words()
-        self._reported = self._late = False
+        self._reported = self._called = self._late = False
 
     @property
     def size(self) -> int:
         """Bytes that arrived."""
         return self._arrived.size + self._step.size
 
-    def wrote(self, text: str) -> None:
-        """Take what the model wrote: words, or the input of a call."""
+    def wrote(self, text: str, *, call: bool = False) -> None:
+        """Take what the model wrote: words, or a *call*."""
+        self._called |= call
         self._written.add(text)
 
     def arrive(self, text: str, *, result: bool = False) -> None:
         """Take what the next prompt will have on top: a message, or the *result* of a tool."""
-        if result and not self._reported:
+        if result and self._called and not self._reported:
             self._late = True
         (self._step if result and self._late else self._arrived).add(text)
 

@@ -66,39 +66,42 @@ class Contents:
         self._inside: dict[tuple[str, str], int] = {}
         self._coming: dict[tuple[str, str], int] = {}
         self._names: dict[str, str] = {}
-        self._fixed: int | None = None
+        self._fixed = 0
+        self._measured = False
 
-    def add(self, event: Event) -> None:
-        """Take a message, a call or a result of this window's thread."""
+    def add(self, event: Event, text: str) -> None:
+        """Take a message, a call or a result of this window's thread, and its *text*."""
         if isinstance(event, Message):
             if event.role == "assistant":
-                self._put(AGENTS, "", event.text)
+                self._put(AGENTS, "", text)
             elif event.role == "summary":
-                self._put(SUMMARY, "", event.text)
+                self._put(SUMMARY, "", text)
             elif event.role != "error":
-                self._put(YOURS if event.human else OTHER, "", event.text)
+                self._put(YOURS if event.human else OTHER, "", text)
         elif isinstance(event, ToolCall):
-            self._put(AGENTS, "", input_text(event))
+            self._put(AGENTS, "", text)
             self._names[event.id] = event.name or event.tool
             if len(self._names) > _CALLS_KEPT:
                 del self._names[next(iter(self._names))]
         elif isinstance(event, ToolResult):
-            self._put(RESULTS, self._names.get(event.id, ""), event.text)
+            self._put(RESULTS, self._names.get(event.id, ""), text)
 
     def report(self, prompt: int, model: str) -> None:
-        """Take that a prompt was reported: what came before is in it. The first one tells what is there by itself."""
+        """Take that a prompt was reported: what came before is in it. The first tells what is there by itself."""
         for key, size in self._coming.items():
             room = key in self._inside or len(self._inside) < _NAMES_KEPT
             place = key if room else (key[0], "")
             self._inside[place] = self._inside.get(place, 0) + size
         self._coming = {}
-        seen = by_length(sum(self._inside.values()), model) if self._inside else 0
-        alone = max(0, prompt - int(seen))
-        self._fixed = alone if self._fixed is None else min(self._fixed, alone)
+        if not self._measured:
+            seen = int(by_length(sum(self._inside.values()), model)) if self._inside else 0
+            alone = max(0, prompt - seen)
+            self._fixed = min(self._fixed, alone) if self._fixed else alone
+            self._measured = True
 
     def compact(self) -> None:
         """Take that everything was replaced by a summary, which is yet to come."""
-        self._inside, self._coming = {}, {}
+        self._inside, self._coming, self._measured = {}, {}, False
 
     def filling(self, used: int, model: str, basis: str) -> Filling:
         """Return how *used* tokens are shared out; *basis* is what that number rests on."""
@@ -108,7 +111,7 @@ class Contents:
             return Filling(used, (Part(SUMMARY if basis == "compaction" else OTHER, "", used),))
         if basis == "total":
             return Filling(used, (Part(OTHER, "", used),))
-        fixed = min(self._fixed or 0, used)
+        fixed = min(self._fixed, used)
         room = used - fixed
         sizes = {key: float(int(by_length(size, model))) for key, size in self._inside.items() if size}
         whole = sum(sizes.values())
@@ -129,11 +132,13 @@ class Contents:
         self._coming[key] = self._coming.get(key, 0) + length_of(text)
 
 
-def input_text(call: ToolCall) -> str:
-    """Return what the model wrote to make a call: its name and its input, as JSON."""
+def text_of(event: Event) -> str:
+    """Return what an event puts into a window: its text, or the name and the input of a call, as JSON."""
+    if not isinstance(event, ToolCall):
+        return event.text if isinstance(event, (Message, ToolResult)) else ""
     import json
 
     try:
-        return f"{call.name} {json.dumps(call.input, ensure_ascii=False, default=str)}"
+        return f"{event.name} {json.dumps(event.input, ensure_ascii=False, default=str)}"
     except (ValueError, TypeError, RecursionError):
-        return call.name
+        return event.name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from brim._frozen import Frozen
 from brim.tracking.estimate import Tail, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
-from brim.tracking.filling import Contents, input_text
+from brim.tracking.filling import Contents, text_of
 from brim.tracking.occupancy import SYNTHETIC, Occupancy
 
 TYPE_CHECKING = False
@@ -153,15 +153,14 @@ class Gauge:
             if isinstance(event, Message) or event.error:
                 _see_overflow(event.text, self.main, self.windows)
             return
-        self.contents.add(event)
+        text = text_of(event)
+        self.contents.add(event, text)
         if isinstance(event, ToolResult):
-            self.tail.arrive(event.text, result=True)
-        elif isinstance(event, ToolCall):
-            self.tail.wrote(input_text(event))
-        elif isinstance(event, Message) and event.role == "assistant":
-            self.tail.wrote(event.text)
+            self.tail.arrive(text, result=True)
+        elif isinstance(event, ToolCall) or (isinstance(event, Message) and event.role == "assistant"):
+            self.tail.wrote(text, call=isinstance(event, ToolCall))
         elif isinstance(event, Message) and event.role != "summary":
-            self.tail.arrive(event.text)
+            self.tail.arrive(text)
 
     def _agent(self, name: str) -> Occupancy:
         agent = self.agents.get(name)

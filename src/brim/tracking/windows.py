@@ -140,7 +140,8 @@ def _named(kept: dict[str, int], model: str) -> int | None:
     if key in kept:
         return kept[key]
     names = _spellings(key)
-    return next((kept[other] for other in reversed(kept) if names & _spellings(other)), None)
+    same = (kept[other] for other in reversed(kept) if other and names & _spellings(other))
+    return next(same, kept.get(""))
 
 
 def _spellings(key: str) -> set[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from brim.tracking.events import REFUSALS
 from brim.tracking.readers import claude_refusals
-from brim.tracking.readers.claude_refusals import refusal_of
+from brim.tracking.readers.claude_refusals import refusal_of, refusal_of_decision
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,18 @@ def test_the_sentences_of_the_client_are_refusals(said: str, refusal: str) -> No
 )
 def test_a_failure_is_no_refusal(said: str) -> None:
     assert refusal_of(said) == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "refusal"),
+    [
+        *(("reject", "permission"), ("deny", "permission"), ("user-rejected", "permission")),
+        *(("permission-rule", "permission"), ("cancelled", "interrupt"), ("interrupted", "interrupt")),
+        *(("sibling-error", "cascade"), ("accept", ""), ("", ""), ("new-word", "")),
+    ],
+)
+def test_the_words_of_the_client_for_its_decision(word: str, refusal: str) -> None:
+    assert refusal_of_decision(word) == refusal
 
 
 def test_the_table_holds_only_refusals_that_events_know() -> None:

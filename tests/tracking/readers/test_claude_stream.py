@@ -194,6 +194,12 @@ def test_a_refusal_is_read_from_what_the_client_decided() -> None:
     assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [("t1", ""), ("t2", "permission")]
 
 
+def test_a_refusal_is_read_from_why_a_call_was_not_carried_out() -> None:
+    meta = [{"id": "t1", "non_execution_kind": "permission-rule"}, "malformed", {"id": "t2"}]
+    line = stream_user([result_block("t1", is_error=True), result_block("t2", is_error=True)], tool_result_meta=meta)
+    assert [(result.id, result.refusal) for result in only(ToolResult, line)] == [("t1", "permission"), ("t2", "")]
+
+
 def test_a_sub_agent_ends_and_a_background_command_does_not() -> None:
     lines = [
         streamed("system", subtype="task_started", task_id="a1", task_type="local_agent"),

@@ -99,6 +99,10 @@ def test_an_error_of_the_provider_is_an_error_message() -> None:
     assert [(message.role, message.text) for message in only(Message, line)] == [("error", "API Error: 529")]
 
 
+def test_an_older_client_says_what_a_request_cost() -> None:
+    assert [used.cost for used in only(Usage, kept_answer("m1", costUSD=0.0125), kept_answer("m2"))] == [12_500, None]
+
+
 def test_sub_agents_have_their_own_name() -> None:
     lines = [
         kept_answer("m1", text_block()),
@@ -274,5 +278,10 @@ def test_a_background_sub_agent_ends_with_its_notification() -> None:
     text = (
         "<task-notification>\n<task-id>{}</task-id>\n<status>{}</status>\n<summary>gone</summary></task-notification>"
     )
-    ends = only(End, launched, kept_user(text.format("a1", "failed")), kept_user(text.format("b7", "failed")))
-    assert [(end.agent, end.reason, end.error, end.text) for end in ends] == [("a1", "failed", True, "gone")]
+    queued = {"type": "queued_command", "commandMode": "task-notification", "prompt": text.format("a1", "completed")}
+    lines = [kept_user(text.format("a1", "failed")), kept_user(text.format("b7", "failed"))]
+    ends = only(End, launched, *lines, kept("attachment", attachment=queued))
+    assert [(end.agent, end.reason, end.error, end.text) for end in ends] == [
+        ("a1", "failed", True, "gone"),
+        ("a1", "completed", False, "gone"),
+    ]

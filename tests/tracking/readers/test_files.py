@@ -107,6 +107,13 @@ def test_a_broken_first_line_does_not_hinder_the_others(tmp_path: Path) -> None:
     assert usages(list(read(path))) == [("", "m1:req_1")]
 
 
+def test_a_first_line_over_several_blocks_is_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "s.jsonl", [stream_answer("m1"), stream_answer("m2", request="r2")])
+    path.write_bytes(b"\n\n" + path.read_bytes())
+    monkeypatch.setattr(files, "BLOCK", 16)
+    assert usages(list(read(path))) == [("", "m1:req_1"), ("", "m2:r2")]
+
+
 def test_an_empty_file_has_no_events(tmp_path: Path) -> None:
     path = written(tmp_path / "s.jsonl", [])
     assert list(read(path)) == []

@@ -41,6 +41,14 @@ def test_the_oldest_is_forgotten_first() -> None:
     assert requests.is_news("a", Tokens(input=1), final=True)
 
 
+def test_the_last_half_is_never_forgotten() -> None:
+    requests = Requests(most=100)
+    for number in range(1_000):
+        assert requests.is_news(str(number), Tokens(input=1), final=True)
+        last = range(max(0, number - 49), number + 1)
+        assert not any(requests.is_news(str(key), Tokens(input=1), final=True) for key in (last[0], number))
+
+
 def test_ids_are_bounded_and_an_empty_one_is_none() -> None:
     ids = Ids(most=2)
     for id in ("", "a", "b", "c"):

@@ -80,7 +80,7 @@ def run(options: Namespace) -> int:
     """Do what was asked, and return the exit code."""
     usage, least, most = WORDS[options.action]
     if not least <= len(options.words) <= most:
-        raise InputError(f"'brim spend {options.action}' takes {usage}: brim spend {options.action} {usage}")
+        raise InputError(f"write it as: brim spend {options.action} {usage}")
     for name in RESERVE_ONLY:
         if options.action != "reserve" and getattr(options, name) is not None:
             raise InputError(f"--{name.replace('_', '-')} belongs to 'brim spend reserve'")
@@ -120,6 +120,10 @@ def _answer(options: Namespace, money: Money) -> int:
     from brim.spend.limits import Raise
 
     scope, *rest = options.words
+    if options.action != "limit" and not any(each.scope == scope for each in money.ledger.statuses(scope)):
+        raise InputError(
+            f"nothing is known of {scope}: 'brim spend status' lists every scope that has a limit or spent"
+        )
     money.apply_default(scope)
     if options.action == "limit":
         amount = None if rest[0].strip().lower() in ("none", "unlimited") else micro_dollars(rest[0], up=False)

@@ -5,7 +5,7 @@ Calls that fail are left to ``same_call``, which sees them sooner. Waiting, and 
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.finding import DeadEnd, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.signatures import settled
 from brim.scratch.dead_ends.step import Rule, Step
 
@@ -63,7 +63,7 @@ class Alternation(Rule):
         for seen in self._last:
             at = places(at, seen.at)
         both = sorted([one.what, other.what])
-        what = one_line(f"{one_line(one.what, 90)} | {one_line(other.what, 90)}")
+        what = masked_line(f"{masked_line(one.what, 90)} | {masked_line(other.what, 90)}")
         found = step.dead_end("alternating", "suspect", "\0".join(both), what=what, times=TIMES, error="", at=at)
         for seen in (one, other):
             self._open[seen.input] = settled(seen.text), found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.finding import DeadEnd, key_of, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, key_of, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step
 from brim.scratch.dead_ends.tables import lines
 
@@ -40,7 +40,7 @@ class Backtracks(Rule):
             DeadEnd(
                 rule="backtrack",
                 status="confirmed",
-                what=one_line(f"taken back with {first}: {asked or 'the last edits'}"),
+                what=masked_line(f"taken back with {first}: {asked or 'the last edits'}"),
                 times=edits,
                 at=at,
                 agent=message.agent,

@@ -9,7 +9,7 @@ has been broken all along says nothing about work elsewhere. Prose and temporary
 from __future__ import annotations
 
 from brim.scratch.dead_ends.edits import Change, is_prose, is_temporary
-from brim.scratch.dead_ends.finding import DeadEnd, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 EDITS = 2
@@ -69,7 +69,7 @@ class FailingTests(Rule):
         return self._failed(step, check.name, check.target)
 
     def _failed(self, step: Step, name: str, target: str) -> list[DeadEnd]:
-        key = f"{name}\0{step.signature}"
+        key = step.signature
         failure = self._failures.pop(key, None)
         if failure is None:
             failure = _Failure(name, target)
@@ -91,8 +91,8 @@ class FailingTests(Rule):
         failure.what = [*failure.what, tries[-1].said][-3:]
         if not grown(len(failure.tries), EDITS):
             return []
-        edits = " | ".join([one_line(what, 70) for what in failure.what])
-        what = one_line(f"{one_line(step.command, 60)} after {len(failure.tries)} edits: {edits}")
+        edits = " | ".join([masked_line(what, 70) for what in failure.what])
+        what = masked_line(f"{masked_line(step.command, 60)} after {len(failure.tries)} edits: {edits}")
         return [
             step.dead_end(
                 "failing-test",

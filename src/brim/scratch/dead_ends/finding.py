@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from brim._frozen import Frozen
 
 RULES = (
@@ -24,11 +22,6 @@ LONGEST = 200
 """The most characters of ``what`` and of ``error``."""
 
 _CLIP = 4_000
-_UNSEEN = re.compile(
-    r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"
-    r"\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]"
-)
-"""Colours, control characters, and what turns the direction of writing."""
 
 
 class DeadEnd(Frozen):
@@ -78,12 +71,12 @@ class DeadEnd(Frozen):
         )
 
 
-def one_line(text: str, most: int = LONGEST) -> str:
-    """Return *text* as one masked line of at most *most* characters, without anything that only a terminal sees."""
+def masked_line(text: str, most: int = LONGEST) -> str:
+    """Return *text* as one masked line of at most *most* characters, without anything that steers or hides."""
     from brim.masking import mask
+    from brim.scratch.quoting import one_line, shortened
 
-    line = " ".join(mask(_UNSEEN.sub("", text[:_CLIP])).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    return shortened(one_line(mask(text[:_CLIP])), most)
 
 
 def key_of(*parts: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.finding import DeadEnd, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 TIMES = 3
@@ -49,7 +49,7 @@ class MissedEdits(Rule):
         return found
 
     def _found(self, step: Step, path: str, misses: _Misses, status: str) -> DeadEnd:
-        what = one_line(f"edit {path}")
+        what = masked_line(f"edit {path}")
         return step.dead_end(
             "missed-edit", status, path, what=what, times=misses.times, error=misses.error, at=misses.at
         )

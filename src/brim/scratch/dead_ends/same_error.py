@@ -7,7 +7,7 @@ themselves and linters. The same command in another folder, or a check with othe
 from __future__ import annotations
 
 from brim.scratch.dead_ends.commands import looks, unfiltered
-from brim.scratch.dead_ends.finding import DeadEnd, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 INPUTS = 4
@@ -85,12 +85,12 @@ class SameError(Rule):
         return [self._found(step, key, group, "resolved")]
 
     def _found(self, step: Step, key: str, group: _Group, status: str) -> DeadEnd:
-        several = " | ".join([one_line(what, 45) for what in group.what])
+        several = " | ".join([masked_line(what, 45) for what in group.what])
         return step.dead_end(
             "same-error",
             status,
             key,
-            what=one_line(several),
+            what=masked_line(several),
             times=len(group.inputs),
             error=group.error,
             at=group.at,

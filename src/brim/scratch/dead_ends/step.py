@@ -7,7 +7,7 @@ import re
 from brim.scratch.dead_ends.classify import OK, Outcome, outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.dead_ends.finding import DeadEnd, key_of, one_line
+from brim.scratch.dead_ends.finding import DeadEnd, key_of, masked_line
 from brim.scratch.dead_ends.signatures import error_lines, signature
 from brim.scratch.dead_ends.tables import lines
 
@@ -123,14 +123,14 @@ class Step:
     @property
     def error(self) -> str:
         """The line that says what went wrong, for a person; empty if it did not fail."""
-        return one_line(self.raw_error)
+        return masked_line(self.raw_error)
 
     @property
     def what(self) -> str:
         """What was tried, for a person."""
         if self.command:
-            return one_line(self.command)
-        return one_line(f"{self.call.name} {_told(self.call.input)}")
+            return masked_line(self.command)
+        return masked_line(f"{self.call.name} {_told(self.call.input)}")
 
     def dead_end(
         self, rule: str, status: str, key: str, *, what: str, times: int, error: str, at: tuple[int, ...]

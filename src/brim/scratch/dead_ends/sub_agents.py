@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.finding import DeadEnd, key_of, one_line
+from brim.scratch.dead_ends.finding import DeadEnd, key_of, masked_line
 from brim.scratch.dead_ends.step import Step
 from brim.scratch.dead_ends.tables import any_of
 
@@ -42,7 +42,7 @@ class SubAgents:
                 "sub-agent",
                 "confirmed",
                 step.call.id,
-                what=one_line(f"sub-agent: {what}"),
+                what=masked_line(f"sub-agent: {what}"),
                 times=1,
                 error=step.error,
                 at=(step.call.at, step.result.at),
@@ -60,8 +60,8 @@ class SubAgents:
             DeadEnd(
                 rule="sub-agent",
                 status="confirmed",
-                what=one_line(f"sub-agent: {what}"),
-                error=one_line(end.text or end.reason),
+                what=masked_line(f"sub-agent: {what}"),
+                error=masked_line(end.text or end.reason),
                 at=(at, end.at),
                 agent=end.agent,
                 session=end.session,

@@ -9,7 +9,7 @@ Lines that only show what happens, temporary files, and files that were not edit
 from __future__ import annotations
 
 from brim.scratch.dead_ends.edits import Change, is_temporary
-from brim.scratch.dead_ends.finding import DeadEnd, one_line, places
+from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.git import GitStep, covers, git_steps
 from brim.scratch.dead_ends.step import Rule, Step
 from brim.scratch.dead_ends.versions import Edit, Versions
@@ -148,9 +148,9 @@ class Undone(Rule):
             "undone-edit",
             "suspect",
             f"{sorted(files)}{[edit.at for edit in edits]}{step.call.at}",
-            what=one_line(said),
+            what=masked_line(said),
             times=len(edits),
-            error=one_line(error) if when > min(edit.when for edit in edits) else "",
+            error=masked_line(error) if when > min(edit.when for edit in edits) else "",
             at=at,
         )
         self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, set(files), left)]

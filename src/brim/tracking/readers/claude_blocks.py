@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from brim.models.usage import Tokens
 from brim.tracking.events import Message, RunTotal, ToolCall, ToolResult
-from brim.tracking.readers.claude_refusals import refusal_of
-from brim.tracking.readers.fields import count, flag, items, mapping, micro_dollars, text, text_of, tokens, value, whole
+from brim.tracking.readers.claude_refusals import refusal_of, refusal_of_decision
+from brim.tracking.readers.fields import count, flag, items, mapping, micro_dollars, text, text_of, tokens, whole
 from brim.tracking.readers.inputs import named
 from brim.tracking.readers.tools import tool_of
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 SYNTHETIC = "<synthetic>"
 """The model of messages that the client wrote itself."""
-_REFUSED = ("reject", "den", "block")
 
 
 def spoken(message: Mapping[str, Any], role: str, where: Mapping[str, Any]) -> list[Event]:
@@ -57,7 +56,8 @@ def answered(line: Mapping[str, Any], content: object, where: Mapping[str, Any])
     found: list[Event] = []
     for block in blocks:
         id, said, failed = text(block, "tool_use_id"), text_of(block.get("content")), flag(block, "is_error")
-        refusal = _decided(line, id) or (_refusal(block, said, detail) if failed or flag(detail, "interrupted") else "")
+        stopped = failed or flag(detail, "interrupted")
+        refusal = _decided(line, block, id) or (_refusal(said, detail) if stopped else "")
         found.append(ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=detail, **where))
     return found
 
@@ -105,21 +105,16 @@ def _either(line: Mapping[str, Any], *keys: str) -> Any:
     return next((found for key in keys if (found := line.get(key)) is not None), None)
 
 
-def _decided(line: Mapping[str, Any], id: str) -> str:
-    """Return ``permission`` if *line* says that the call *id* was not allowed."""
-    decisions = [value(line, "permissionDecision", "decision")]
-    decisions += [
-        value(meta, "permission_decision", "decision")
-        for meta in items(line, "tool_result_meta")
-        if text(meta, "id") == id
-    ]
-    refused = any(isinstance(decision, str) and decision.lower().startswith(_REFUSED) for decision in decisions)
-    return "permission" if refused else ""
+def _decided(line: Mapping[str, Any], block: Mapping[str, Any], id: str) -> str:
+    """Return why the call *id* was not carried out, as far as the client says it in a field of its own."""
+    about = [meta for meta in items(line, "tool_result_meta") if text(meta, "id") == id]
+    said = [text(meta, "permission_decision", "decision") for meta in about]
+    said += [text(meta, "non_execution_kind") for meta in (*about, block)]
+    said += [text(line, "permissionDecision", "decision"), text(line, "nonExecutionKind")]
+    return next((refusal for word in said if (refusal := refusal_of_decision(word))), "")
 
 
-def _refusal(block: Mapping[str, Any], said: str, detail: Any) -> str:
+def _refusal(said: str, detail: Any) -> str:
     if flag(detail, "interrupted"):
         return "interrupt"
-    kind = text(block, "non_execution_kind")
-    by_kind = "interrupt" if "interrupt" in kind else "permission" if "reject" in kind or "den" in kind else ""
-    return by_kind or refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
+    return refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")

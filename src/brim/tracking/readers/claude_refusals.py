@@ -6,6 +6,12 @@ import os
 
 _openings: list[tuple[str, str]] = []
 _LONGEST = 200
+_DECISIONS = (
+    ("permission", ("reject", "deny", "denied", "block", "permission", "hook")),
+    ("interrupt", ("interrupt", "cancel", "abort")),
+    ("cascade", ("sibling", "parallel")),
+)
+"""What is in the word by which the client itself says that a call was not carried out."""
 
 
 def refusal_of(text: str) -> str:
@@ -22,3 +28,13 @@ def refusal_of(text: str) -> str:
     for wrapping in ("<tool_use_error>", "error: "):
         opening = opening.removeprefix(wrapping)
     return next((kind for known, kind in _openings if opening.startswith(known)), "")
+
+
+def refusal_of_decision(word: str) -> str:
+    """Return which of ``events.REFUSALS`` the client's own *word* for it is, empty for ``accept`` and unknown words.
+
+    >>> refusal_of_decision("user-rejected"), refusal_of_decision("accept")
+    ('permission', '')
+    """
+    lower = word.lower()
+    return next((kind for kind, signs in _DECISIONS if any(sign in lower for sign in signs)), "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, Usage
 from brim.tracking.readers.claude_blocks import SYNTHETIC, answered, boundary, message_of, run_total, spoken
 from brim.tracking.readers.claude_words import tagged, typed_text, words
-from brim.tracking.readers.fields import flag, mapping, text, text_of, tokens
+from brim.tracking.readers.fields import flag, mapping, micro_dollars, text, text_of, tokens
 from brim.tracking.readers.requests import Ids, Requests
 from brim.tracking.readers.times import seconds
 
@@ -93,17 +93,18 @@ class ClaudeTranscriptReader:
             return spoken(message, "error", where)
         if model == SYNTHETIC:
             return spoken(message, "system", where)
-        if not where["agent"]:
-            self._main_messages.add(id)
         request = text(line, "requestId")
         key = f"{id}:{request}" if id and request else id or request
         found = self._model_change(model, where)
         reported = (key, message.get("usage"))
-        if reported != self._last_report:
+        if not key or reported != self._last_report:
             self._last_report = reported
             used = tokens(reported[1])
+            if used and not where["agent"]:
+                self._main_messages.add(id)
             if used and self._requests.is_news(key, used, final=True):
-                found.append(Usage(tokens=used, model=model, request=key, **where))
+                cost = micro_dollars(line, "costUSD")
+                found.append(Usage(tokens=used, model=model, request=key, cost=cost, **where))
         return found + (spoken(message, "assistant", where) if self._is_first(line) else [])
 
     def _is_first(self, line: Mapping[str, Any]) -> bool:
@@ -153,7 +154,9 @@ class ClaudeTranscriptReader:
             return self._model_change(text(attachment, "identity", "modelId"), where)
         if kind != "queued_command" or where["agent"]:
             return []
+        said = text_of(attachment.get("prompt"))
         by_person = text(attachment, "commandMode") in ("", "prompt") and not flag(attachment, "isMeta")
         by_person = by_person and text(attachment, "origin", "kind") in ("", "human")
-        said = typed_text(text_of(attachment.get("prompt"))) if by_person else ""
-        return [Message(role="user", text=said, human=True, **where)] if said else []
+        if by_person and (typed := typed_text(said)):
+            return [Message(role="user", text=typed, human=True, **where)]
+        return self._sub_agent_end(said, where)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1024 * 1024
 """How many bytes are read at once."""
+_LONGEST_OPENING = 4096
 _COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 
 
@@ -131,17 +132,26 @@ def _lines(path: str, file: FileIO, feed: Feed) -> Iterator[Event]:
 
 
 def _json_values(file: FileIO) -> list[dict[str, object]] | None:
-    """Return the objects of a file that is one JSON value and not one per line, None if it is no such file."""
-    head = file.read(BLOCK)
+    """Return the objects of a file that is one JSON value and not one per line, None if it is no such file.
+
+    Such a file begins with a list, or with a short line that is the beginning of an object.
+    """
+    first = _first_line(file)
+    value = parsed_line(first) if first.startswith((b"{", b"[")) else {}
+    if value is None and len(first) <= _LONGEST_OPENING and os.fstat(file.fileno()).st_size <= LONGEST_LINE:
+        file.seek(0)
+        value = parsed_line(_bare(file.read(LONGEST_LINE)))
+        value = [value] if isinstance(value, dict) else value
     file.seek(0)
-    first = head.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0]
-    if not first.startswith((b"{", b"[")) or isinstance(parsed_line(first), dict):
-        return None
-    if os.fstat(file.fileno()).st_size > LONGEST_LINE:
-        return None
-    data = file.read(LONGEST_LINE)
-    whole = parsed_line(data.removeprefix(b"\xef\xbb\xbf").strip())
-    file.seek(0)
-    if isinstance(whole, dict):
-        return [whole]
-    return [part for part in whole if isinstance(part, dict)] if isinstance(whole, list) else None
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
+
+
+def _first_line(file: FileIO) -> bytes:
+    line = b""
+    while b"\n" not in line and len(line) <= LONGEST_LINE and (data := file.read(BLOCK)):
+        line = _bare(line + data)
+    return line.partition(b"\n")[0]
+
+
+def _bare(data: bytes) -> bytes:
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n")

@@ -18,6 +18,7 @@ from brim.tracking.readers.feed import LONGEST_LINE, parsed_line
 from brim.tracking.readers.files import read
 from brim.tracking.usage.claude import ClaudeLines
 from brim.tracking.usage.claude_lines import candidates
+from brim.tracking.usage.claude_repeats import Repeats
 from brim.tracking.usage.gathered import FileUsage
 from brim.tracking.usage.request import request_from, total_from
 
@@ -92,7 +93,7 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
 def _transcript(file: FileIO, path: str, slug: str, stamp: Stamp, start: int, check: int) -> Scan:
     resumed = 0 < start <= stamp.size and _check(file, start) == check
     found = FileUsage()
-    lines = ClaudeLines(found, path, slug, sub_agent=_is_sub_agent(path))
+    lines, repeats = ClaudeLines(found, path, slug, sub_agent=_is_sub_agent(path)), Repeats()
     offset = start if resumed else 0
     file.seek(offset)
     held: list[bytes] = []
@@ -110,25 +111,27 @@ def _transcript(file: FileIO, path: str, slug: str, stamp: Stamp, start: int, ch
             data = block[begin:end]
         else:
             data = b"".join([*held, block[:end]]) if held else block[:end]
-        found.broken += _take_all(data, offset, lines)
+        found.broken += _take_all(data, offset, lines, repeats)
         offset += len(data)
         held, size = [block[end:]] if end < len(block) else [], len(block) - end
-    _take_all(b"".join(held), offset, lines)  # a half line, or the last one of a file that nobody writes any more
+    _take_all(b"".join(held), offset, lines, repeats)  # a half line, or the last one of a file that nobody writes any more
     return Scan(found, stamp, offset, _check(file, offset), TRANSCRIPT, resumed)
 
 
-def _take_all(data: bytes, offset: int, lines: ClaudeLines) -> int:
+def _take_all(data: bytes, offset: int, lines: ClaudeLines, repeats: Repeats) -> int:
     """Take in the lines of *data* that may say something; return how many of them cannot be read."""
     broken = 0
     for begin, end in candidates(data):
         line = data[begin:end]
+        if repeats.has(line):
+            continue
         if begin == offset == 0:
             line = line.removeprefix(BYTE_ORDER_MARK)
-        parsed = parsed_line(line) if end - begin <= LONGEST_LINE else None
-        if isinstance(parsed, dict):
-            lines.take(parsed, offset + begin)
-        else:
+        parsed = parsed_line(line) if len(line) <= LONGEST_LINE else None
+        if not isinstance(parsed, dict):
             broken += 1
+        elif ids := lines.take(parsed, offset + begin):
+            repeats.see(line, *ids)
     return broken
 
 

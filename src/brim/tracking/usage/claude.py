@@ -35,6 +35,7 @@ _FOREIGN = frozenset(
 """Counters of other providers: a report that has one is read as theirs."""
 _USUAL = (None, "", "standard")
 _MOST = 10**12
+_ABSENT = (None, None, None, None)
 _NOTHING: dict[str, Any] = {}
 
 
@@ -43,48 +44,41 @@ class ClaudeLines:
 
     def __init__(self, found: FileUsage, path: str, slug: str, *, sub_agent: bool) -> None:
         self._found, self._path, self._slug, self._sub_agent = found, path, slug, sub_agent
-        self._last: tuple[object, ...] = ()
 
-    def take(self, line: Any, at: int) -> None:
-        """Take *line* in, which begins at byte *at*."""
-        if not isinstance(line, dict):
-            return
+    def take(self, line: dict[str, Any], at: int) -> tuple[str, str] | None:
+        """Take *line* in, which begins at byte *at*.
+
+        Return the ids of the message and of the request if it is the first line of one: the next may repeat it.
+        """
         kind = line.get("type")
         if kind == "assistant":
-            self._assistant(line, at)
+            return self._assistant(line, at)
         elif kind == "cost-state" and not self._sub_agent and line.get("isSidechain") is not True:
             total = run_total(line, {"session": _session(line), "agent": "", "time": None, "at": at})
             if total is not None:
                 self._found.add_total(total_from(total))
+        return None
 
-    def _assistant(self, line: dict[str, Any], at: int) -> None:
+    def _assistant(self, line: dict[str, Any], at: int) -> tuple[str, str] | None:
         message = line.get("message")
         if not isinstance(message, dict) or not message:
             message = line
-        usage, id, request = message.get("usage"), message.get("id"), line.get("requestId")
-        same = (id, request, usage, line.get("isSidechain"))
-        if same == self._last and id:  # the next block of the same answer
-            return
         model = message.get("model")
         if line.get("isApiErrorMessage") is True or model == SYNTHETIC:
-            return
+            return None
+        usage = message.get("usage")
         used = _plain(usage) or _read(usage)
         if used is None:
-            return
-        self._last = same
-        parts = [part for part in (id, request) if isinstance(part, str) and part]
+            return None
+        id, request = _text(message.get("id")), _text(line.get("requestId"))
+        key = f"{id}:{request}" if id and request else id or request or f"{self._path}@{at}"
+        in_main = line.get("isSidechain") is not True
+        time = seconds(line.get("timestamp"))
         self._see_folder(line.get("cwd"))
         self._found.add(
-            Request(
-                ":".join(parts) or f"{self._path}@{at}",
-                not self._sub_agent and line.get("isSidechain") is not True,
-                True,
-                model if isinstance(model, str) else "",
-                seconds(line.get("timestamp")),
-                _session(line),
-                *used,
-            )
+            Request(key, in_main and not self._sub_agent, True, _text(model), time, _session(line), *used)
         )
+        return (id, request) if in_main or self._sub_agent else None
 
     def _see_folder(self, cwd: object) -> None:
         """Remember the folder that the project's is named after: an agent may go to others later."""
@@ -111,16 +105,18 @@ def _plain(usage: Any) -> _Used | None:
         get("input_tokens"),
         get("output_tokens"),
         get("cache_read_input_tokens"),
+        get("cache_creation_input_tokens"),
         by_time.get("ephemeral_5m_input_tokens"),
         by_time.get("ephemeral_1h_input_tokens"),
-        get("cache_creation_input_tokens"),
     )
     for count in counts:
         if count is not None and (type(count) is not int or not 0 <= count <= _MOST):
             return None
-    input, output, read, minutes, hour, written = [count or 0 for count in counts]
+    if counts[:4] == _ABSENT:
+        return None
+    input, output, read, written, minutes, hour = [count or 0 for count in counts]
     minutes += max(0, written - hour - minutes)
-    return (input, output, read, minutes, hour, False, "") if input or output or read or minutes or hour else None
+    return (input, output, read, minutes, hour, False, "") if any(counts) else None
 
 
 def _read(usage: Any) -> _Used | None:
@@ -139,7 +135,8 @@ def _read(usage: Any) -> _Used | None:
 
 
 def _session(line: dict[str, Any]) -> str:
-    session = line.get("sessionId")
-    if not isinstance(session, str) or not session:
-        session = line.get("session_id")
-    return session if isinstance(session, str) else ""
+    return _text(line.get("sessionId")) or _text(line.get("session_id"))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,176 @@
+"""``brim spend``: limits that scripts and people can rely on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Brim
+
+
+def test_money_is_set_aside_and_settled(brim: Brim) -> None:
+    assert brim("spend", "limit", "shop", "5").out == "shop: $0.00 spent, limit $5.00, $4.75 left\n"
+    assert brim("spend", "reserve", "shop/job-7", "$0.25", "--request-id", "r1").code == 0
+    assert brim("spend", "settle", "r1", "0.18").out == "r1: $0.18 is spent in shop/job-7, of $0.25 reserved\n"
+    shop, job = brim("spend", "status", "--json").json["scopes"]
+    assert (shop["scope"], shop["spent"], shop["limit"], shop["left"]) == ("shop", 180_000, 5_000_000, 4_570_000)
+    assert (job["scope"], job["spent"], job["limit"], job["left"]) == ("shop/job-7", 180_000, None, 4_570_000)
+
+
+def test_status_is_a_table_with_a_bar(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "10")
+    brim("spend", "reserve", "shop/a", "5", "--request-id", "r1")
+    brim("spend", "settle", "r1", "5")
+    brim("spend", "reserve", "shop/b", "2.5")
+    assert brim("spend").lines == [
+        "scope   spent  reserved   limit   left                    state",
+        "shop    $5.00     $2.50  $10.00  $2.00  ████████▒▒▒▒░░░░",
+        "shop/a  $5.00              none  $2.00",
+        "shop/b  $0.00     $2.50    none  $2.00",
+    ]
+    assert len(brim("spend", "status", "shop/a").lines) == 2
+    assert "########====...." in brim("spend", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}).out
+
+
+def test_small_amounts_are_shown_to_the_hundredth_of_a_cent(brim: Brim) -> None:
+    brim("spend", "reserve", "shop", "0.000001")
+    assert "$0.0001" in brim("spend").out
+
+
+def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "1")
+    refused = brim("spend", "reserve", "shop/a", "0.96", "--json")
+    assert refused.code == 1
+    assert refused.json["admitted"] is False
+    assert (refused.json["scope"], refused.json["reason"], refused.json["room"]) == ("shop", "limit", 950_000)
+    said = brim("spend", "reserve", "shop/a", "0.96")
+    assert (said.code, said.out) == (1, "")
+    assert "$0.96 more does not fit" in said.err
+    assert "brim spend continue|raise|wrap-up|stop shop" in said.err
+    assert brim("spend", "reserve", "shop/a", "0.95").code == 0
+
+
+def test_the_four_answers(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "1")
+    brim("spend", "reserve", "shop", "0.95", "--request-id", "r1")
+    settled = brim("spend", "settle", "r1", "0.95", "--json")
+    assert [each["kind"] for each in settled.json["notices"]] == ["COST_LIMIT", "INPUT_REQUESTED"]
+    assert brim("spend", "continue", "shop", "--json").json["limit"] == 1_100_000
+    assert brim("spend", "continue", "shop").code == 2
+    assert brim("spend", "raise", "shop", "2", "--json").json["limit"] == 2_000_000
+    assert brim("spend", "raise", "shop", "2").code == 2
+    wrapping = brim("spend", "wrap-up", "shop", "--json").json
+    assert (wrapping["state"], wrapping["left"]) == ("wrapping_up", 1_050_000)
+    assert "Wrap up now" in wrapping["prompt"]
+    assert brim("spend", "reserve", "shop", "0.01").code == 1
+    assert brim("spend", "reserve", "shop", "0.01", "--wrap-up").code == 0
+    assert brim("spend", "stop", "shop", "--json").json["state"] == "stopped"
+    assert brim("spend", "reserve", "shop", "0.01", "--wrap-up").code == 1
+    assert brim("spend", "limit", "shop", "2", "--json").json["state"] == "open"
+
+
+def test_a_warning_is_told(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "1")
+    brim("spend", "reserve", "shop", "0.9", "--request-id", "r1")
+    assert "shop: $0.90 of $1.00 is spent (90 %)" in brim("spend", "settle", "r1", "0.9").err
+
+
+def test_an_overrun_is_told_and_closes_the_scope(brim: Brim) -> None:
+    brim("spend", "reserve", "shop", "0.1", "--request-id", "r1")
+    assert "more than was reserved" in brim("spend", "settle", "r1", "0.2").err
+    assert "closed: overrun" in brim("spend").out
+    assert "is closed" in brim("spend", "reserve", "shop", "0.1").err
+    brim("spend", "continue", "shop")
+    assert brim("spend", "reserve", "shop", "0.1").code == 0
+
+
+def test_release_frees_what_was_not_sent(brim: Brim) -> None:
+    brim("spend", "reserve", "shop", "0.1", "--request-id", "r1")
+    assert brim("spend", "release", "r1").out == "r1: $0.10 is free again in shop\n"
+    assert brim("spend", "--json").json["scopes"][0]["reserved"] == 0
+
+
+def test_tokens_are_priced_and_an_unknown_price_is_refused_unless_allowed(brim: Brim) -> None:
+    tokens = ("--input-tokens", "20000", "--output-tokens", "4000", "--json")
+    assert brim("spend", "reserve", "shop", "--model", "claude-sonnet-4-5", *tokens).json["amount"] == 120_000
+    refused = brim("spend", "reserve", "shop", "--model", "nobody-knows-me", *tokens)
+    assert (refused.code, refused.json["reason"]) == (1, "unknown_price")
+    brim.configure(user="spend: {unknown_price: allow}\n")
+    allowed = brim("spend", "reserve", "shop", "--model", "nobody-knows-me", *tokens)
+    assert (allowed.code, allowed.json["amount"]) == (0, 0)
+    assert "not known" in allowed.err
+
+
+def test_the_setting_is_the_limit_of_a_project_that_has_none(brim: Brim) -> None:
+    brim.configure(user="spend: {limit: 1.00}\n")
+    assert brim("spend", "reserve", "shop/a", "2").code == 1
+    brim.configure(user="spend: {limit: 3.00}\n")
+    assert brim("spend", "reserve", "shop/a", "2").code == 0
+    brim("spend", "limit", "shop", "2.5")
+    assert brim("spend", "--json").json["scopes"][0]["limit"] == 2_500_000
+
+
+def test_a_project_can_lower_the_limit_and_not_raise_it(brim: Brim) -> None:
+    brim.configure(project="spend: {limit: 50, unknown_price: allow}\n", user="spend: {limit: 1}\n")
+    assert brim("config", "get", "spend.limit").out == "1\n"
+    assert brim("config", "get", "spend.unknown_price").out == "refuse\n"
+    brim.configure(project="spend: {limit: 0.5}\n")
+    assert brim("config", "get", "spend.limit").out == "0.5\n"
+    brim.configure(project="spend: {limit: unlimited}\n")
+    assert brim("config", "get", "spend.limit").out == "1\n"
+    assert brim("config", "get", "spend.limit", env={"BRIM_SPEND_LIMIT": "7"}).out == "7\n"
+    told = brim("config", "set", "spend.limit", "9", "--project")
+    assert "is stronger: 1 stays in force" in told.err
+
+
+def test_the_ledger_is_the_users_own_file(brim: Brim) -> None:
+    assert brim("spend").code == 0
+    assert not (brim.home / ".brim").exists()
+    brim("spend", "limit", "shop", "1")
+    assert (brim.home / ".brim" / "brim.db").is_file()
+    assert brim("stats").code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "limit",
+        "limit shop",
+        "limit shop -1",
+        "limit shop ten",
+        "limit sh/ 1",
+        "limit ../x 1",
+        "reserve shop",
+        "reserve shop 1 2",
+        "reserve shop 1 --model gpt-4o",
+        "reserve shop --model gpt-4o --input-tokens 1",
+        "reserve shop 1 --lease 0",
+        "reserve shop 1 --lease x",
+        "reserve shop 1 --request-id=",
+        "settle nobody 1",
+        "settle x",
+        "release nobody",
+        "continue nobody",
+        "stop nobody",
+        "raise shop",
+        "status a b",
+        "status a//b",
+        "status --lease 3",
+        "nonsense",
+    ],
+)
+def test_wrong_usage_ends_with_2_and_changes_nothing(brim: Brim, words: str) -> None:
+    ran = brim("spend", *words.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err
+    assert brim("spend", "--json").json == {"scopes": []}
+
+
+def test_a_damaged_ledger_is_an_error_and_is_left_as_it_is(brim: Brim) -> None:
+    database = brim.home / ".brim" / "brim.db"
+    database.parent.mkdir()
+    database.write_bytes(b"not a database at all" * 100)
+    for words in ("status", "limit shop 1", "reserve shop 1"):
+        ran = brim("spend", *words.split())
+        assert ran.code == 2
+        assert "damaged" in ran.err
+    assert database.read_bytes() == b"not a database at all" * 100

@@ -1,0 +1,374 @@
+"""``brim watch`` follows what an agent writes, says it once, and ends calmly."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from brim.cli.output import width_of
+from brim.cli.reading import SCHEMA
+from tests.cli.conftest import Brim
+from tests.cli.watched import RECORDED, Terminal, Watcher, called, compacted
+
+KEYS = {
+    "schema": int,
+    "path": str,
+    "format": str,
+    "session": str,
+    "time": float,
+    "model": str,
+    "used_tokens": int,
+    "context_window": int,
+    "window_source": str,
+    "window_others": dict,
+    "utilization": float,
+    "warn_threshold": float,
+    "compact_threshold": float,
+    "should_warn": bool,
+    "should_compact": bool,
+    "input_tokens": int,
+    "cache_creation_input_tokens": int,
+    "cache_read_input_tokens": int,
+    "output_tokens": int,
+    "cache_hit_share": float,
+    "overhead": int,
+    "filling": dict,
+    "agents": list,
+    "compactions": int,
+    "cost": int,
+    "unattributed": int,
+    "unpriced": list,
+    "warning": str,
+    "notices": list,
+    "lines": int,
+    "broken_lines": int,
+    "unknown_lines": int,
+}
+"""Schema 1: what scripts rely on. Taking a key away or changing its type needs another number."""
+
+QUICK = ("--interval", "0.02")
+
+
+def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -> None:
+    ran = brim("watch", RECORDED / "session.jsonl", "--json", "--replay", "2000")
+    objects = [json.loads(line) for line in ran.lines]
+    assert ran.code == 0
+    for each in objects:
+        assert {key: type(value) for key, value in each.items() if each["time"] is not None or key != "time"} == {
+            key: kind for key, kind in KEYS.items() if each["time"] is not None or key != "time"
+        }
+    assert {each["schema"] for each in objects} == {SCHEMA}
+    assert [told["kind"] for each in objects for told in each["notices"]] == ["CONTEXT_WARNING", "COMPACT_DUE"]
+    assert max(each["used_tokens"] for each in objects) == 158_700
+    last = objects[-1]
+    assert (last["used_tokens"], last["compactions"], last["should_warn"]) == (52_300, 1, False)
+    assert [agent["used_tokens"] for agent in last["agents"]] == [14_500]
+    assert sum(last["filling"].values()) == last["used_tokens"]
+
+
+def test_a_transcript_and_a_stream_of_one_session_agree(brim: Brim) -> None:
+    file, stream = (
+        brim("watch", RECORDED / name, "--once", "--json").json for name in ("session.jsonl", "stream.jsonl")
+    )
+    for key in ("used_tokens", "context_window", "compactions", "cost", "session", "model"):
+        assert file[key] == stream[key], key
+    assert (file["format"], stream["format"]) == ("claude-transcript", "claude-stream")
+    assert stream["window_source"] == "reported"
+
+
+def test_a_growing_file_is_followed_line_by_line(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 20_000))
+    watcher = Watcher(brim, str(path), *QUICK, "--idle", "3")
+    assert watcher.line().startswith("20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5")
+    with path.open("a") as file:
+        file.write(called(2, 30_000) + called(3, 40_000))
+    assert watcher.line().startswith("30,000")
+    assert watcher.line().startswith("40,000")
+    half = called(4, 150_000)
+    with path.open("a") as file:
+        file.write(half[:50])
+        file.flush()
+        os.fsync(file.fileno())
+        file.write(half[50:])
+    assert watcher.line().startswith("150,000")
+    with path.open("a") as file:
+        file.write(compacted(9_000))
+    assert watcher.line().startswith("9,000")
+    code, _, err = watcher.end()
+    assert code == 0
+    assert err == "brim: The context window is filling up: 150,000 of 200,000 tokens, 75 %.\n"
+
+
+def test_sub_agents_are_found_while_it_runs_and_kept_apart(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 20_000))
+    watcher = Watcher(brim, str(path), "--json", *QUICK, "--idle", "3")
+    assert json.loads(watcher.line())["agents"] == []
+    line = called(2, 7_000, isSidechain=True, agentId="a1")
+    brim.write("s/subagents/agent-a1.jsonl", line)
+    seen = json.loads(watcher.line())
+    assert [(agent["id"], agent["used_tokens"]) for agent in seen["agents"]] == [("a1", 7_000)]
+    assert seen["used_tokens"] == 20_000
+    assert watcher.end()[0] == 0
+
+
+@pytest.mark.parametrize("how", ["cut", "replaced"])
+def test_a_file_that_is_cut_or_replaced_is_read_anew(brim: Brim, how: str) -> None:
+    path = brim.write("s.jsonl", called(1, 20_000) + called(2, 90_000))
+    watcher = Watcher(brim, str(path), "--json", *QUICK, "--idle", "3")
+    assert json.loads(watcher.line())["lines"] == 2
+    if how == "cut":
+        path.write_text(called(5, 30_000))
+    else:
+        brim.write("new.jsonl", called(5, 30_000) + "\n" * 5_000).replace(path)
+    seen = json.loads(watcher.line())
+    assert (seen["used_tokens"], seen["lines"]) == (30_000, 1)
+    assert watcher.end()[0] == 0
+
+
+def test_a_file_that_vanishes_does_not_end_it(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 20_000))
+    watcher = Watcher(brim, str(path), *QUICK, "--idle", "3")
+    watcher.line()
+    path.unlink()
+    brim.write("s.jsonl", called(2, 30_000))
+    assert watcher.line().startswith("30,000")
+    assert watcher.end()[0] == 0
+
+
+def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
+    ran = brim("watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
+    assert ran.code == 0
+    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26.2 %  claude-sonnet-4-5  $1.27  1 compaction")
+    assert "It is time to compact" in ran.err
+    assert "It is time to compact" not in ran.out
+
+
+def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
+    assert brim("watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
+        "20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5  $0.0063"
+    ]
+    path = brim.write("s.jsonl", called(1, 20_000).rstrip())
+    assert brim("watch", path, "--once").lines[0].startswith("20,000 of 200,000")
+
+
+def test_a_named_pipe_is_a_pipe(brim: Brim) -> None:
+    ran = brim.shell('mkfifo p; (cat > p <<< "$LINE") & "$BRIM" watch p', env={"LINE": called(1, 20_000)})
+    assert ran.lines[0].startswith("20,000")
+
+
+def test_one_request_in_several_lines_is_one_change(brim: Brim) -> None:
+    assert len(brim("watch", "-", stdin=called(1, 20_000) * 5).lines) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"garbage\nmore of it\n",
+        b'{"a": 1}\n[1, 2]\n"x"\n',
+        b"\xff\xfe\n\xc3\x28\n",
+        b'{"type": "assistant"',
+        b"5\n" * 9,
+    ],
+)
+def test_garbage_is_skipped_counted_and_said(brim: Brim, content: bytes) -> None:
+    ran = brim("watch", "-", "--json", "--once", stdin=content)
+    assert ran.code == 1
+    assert ran.json["used_tokens"] == 0
+    assert "is of a session that brim knows" in ran.err
+    mixed = brim("watch", "-", "--json", "--once", stdin=content + b"\n" + called(1, 20_000).encode())
+    assert (mixed.code, mixed.json["used_tokens"]) == (0, 20_000)
+
+
+def test_a_line_of_100_mb_is_skipped(brim: Brim) -> None:
+    ran = brim.shell(
+        f"""(printf '%s\\n' '{called(1, 20_000).strip()}'; head -c 100000000 /dev/zero | tr '\\0' x; echo;
+        printf '%s\\n' '{called(2, 30_000).strip()}') | "$BRIM" watch - --json --once"""
+    )
+    assert (ran.json["used_tokens"], ran.json["broken_lines"]) == (30_000, 1)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("gone.jsonl", "no such file"), (".", "is a folder"), ("binary", "is no text"), ("a\0b", "")],
+)
+def test_what_cannot_be_watched_is_refused_with_a_reason(brim: Brim, path: str, said: str) -> None:
+    brim.write("binary", b"\x7fELF\0\0\0" * 100)
+    if "\0" in path:
+        return  # no shell can say it
+    ran = brim("watch", path)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_an_empty_file_is_waited_for(brim: Brim) -> None:
+    path = brim.write("s.jsonl", "")
+    assert brim("watch", path, "--once").lines[0] == "nothing reported yet"
+    watcher = Watcher(brim, str(path), *QUICK, "--idle", "3")
+    assert watcher.line() == "nothing reported yet"
+    path.write_text(called(1, 20_000))
+    assert watcher.line().startswith("20,000")
+    assert watcher.end()[0] == 0
+
+
+def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
+    ran = brim("watch")
+    assert ran.code == 2
+    assert "name its file, or pipe a stream" in ran.err
+
+
+def test_fail_over_answers_with_the_exit_code(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 100_000))
+    assert brim("watch", path, "--once", "--fail-over", "0.5").code == 1
+    assert brim("watch", path, "--once", "--fail-over", "0.51").code == 0
+
+
+def test_flags_outrank_settings_and_the_window_says_whose_it_is(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 100_000))
+    brim.configure(user="context:\n  window: 400000\n")
+    assert brim("watch", path, "--once", "--json").json["context_window"] == 400_000
+    seen = brim("watch", path, "--once", "--json", "--window", "125000", "--warn", "0.1", "--compact", "0.2").json
+    assert (seen["context_window"], seen["window_source"], seen["window_others"]) == (
+        125_000,
+        "pinned",
+        {"table": 200_000},
+    )
+    assert (seen["warn_threshold"], seen["compact_threshold"], seen["should_compact"]) == (0.1, 0.2, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--window", "0"),
+        ("--warn", "much"),
+        ("--warn", "0.9", "--compact", "0.5"),
+        ("--interval", "0"),
+        ("--interval", "nan"),
+        ("--idle", "-1"),
+        ("--replay", "0"),
+        ("--fail-over", "-1"),
+        ("--replay", "9", "--once"),
+    ],
+)
+def test_wrong_usage_ends_with_2(brim: Brim, arguments: tuple[str, ...]) -> None:
+    brim.write("s.jsonl", called(1, 20_000))
+    assert brim("watch", "s.jsonl", *arguments).code == 2
+
+
+def test_replay_is_not_for_a_pipe(brim: Brim) -> None:
+    assert brim("watch", "-", "--replay", "9").code == 2
+
+
+def test_a_reported_window_is_remembered_for_the_next_watch(brim: Brim) -> None:
+    result = {
+        "type": "result",
+        "subtype": "success",
+        "session_id": "s1",
+        "modelUsage": {"claude-sonnet-4-5": {"inputTokens": 1, "contextWindow": 1_000_000}},
+        "usage": {"input_tokens": 1},
+    }
+    first = brim("watch", "-", "--json", "--once", stdin=called(1, 20_000) + json.dumps(result) + "\n")
+    assert first.code == 0
+    seen = brim("watch", "-", "--json", "--once", stdin=called(1, 20_000)).json
+    assert (seen["context_window"], seen["window_source"]) == (1_000_000, "remembered")
+
+
+def test_nothing_is_stored_when_there_is_nothing_to_remember(brim: Brim) -> None:
+    brim("watch", RECORDED / "stream.jsonl", "--once")
+    assert not (brim.home / ".brim").exists()
+
+
+def test_a_store_that_cannot_be_used_does_not_stop_it(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir()
+    (brim.home / ".brim" / "brim.db").write_bytes(b"this is no database" * 99)
+    ran = brim("watch", RECORDED / "stream.jsonl", "--once")
+    assert (ran.code, ran.err) == (0, "")
+
+
+class TestOnATerminal:
+    def test_the_gauge_fits_the_width_and_ends_with_ctrl_c(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 150_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK, columns=40, rows=20)
+        seen = terminal.until("compact")
+        assert "150,000 of 200,000 tokens" in seen
+        os.killpg(terminal.process.pid, signal.SIGINT)
+        assert terminal.end() == 0
+        lines = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", terminal.seen).replace("\r", "").split("\n")
+        assert max(map(width_of, lines)) == 40
+        assert terminal.seen.rindex("\x1b[?25h") > terminal.seen.rindex("\x1b[?25l"), "the cursor is back"
+        assert "Traceback" not in terminal.seen
+
+    def test_it_is_drawn_in_place_and_follows_the_size(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 20_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK, columns=80)
+        terminal.until("20,000 of 200,000")
+        with path.open("a") as file:
+            file.write(called(2, 30_000))
+        seen = terminal.until("30,000 of 200,000")
+        assert re.search(r"\x1b\[\d+A\r", seen), "it goes up to where it began"
+        terminal.resize(50, 30)
+        terminal.until("\x1b[2J")
+        os.kill(terminal.process.pid, signal.SIGINT)
+        assert terminal.end() == 0
+
+    def test_a_low_terminal_shows_what_fits(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 20_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1", columns=80, rows=4)
+        assert terminal.end() == 0
+        first = terminal.seen.split("\x1b[J")[0]
+        assert first.count("\n") == 3
+
+    def test_a_warning_is_in_the_picture_and_nowhere_else(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 160_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1")
+        assert terminal.end() == 0
+        assert "! It is time to compact" in terminal.seen
+        assert "brim: It is time" not in terminal.seen
+
+    def test_no_color_and_no_unicode_are_honoured(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 160_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1", NO_COLOR="1", PYTHONIOENCODING="ascii")
+        assert terminal.end() == 0
+        assert "#####" in terminal.seen
+        assert not re.search(r"\x1b\[\d+m", terminal.seen)
+        assert terminal.seen.isascii()
+
+    def test_a_signal_to_end_gives_the_cursor_back(self, brim: Brim) -> None:
+        path = brim.write("s.jsonl", called(1, 20_000))
+        terminal = Terminal(brim, "watch", str(path), *QUICK)
+        terminal.until("20,000")
+        terminal.process.terminate()
+        assert terminal.end() == 143
+        assert terminal.seen.rstrip().endswith("\x1b[?25h")
+
+
+def test_ctrl_c_in_a_pipeline_ends_with_0(brim: Brim) -> None:
+    path = brim.write("s.jsonl", called(1, 20_000))
+    watcher = Watcher(brim, str(path), *QUICK)
+    watcher.line()
+    watcher.process.send_signal(signal.SIGINT)
+    code, _, err = watcher.end()
+    assert (code, err) == (0, "")
+
+
+def test_whoever_stops_reading_ends_it(brim: Brim) -> None:
+    path = brim.write("s.jsonl", "".join(called(n, 20_000 + n) for n in range(500)))
+    done = subprocess.run(
+        [
+            "bash",
+            "-c",
+            f'"$0" watch - < {path} | head -n 1',
+            str(Path(brim.start("watch", "--help", stdout=-3).args[0])),
+        ],
+        env=brim.environ,
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.stdout.startswith(b"20,000")
+    assert done.stderr == b""

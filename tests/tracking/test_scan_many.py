@@ -1,0 +1,59 @@
+"""Several processes find what one finds, and what one of them leaves is read all the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from brim.errors import InputError
+from brim.tracking.readers.scan import Scan
+from brim.tracking.readers.scan_many import Job, scan_many
+from tests.tracking.transcripts import answer, cost_state, write
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
+
+
+def jobs(folder: Path, files: int, requests: int) -> list[Job]:
+    made = []
+    for i in range(files):
+        lines = [answer(f"msg_{i}_{j}", f"req_{i}_{j}") for j in range(requests)]
+        path = write(folder / f"{i}.jsonl", *lines, cost_state(1.5, f"s-{i}", outputTokens=i))
+        made.append(Job(str(path), path.stat().st_size, format="claude-transcript"))
+    return [*made, Job(str(folder / "missing.jsonl"), 10)]
+
+
+def fields(found: Scan | InputError) -> object:
+    if isinstance(found, InputError):
+        return str(found)
+    usage = found.usage
+    requests = [each.fields() for each in usage.requests.values()]
+    totals = [each.fields() for each in usage.totals.values()]
+    return requests, totals, usage.folder, usage.broken, found.stamp.fields(), found.offset, found.check, found.format
+
+
+def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
+    wanted = jobs(tmp_path, 5, 3)
+    alone = {place: fields(found) for place, found in scan_many(wanted, processes=1)}
+    assert {place: fields(found) for place, found in scan_many(wanted, processes=3)} == alone
+    assert len(alone) == 6
+    assert "missing.jsonl" in str(alone[5])
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
+def test_what_a_killed_process_leaves_is_read_all_the_same(tmp_path: Path) -> None:
+    wanted = jobs(tmp_path, 6, 800)  # more than a pipe holds, so nobody is done before the first answer is taken
+    before = children()
+    scanning = scan_many(wanted, processes=2)
+    found = dict([next(scanning)])
+    for child in children() - before:
+        os.kill(child, signal.SIGKILL)
+    found |= dict(scanning)
+    assert sorted(found) == list(range(7))
+    assert sum(len(each.usage.requests) for each in found.values() if isinstance(each, Scan)) == 6 * 800
+
+
+def children() -> set[int]:
+    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
