@@ -27,6 +27,7 @@ from look_alikes import LOOK_ALIKES
 from report import Target, print_targets, table
 from scenarios import DEVELOPED
 from streams import Line, Scenario, Scenarios, Session
+from unclear import UNCLEAR
 
 SUSPECTING = RULES[:4]
 """These only suspect; the other rules confirm."""
@@ -52,6 +53,8 @@ def main() -> int:
         if options.wrong:
             for wrong in score.wrong:
                 print(f"  {wrong}")
+    unclear = Score(UNCLEAR, options.variants)
+    print(f"\nNot to be told apart from dead ends: found in {len(unclear.wrong)} of {unclear.sessions} sessions")
     taken = microseconds([one for scenarios in SETS.values() for one in scenarios], options.variants)
     print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
     targets = [target for name in ("held out", "later") for target in judge(name, scores[name])]
@@ -61,6 +64,7 @@ def main() -> int:
             "machine": machine,
             "variants": options.variants,
             "sets": {name: score.as_dict() for name, score in scores.items()},
+            "unclear": {"sessions": unclear.sessions, "found": len(unclear.wrong)},
             "microseconds_per_event": taken,
             "targets": [target.as_dict() for target in targets],
         }
@@ -185,7 +189,7 @@ def judge(name: str, score: Score) -> list[Target]:
         Target(f"confirmed, {name}: precision", score.precision(RULES[4:]), at_least=0.98),
         Target(f"confirmed, {name}: recall", score.recall(RULES[4:]), at_least=0.9),
         Target(f"suspects, {name}: precision", score.precision(SUSPECTING), at_least=0.9),
-        Target(f"suspects, {name}: recall", score.recall(SUSPECTING), at_least=0.8),
+        Target(f"suspects, {name}: recall", score.recall(SUSPECTING), at_least=0.9),
     ]
 
 

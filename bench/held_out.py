@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from streams import Scenarios, Session, scenario
+from outputs import cargo_failed, go_failed, tsc_failed
+from streams import CLAUDE, Scenarios, Session, scenario
 
-CLAUDE = ("claude", "claude-bare")
 HELD_OUT: Scenarios = []
-
-
-def cargo_failed(s: Session, error: str, test: str = "tests::sums") -> str:
-    took = s.took()
-    return (
-        f"   Compiling shop v0.1.0 (/home/user/project)\n    Finished `test` profile in {took}\n     Running unittests"
-        f" src/lib.rs (target/debug/deps/shop-{s.random.getrandbits(64):016x})\n\nrunning 3 tests\n"
-        f"test {test} ... FAILED\n\n"
-        f"failures:\n\n---- {test} stdout ----\n"
-        f"thread '{test}' panicked at src/{s.name}.rs:{s.number(5, 300)}:9:\n{error}\n"
-        f"note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n\n"
-        f"test result: FAILED. 2 passed; 1 failed; 0 ignored; finished in {took}\n\n"
-        "error: test failed, to rerun pass `--lib`"
-    )
-
-
-def go_failed(s: Session, test: str, error: str) -> str:
-    return (
-        f"--- FAIL: {test} ({s.took()})\n    {s.name}_test.go:{s.number(9, 200)}: {error}\nFAIL\n"
-        f"FAIL\texample.com/shop/{s.name}\t{s.took()}\nFAIL"
-    )
-
-
-def tsc_failed(s: Session, code: int, error: str) -> str:
-    return f"src/{s.name}.ts({s.number(1, 200)},{s.number(1, 40)}): error TS{code}: {error}"
 
 
 @scenario(HELD_OUT, same_call="suspect")

@@ -1,13 +1,9 @@
-(
-    ""
-    """A second judgement of the rules for dead ends: written after ``held_out`` had been seen, and the rules mended by it."""
-)
+"""A second judgement of the rules for dead ends: written when ``held_out`` had been seen and the rules mended by it."""
 
 from __future__ import annotations
 
-from streams import Scenarios, Session, scenario
+from streams import CLAUDE, Scenarios, Session, scenario
 
-CLAUDE = ("claude", "claude-bare")
 LATER: Scenarios = []
 
 

@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from streams import Scenarios, Session, scenario
+from outputs import pytest_failed
+from streams import CLAUDE, Scenarios, Session, scenario
 
-CLAUDE = ("claude", "claude-bare")
 DEVELOPED: Scenarios = []
-
-
-def pytest_failed(s: Session, error: str, test: str = "test_total", failed: int = 1) -> str:
-    line = s.number(10, 400)
-    return (
-        f"============================= test session starts ==============================\n"
-        f"collected 12 items\n\ntests/test_{s.name}.py F\n\n=================================== FAILURES ===\n"
-        f"    def {test}():\n>       assert run() == 3\nE       {error}\n\n"
-        f"tests/test_{s.name}.py:{line}: AssertionError\n"
-        f"=========================== short test summary info ============================\n"
-        f"FAILED tests/test_{s.name}.py::{test} - {error}\n"
-        f"========================= {failed} failed, {12 - failed} passed in {s.took()} =========================\n"
-    )
-
-
-def pytest_passed(s: Session) -> str:
-    return f"........\n12 passed in {s.took()}\n"
 
 
 @scenario(DEVELOPED, same_call="suspect")

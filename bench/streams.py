@@ -13,6 +13,9 @@ from typing import Any
 
 Line = dict[str, Any]
 
+CLAUDE = ("claude", "claude-bare")
+"""The shapes that tell what is in an edit; the second without the whole text of the file."""
+
 _NAMES = ("parser", "billing", "router", "scheduler", "invoice", "session", "matcher", "loader", "exporter", "quota")
 _FOLDERS = ("src", "app", "core", "pkg", "lib/internal", "services/api")
 
@@ -27,7 +30,7 @@ class Scenario:
     """The status that each rule must come to: ``suspect``, ``confirmed`` or ``resolved``."""
     allows: frozenset[str] = frozenset()
     """Rules that may have something to say too, and need not."""
-    shapes: tuple[str, ...] = ("claude", "claude-bare", "codex")
+    shapes: tuple[str, ...] = (*CLAUDE, "codex")
 
 
 Scenarios = list[Scenario]

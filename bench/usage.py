@@ -1,8 +1,8 @@
-"""``brim usage``, measured against ccusage 18 on the same transcripts: ``python bench/usage.py [--quick] [--json FILE]``.
+"""``brim usage``, measured against ccusage 18 on the same files: ``python bench/usage.py [--quick] [--json FILE]``.
 
-A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache: ccusage
-(``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. Their totals
-must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless ``--ccusage``
+A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache:
+ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. Their
+totals must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless ``--ccusage``
 names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
 """
 

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -73,8 +74,9 @@ class Watcher:
         line, _, self._rest = self._rest.partition(b"\n")
         return line.decode()
 
-    def end(self) -> tuple[int, str, str]:
-        """Wait for its end; return the exit code, what was left of its output, and its errors."""
+    def stop(self) -> tuple[int, str, str]:
+        """Press Ctrl-C; return the exit code, what was left of its output, and its errors."""
+        self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=20)
         return self.process.returncode, (self._rest + out).decode(), err.decode()
 

@@ -5,7 +5,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch import ScratchModel
+from brim.scratch import DeadEnd, Entry, ScratchModel, View
+from brim.scratch.evidence import found_entry
+from brim.scratch.sentences import sentence
 from brim.tracking.events import Message
 from tests.scratch.making import call, failed, ok, said
 from tests.scratch.test_content import JSON
@@ -73,8 +75,22 @@ def test_a_dead_end_is_found_with_its_evidence() -> None:
     (suspect, *_) = [entry for entry in model.entries if entry.kind == "suspect"]
     assert "make build" in suspect.text
     assert "no rule for it" in suspect.refs["output"]
-    assert suspect.refs["at"] is not None
+    assert (suspect.refs["rule"], suspect.refs["times"], suspect.refs["outcome"]) == (
+        "same-call",
+        3,
+        "failed the same way 3 times",
+    )
+    assert len(suspect.refs["at"]) >= 3
     assert model.dead_ends == []
+
+
+def test_a_confirmed_dead_end_is_shown_once_however_often_it_changes() -> None:
+    def entry(times: int, status: str = "confirmed") -> Entry:
+        about = {"what": "sub-agent: port it", "error": "no time left", "at": (1, 2), "key": "k"}
+        return found_entry(DeadEnd(rule="sub-agent", status=status, times=times, **about), 0.0)  # type: ignore[arg-type]
+
+    shown = View([entry(3, "suspect"), entry(4), entry(5)]).of("dead-end")
+    assert [sentence(each) for each in shown] == ["`sub-agent: port it`: ended in error; quoted output: `no time left`"]
 
 
 def test_finding_dead_ends_can_be_switched_off() -> None:

@@ -147,8 +147,9 @@ def test_a_request_without_price_and_cost_is_listed_once_and_settled_by_the_tota
 
 def test_a_total_in_tokens_is_priced(meter: SpendMeter) -> None:
     assert meter.update(total(None, tokens={"m": Tokens(input=5, output=2)})) == 7
-    assert meter.update(total(None, tokens={"dear": Tokens(input=500)})) == 0
+    assert meter.update(total(None, tokens={"dear": Tokens(input=500)}, session="t")) == 0
     assert meter.update(total(None)) == 0
+    assert meter.unpriced_sessions == {"t"}
 
 
 def test_other_events_cost_nothing(meter: SpendMeter) -> None:

@@ -21,7 +21,7 @@ from brim.tracking.usage.request import request_from, total_from
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 
 FUNCTION_SCOPED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-ODD = st.sampled_from([None, True, -1, 1.5, 3.0, 10**13, "7", [], {}, float("nan")])
+ODD: st.SearchStrategy[Any] = st.sampled_from([None, True, -1, 1.5, 3.0, 10**13, "7", [], {}, float("nan")])
 COUNTS = st.integers(0, 9) | ODD
 IDS = st.sampled_from(["msg_1", "msg_2", "msg_3", ""])
 USAGES = st.fixed_dictionaries(

@@ -56,7 +56,8 @@ def test_a_request_costs_what_the_models_room_says(
         writes_are_input=inclusive,
         factors=factors,
     )
-    made = Request("k", True, True, model, time, "s", *counts, inclusive, " ".join(factors))
+    made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour)
+    made.writes_are_input, made.factors = inclusive, " ".join(factors)
     assert Prices(NOW).cost(made) == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
 
 
@@ -100,7 +101,10 @@ def test_the_report_with_more_output_counts_and_a_final_one_before_that() -> Non
 @pytest.mark.parametrize("by", BY)
 def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
     requests = [
-        (request(str(i), i, model=f"m{i % 3}", session=f"s{i % 4}", time=NOW + i * 40_000, cost=i), Source("claude", f"p{i % 2}"))
+        (
+            request(str(i), i, model=f"m{i % 3}", session=f"s{i % 4}", time=NOW + i * 40_000, cost=i),
+            Source("claude", f"p{i % 2}"),
+        )
         for i in range(20)
     ]
     found = grouped(requests, by, Days(utc=True))

@@ -66,7 +66,7 @@ def result(text: str = "ok", **more: Any) -> dict[str, Any]:
     return {**line, "message": {"role": "user", "content": content}, "uuid": "u", "toolUseResult": text, **more}
 
 
-def cost_state(dollars: float, session: str = "s-1", **tokens: int) -> dict[str, Any]:
+def cost_state(dollars: Any, session: str = "s-1", **tokens: int) -> dict[str, Any]:
     """Return the client's own total; *tokens* are those of the model."""
     used = {"inputTokens": 0, "outputTokens": 0, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0, **tokens}
     return {"type": "cost-state", "sessionId": session, "totalCostUSD": dollars, "modelUsage": {MODEL: used}}

@@ -88,7 +88,8 @@ def say_answer(answer: Answer) -> None:
     if answer.rest:
         say(paint("unattributed: in the clients' own totals, but in no line of a request; compactions are", "faint"))
     for model, requests in answer.unpriced.items():
-        note(f"no price for {model or 'an unnamed model'} ({requests:,} requests): set models in the configuration")
+        many = f"{requests:,} request{'' if requests == 1 else 's'}"
+        note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
     if reading.broken:
         note(f"{reading.broken:,} broken line{'' if reading.broken == 1 else 's'} left out")
 
@@ -152,7 +153,7 @@ def _total(sums: list[Sum]) -> Sum:
 
 
 def _unattributed(rest: list[Unattributed]) -> dict[str, Any]:
-    input, output, read, written, written_1h = [sum(column) for column in zip([0] * 5, *[e.tokens for e in rest])]
+    input, output, read, written, written_1h = [sum(each.tokens[at] for each in rest) for at in range(5)]
     costs = [each.cost for each in rest if each.cost is not None]
     return {
         "sessions": len(rest),

@@ -1,11 +1,11 @@
 """What must survive?
 
 Bottom up: an ``entries.Entry`` is one thing that must. ``quoting`` makes text harmless, ``content`` and ``drafts`` make
-entries of it, without secrets. ``states`` and ``calls`` take them from events, ``dead_ends`` finds what led nowhere,
-and ``model`` is all of that for one job. ``journal`` is a line in the file that is the truth. ``view`` is what of it
-holds; ``sentences`` says an entry in one line, ``index`` (with ``sharing``) and ``details`` are the files that are
-rendered. ``matching`` keeps one thing from being written twice. The disk is touched by ``folder`` (with ``locks``),
-``journal_file``, ``archive`` and ``writer``.
+entries of it, without secrets. ``states`` and ``calls`` take them from events, ``dead_ends`` finds what led nowhere
+(``evidence`` makes an entry of that), and ``model`` is all of it for one job. ``journal`` is a line in the file that is
+the truth. ``view`` is what of it holds; ``sentences`` says an entry in one line, ``index`` (with ``sharing``) and
+``details`` are the files that are rendered. ``matching`` keeps one thing from being written twice. The disk is touched
+by ``folder`` (with ``locks``), ``journal_file``, ``archive`` and ``writer``.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def check_folder(path: str) -> bool:
     if os.path.isfile(os.path.join(path, MARK)) and not os.path.islink(os.path.join(path, MARK)):
         return True
     # Another process may be making it at this moment: then there is nothing in it yet but what brim puts there first.
-    if set(os.listdir(path)) - {MARK, IGNORE, LOCK}:
+    if set(_names(path)) - {MARK, IGNORE, LOCK}:
         raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
     return False
 
@@ -96,7 +96,7 @@ def save(folder: str, name: str, text: str) -> bool:
 
 def remove_leftovers(folder: str) -> None:
     """Remove what killed writers left behind. Call it under the lock, when nobody is writing."""
-    for name in os.listdir(folder):
+    for name in _names(folder):
         if name.startswith(TEMPORARY):
             with suppress(OSError):
                 os.unlink(os.path.join(folder, name))
@@ -154,11 +154,18 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
 def session_folders(root: str) -> dict[str, str]:
     """Return the folders in *root* that sessions have to themselves, by session."""
     found = {}
-    for name in sorted(os.listdir(root)):
+    for name in sorted(_names(root)):
         folder = os.path.join(root, name)
         if os.path.isfile(os.path.join(folder, MARK)) and not os.path.islink(folder):
             found[str(_owner(folder).get("session", name))] = folder
     return found
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be looked at: {error.strerror or error}", "failed") from None
 
 
 def _owner(folder: str) -> dict[str, object]:

@@ -9,6 +9,7 @@ import os
 import stat
 
 from brim.errors import StoreError
+from brim.scratch.folder import settle
 from brim.scratch.journal import NUMBERED, decoded, encoded
 from brim.scratch.locks import FLAGS
 
@@ -82,6 +83,8 @@ class Journal:
             raise _problem(self.path, "cannot be written", error) from None
         finally:
             os.close(handle)
+        if self._file is None:
+            settle(os.path.dirname(self.path))
         self.refresh()
         return written
 

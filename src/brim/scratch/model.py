@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from brim.scratch.calls import Calls
 from brim.scratch.drafts import draft
 from brim.scratch.entries import Entry
+from brim.scratch.evidence import found_entry
 from brim.scratch.sentences import sentence
 from brim.scratch.states import States
 from brim.tracking.events import Event, Message, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Any
 
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
@@ -42,7 +45,7 @@ class ScratchModel:
         """Take what matters from *event*: a typed one, or any parsed line of any agent. It never raises."""
         if isinstance(event, Event):
             self._take(event)
-        elif isinstance(event, dict):
+        elif isinstance(event, Mapping):
             for found in self._read(event):
                 self._take(found)
 
@@ -132,7 +135,7 @@ class ScratchModel:
             self._states.learn_task(call, event)
             self._keep(self._calls.answered(call, event))
         if self._finds:
-            self._keep(_dead_end(found, event.time) for found in self._dead_ends(event))
+            self._keep(found_entry(found, event.time) for found in self._dead_ends(event))
 
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
@@ -155,12 +158,3 @@ class ScratchModel:
 
     def _sentences(self, kind: str) -> list[str]:
         return [sentence(entry) if entry.quoted else entry.text for entry in self._view().of(kind)]
-
-
-def _dead_end(found: DeadEnd, time: float | None) -> Entry:
-    """Return the entry of *found*: a suspect and its resolution stay in the journal, a confirmed one is shown."""
-    kind = {"confirmed": "dead-end", "resolved": "resolved"}.get(found.status, "suspect")
-    outcome = f"tried {found.times} times" if found.times > 1 else "did not work"
-    refs = {"outcome": outcome, "output": found.error, "rule": found.rule, "at": list(found.at), "key": found.key}
-    source = f"{found.key} {found.times}"
-    return draft(kind, found.what, session=found.session, agent=found.agent, time=time, source=source, refs=refs)

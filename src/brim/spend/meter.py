@@ -52,6 +52,8 @@ class SpendMeter:
         """What each agent's requests cost; the empty name is the main thread."""
         self.unpriced: dict[str, int] = {}
         """How many requests of each model have neither a price nor a cost."""
+        self.unpriced_sessions: set[str] = set()
+        """Sessions of which only a total in tokens is known, and no price for it."""
         self.reported = 0
         """What of the total rests on the client's word for single requests, because brim has no price."""
 
@@ -125,8 +127,11 @@ class SpendMeter:
         if total is None and event.tokens:
             total = self._list.sum(event.tokens, event.time)
         session = self._sessions.setdefault(event.session, _Session())
+        if total is None and (event.tokens or event.usage) and not (session.after or session.before):
+            self.unpriced_sessions.add(event.session)
         if total is None or total <= session.reported:
             return 0
+        self.unpriced_sessions.discard(event.session)
         touched = self._touched(event.session)
         before = self._sum(touched)
         session.settle(total, event.time)

@@ -2,7 +2,7 @@
 
 One row per file: by what it is known again, up to which byte it was read, and its requests as JSON, with their costs by
 the prices that ``prices`` names. The file may be deleted at any time. Every row is true by itself, so two commands that
-write at the same time, or one that is killed, leave rows that are old at most, and then the rest of a file is read again.
+write at the same time, or one that is killed, leave rows that are old at most: then the rest of a file is read again.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ CREATE TABLE files (
     found TEXT NOT NULL
 ) WITHOUT ROWID
 """
-_COLUMNS = "path, inode, size, modified, read_to, read_check, format, prices, found"
+_SELECT = """
+SELECT path, inode, size, modified, read_to, read_check, format, prices, found FROM files WHERE path IN ({})
+"""
 _TIMEOUT = 2.0
 
 
@@ -52,7 +54,7 @@ class Indexed:
 
     __slots__ = ("format", "found", "inode", "modified", "path", "prices", "read_check", "read_to", "size")
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 # a row
         self,
         path: str,
         inode: int,
@@ -85,8 +87,8 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
         with _opened(path) as database:
             if not _is_current(database):
                 return {}
-            rows = database.rows_in(f"SELECT {_COLUMNS} FROM files WHERE path IN ({{}})", wanted)
-        return {row[0]: Indexed(*row[:8], json.loads(row[8])) for row in rows}
+            rows = database.rows_in(_SELECT, wanted)
+        return {row[0]: Indexed(*row[:8], found=json.loads(row[8])) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)
@@ -113,8 +115,7 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
-                places = "?, ?, ?, ?, ?, ?, ?, ?, ?"
-                database.run_many(f"INSERT OR REPLACE INTO files ({_COLUMNS}) VALUES ({places})", map(_values, rows))
+                database.run_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows))
         return True
     except StoreError:
         return False

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from brim.tracking.events import ToolCall
 
 _MOST = 50
+_MOST_PROBES = 20
+_WIDEST = 300
+_COMMENTS = ("#", "//", "/*", "*", "--")
 _TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", re.I)
 
 
@@ -115,11 +118,10 @@ def only_looks(old: str | None, new: str | None) -> bool:
     Braces and comments may come with them.
     """
     before = {line.strip() for line in (old or "").splitlines()}
-    added = [line.strip() for line in (new or "").splitlines() if line.strip() and line.strip() not in before]
-    pattern = any_of("probes.txt")
-    telling = [line for line in added if line.strip("{}()[];, ") and not line.startswith(("#", "//", "/*", "*", "--"))]
-    kept = {line.strip() for line in (new or "").splitlines()}
-    removed = [line for line in before if line and line not in kept]
-    if len(removed) > len(telling):
+    after = {line.strip() for line in (new or "").splitlines()}
+    added = [line[:_WIDEST] for line in after - before if line]
+    telling = [line for line in added if line.strip("{}()[];, ") and not line.startswith(_COMMENTS)]
+    if not added or len(telling) > _MOST_PROBES or len(before - after - {""}) > len(telling):
         return False
-    return bool(added) and all(pattern.search(line) or line.startswith("import ") for line in telling)
+    pattern = any_of("probes.txt")
+    return all(line.startswith("import ") or pattern.search(line) for line in telling)

@@ -1,7 +1,7 @@
 """Reads the usage out of one file, and no more of it than that takes.
 
-A Claude Code transcript is mostly tool results: only the lines that hold one of a few needles are parsed, and after more
-was appended only the new ones are read. Files of other agents are read whole, by their readers.
+A Claude Code transcript is mostly tool results: only lines that may report usage are parsed, and after more was
+appended only what is new is read. Files of other agents are read whole, by their readers.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class Scan:
 
     __slots__ = ("check", "format", "offset", "resumed", "stamp", "usage")
 
-    def __init__(self, usage: FileUsage, stamp: Stamp, offset: int, check: int, format: str, resumed: bool) -> None:
+    def __init__(
+        self, usage: FileUsage, stamp: Stamp, *, offset: int = 0, check: int = 0, format: str, resumed: bool = False
+    ) -> None:
         self.usage, self.stamp, self.offset = usage, stamp, offset
         self.check, self.format, self.resumed = check, format, resumed
 
@@ -84,17 +86,19 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
             stamp = Stamp.of(found)
             format = format or _format(file)
             if format == TRANSCRIPT:
-                return _transcript(file, path, slug, stamp, start, check)
+                resumed = 0 < start <= stamp.size and _check(file, start) == check
+                usage, offset = _transcript(file, path, slug, start if resumed else 0)
+                check = _check(file, offset)
+                return Scan(usage, stamp, offset=offset, check=check, format=format, resumed=resumed)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    return Scan(_by_reader(path, format), stamp, 0, 0, format, False)
+    return Scan(_by_reader(path, format), stamp, format=format)
 
 
-def _transcript(file: FileIO, path: str, slug: str, stamp: Stamp, start: int, check: int) -> Scan:
-    resumed = 0 < start <= stamp.size and _check(file, start) == check
+def _transcript(file: FileIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
+    """Return what *file* has from *offset* on, and where its last whole line ends."""
     found = FileUsage()
     lines, repeats = ClaudeLines(found, path, slug, sub_agent=_is_sub_agent(path)), Repeats()
-    offset = start if resumed else 0
     file.seek(offset)
     held: list[bytes] = []
     size = 0
@@ -114,8 +118,10 @@ def _transcript(file: FileIO, path: str, slug: str, stamp: Stamp, start: int, ch
         found.broken += _take_all(data, offset, lines, repeats)
         offset += len(data)
         held, size = [block[end:]] if end < len(block) else [], len(block) - end
-    _take_all(b"".join(held), offset, lines, repeats)  # a half line, or the last one of a file that nobody writes any more
-    return Scan(found, stamp, offset, _check(file, offset), TRANSCRIPT, resumed)
+    _take_all(
+        b"".join(held), offset, lines, repeats
+    )  # a half line, or the last one of a file that nobody writes any more
+    return found, offset
 
 
 def _take_all(data: bytes, offset: int, lines: ClaudeLines, repeats: Repeats) -> int:

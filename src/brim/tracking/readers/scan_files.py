@@ -64,16 +64,16 @@ def named_files(paths: Iterable[str]) -> list[UsageFile]:
     A path that is not there is an error.
     """
     found: list[UsageFile] = []
-    for path in paths:
+    for named in paths:
+        path = os.path.abspath(named)
         try:
             about = os.stat(path)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "no such file"
-            raise InputError(f"{path}: {reason}; give a session's file, or a folder of them") from None
-        path = os.path.abspath(path)
+            raise InputError(f"{named}: {reason}; give a session's file, or a folder of them") from None
         if not stat.S_ISDIR(about.st_mode):
             if not stat.S_ISREG(about.st_mode):
-                raise InputError(f"{path}: is not a regular file; give a session's file, or a folder of them")
+                raise InputError(f"{named}: is not a regular file; give a session's file, or a folder of them")
             found.append(UsageFile(path, about, "", _slug(path)))
             root = os.path.join(os.path.splitext(path)[0], "subagents")
         else:

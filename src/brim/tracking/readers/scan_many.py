@@ -31,7 +31,9 @@ class Job:
 
     __slots__ = ("check", "format", "path", "size", "slug", "start")
 
-    def __init__(self, path: str, size: int, *, format: str = "", slug: str = "", start: int = 0, check: int = 0) -> None:
+    def __init__(
+        self, path: str, size: int, *, format: str = "", slug: str = "", start: int = 0, check: int = 0
+    ) -> None:
         self.path, self.size = path, size
         self.format, self.slug, self.start, self.check = format, slug, start, check
 
@@ -126,7 +128,7 @@ def _messages(buffer: bytearray) -> Iterator[tuple[int, Scan | InputError]]:
         end = at + 8 + int.from_bytes(buffer[at : at + 8], "little")
         if len(buffer) < end:
             break
-        place, packed = marshal.loads(bytes(buffer[at + 8 : end]))
+        place, packed = marshal.loads(bytes(buffer[at + 8 : end]))  # noqa: S302 # our own child wrote it
         yield place, _unpacked(packed)
         at = end
     del buffer[:at]
@@ -149,7 +151,7 @@ def _packed(found: Scan | InputError) -> Any:
         usage.folder,
         usage.broken,
         found.stamp.fields(),
-        (found.offset, found.check, found.format, found.resumed),
+        {"offset": found.offset, "check": found.check, "format": found.format, "resumed": found.resumed},
     )
 
 
@@ -158,4 +160,4 @@ def _unpacked(packed: Any) -> Scan | InputError:
         return InputError(packed)
     requests, totals, folder, broken, stamp, rest = packed
     usage = FileUsage([Request(*each) for each in requests], [Total(*each) for each in totals], folder, broken)
-    return Scan(usage, Stamp(*stamp), *rest)
+    return Scan(usage, Stamp(*stamp), **rest)

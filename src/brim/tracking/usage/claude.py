@@ -75,9 +75,7 @@ class ClaudeLines:
         in_main = line.get("isSidechain") is not True
         time = seconds(line.get("timestamp"))
         self._see_folder(line.get("cwd"))
-        self._found.add(
-            Request(key, in_main and not self._sub_agent, True, _text(model), time, _session(line), *used)
-        )
+        self._found.add(Request(key, in_main and not self._sub_agent, True, _text(model), time, _session(line), *used))
         return (id, request) if in_main or self._sub_agent else None
 
     def _see_folder(self, cwd: object) -> None:

@@ -1,15 +1,14 @@
-"""Which lines of a Claude Code transcript may report usage: one in two, with a fifth of the bytes. The others are passed over.
+"""Which lines of a Claude Code transcript may report usage: one in two, with a fifth of the bytes.
 
-Two things rule a line out, without parsing it. Its ``type`` stands near its beginning and is another one: then the long
-rest, mostly a tool's result, is not even looked at. Or nowhere in it is what a line with usage must hold. A quote inside
-a text is escaped, so what is looked for is a key or a whole text, never a part of what a tool printed.
+Two things rule a line out, without parsing it. Its ``type`` stands near its beginning and is another one: then the
+rest, mostly a tool's result, is not looked at. Or nowhere in it is what a line with usage must hold. A quote inside a text
+is escaped, so what is looked for is a key or a whole text, never a part of what a tool printed.
 """
 
 from __future__ import annotations
 
 import re
 
-_NEEDLES = (b'"usage"', b'"cost-state"')
 _OTHER_TYPE = re.compile(
     rb'\{(?:"[A-Za-z_]+":(?:"[^"\\]*"|null|true|false),)*?"type":"(?!assistant"|cost-state")[^"\\]*"'
 )
@@ -34,6 +33,6 @@ def candidates(data: bytes) -> list[tuple[int, int]]:
 
 
 def _may_report(data: bytes, begin: int, end: int) -> bool:
-    if any([data.find(needle, begin, end) >= 0 for needle in _NEEDLES]):
+    if data.find(b'"usage"', begin, end) >= 0 or data.find(b'"cost-state"', begin, end) >= 0:
         return True
     return data.find(b"\\u00", begin, end) >= 0 and _ESCAPED.search(data, begin, end) is not None

@@ -1,7 +1,7 @@
-"""Knows the lines that only repeat: one answer is several lines, one per block, each with the usage of the whole answer.
+"""Knows the lines that only repeat: one answer is a line for each of its blocks, each with the usage of the whole.
 
-They are known by their bytes, before they are parsed. A line repeats the last request if the one ``"usage"`` in it is the
-same text, and both ids of the request are in it. Whatever else it holds, it reports these numbers or none.
+They are known by their bytes, before they are parsed. A line repeats the last request if the one ``"usage"`` in it is
+the same text, and both ids of the request are in it. Whatever else it holds, it reports these numbers or none.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Request:
         "cost",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 # a row: names would double the time
         self,
         key: str,
         main: bool,
