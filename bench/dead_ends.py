@@ -1,4 +1,4 @@
-"""Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--variants N] [--json FILE]``.
+"""Dead ends, found in sessions whose dead ends are known: ``python bench/dead_ends.py [--quick] [--json FILE]``.
 
 Every scenario is written in several variants and in the shape of every client that can show it, read by brim's own
 readers, and given to the detector. The ``developed`` scenarios were there when the rules were made; those held out were
@@ -42,27 +42,29 @@ def main() -> int:
     """Measure, print, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--variants", type=int, default=12, metavar="N", help="how often each scenario is written anew")
+    parser.add_argument("--quick", action="store_true", help="a third of the variants")
     parser.add_argument("--wrong", action="store_true", help="also list every session that was judged wrongly")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
+    variants = max(1, options.variants // 3) if options.quick else options.variants
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     print(machine)
-    scores = {name: Score(scenarios, options.variants) for name, scenarios in SETS.items()}
+    scores = {name: Score(scenarios, variants) for name, scenarios in SETS.items()}
     for name, score in scores.items():
         score.print_table(name)
         if options.wrong:
             for wrong in score.wrong:
                 print(f"  {wrong}")
-    unclear = Score(UNCLEAR, options.variants)
+    unclear = Score(UNCLEAR, variants)
     print(f"\nNot to be told apart from dead ends: found in {len(unclear.wrong)} of {unclear.sessions} sessions")
-    taken = microseconds([one for scenarios in SETS.values() for one in scenarios], options.variants)
+    taken = microseconds([one for scenarios in SETS.values() for one in scenarios], variants)
     print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
     targets = [target for name in ("held out", "later") for target in judge(name, scores[name])]
     missed = print_targets(targets)
     if options.json:
         everything = {
             "machine": machine,
-            "variants": options.variants,
+            "variants": variants,
             "sets": {name: score.as_dict() for name, score in scores.items()},
             "unclear": {"sessions": unclear.sessions, "found": len(unclear.wrong)},
             "microseconds_per_event": taken,

@@ -2,8 +2,8 @@
 
 A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache:
 ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. Their
-totals must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless ``--ccusage``
-names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
+totals must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless
+``--ccusage`` names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> int:
         say("the transcripts are made")
         size = transcripts.make(folder / "claude", 20_000_000 if options.quick else 100_000_000)
         peer = options.ccusage or _install(folder / "npm")
-        results = measure(folder, peer, 5 if options.quick else 11)
+        results = measure(folder, peer, 5 if options.quick else 7)
     files = results["files"]
     print(f"\n{size / 1e6:,.1f} MB in {files} files; {results['requests']:,} requests")
     print_times(results)

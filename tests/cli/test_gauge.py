@@ -147,7 +147,7 @@ def test_no_line_is_wider_than_the_terminal(
         warn_threshold=warn,
         compact_threshold=compact,
         filling=names,
-        window_others={name: 5 for name in names},
+        window_others=dict.fromkeys(names, 5),
         unpriced=list(names),
         agents=[
             {"id": id, "model": name, "used_tokens": number, "context_window": 9, "utilization": number / 9}

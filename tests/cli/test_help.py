@@ -70,7 +70,7 @@ def test_completion_of_another_shell_is_wrong_usage(brim: Brim) -> None:
     ("words", "expected"),
     [
         ("brim cou", {"count"}),
-        ("brim co", {"count", "config", "connect", "completion"}),
+        ("brim co", {"count", "config", "connect", "compact-prompt", "completion"}),
         ("brim config l", {"list"}),
         ("brim count --mod", {"--mode", "--model"}),
         ("brim count --mode a", {"auto", "approximate", "api"}),

@@ -131,6 +131,15 @@ def test_a_session_with_files_of_its_own_is_named(project: Brim) -> None:
     assert project("scratch", "add", "three", "--session", "second").out.endswith(".context/second/scratch.md\n")
 
 
+def test_a_session_is_known_by_how_its_id_begins(project: Brim) -> None:
+    for session in (SESSION, "other"):
+        ScratchWriter(project.cwd, session=session, claim=False).append_human_input(f"in {session}")
+    shown = project("scratch", "--session", SESSION[:8])
+    assert "in 0a1b" in shown.out
+    assert "in other" not in shown.out
+    assert project("scratch", "--session", "nobody").code == 1
+
+
 def test_clean_asks_and_keeps_the_journal(project: Brim) -> None:
     project("scratch", "add", "Keep SQLite")
     refused = project("scratch", "clean")

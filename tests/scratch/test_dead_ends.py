@@ -441,3 +441,16 @@ def test_secrets_are_masked_in_what_is_reported() -> None:
     assert {one.rule for one in play.found} == {"same-call", "same-error", "undone-edit"}
     assert key not in repr(play.found)
     assert "[masked" in repr(play.found)
+
+
+def test_secret_is_not_shown_by_its_half() -> None:
+    key = "sk-ant-api03-" + "a1B2" * 20
+    play = Play()
+    play.edit(A, "k = load_the_key_from_somewhere()", f"key_of_the_service = Client('{key}')")
+    play.sh("python app.py", "error: " + "x" * 150 + f" {key} refused", 1)
+    play.edit(A, f"key_of_the_service = Client('{key}')", "k = load_the_key_from_somewhere()")
+    for i in range(4):
+        play.sh(f"call-{i} --header {key}", "error: " + "y " * 90 + key, 1)
+    play.end()
+    assert {one.rule for one in play.found} == {"same-error", "undone-edit"}
+    assert "a1B2a1B2" not in repr(play.found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from typing import Any
 
@@ -156,3 +158,26 @@ def _size(thing: Any, seen: set[int]) -> int:
     held = list(getattr(thing, "__dict__", {}).values())
     held += [getattr(thing, name, None) for name in getattr(type(thing), "__slots__", ())]
     return total + sum(_size(one, seen) for one in held)
+
+
+def test_same_stream_gives_the_same_keys_in_every_process() -> None:
+    code = (
+        "from tests.scratch.dead_end_events import Play\n"
+        "play = Play()\n"
+        "for i in range(4):\n"
+        "    play.sh('python app.py', 'KeyError: name', 1)\n"
+        "    play.sh(f'run {i}', 'error: one and the same', 1)\n"
+        "    play.edit('a.py', f'{i}', f'{i + 1}')\n"
+        "    play.edit('a.py', f'{i + 1}', f'{i}')\n"
+        "    play.edit('b.py', 'x', 'y', error='String to replace not found')\n"
+        "    play.sh('pytest b.py', 'FAILED b.py::test - error', 1)\n"
+        "print(play.found)"
+    )
+    outputs = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
+    for rule in ("same-call", "same-error", "undone-edit", "missed-edit", "failing-test"):
+        assert rule in outputs.copy().pop()

@@ -108,6 +108,13 @@ def test_a_session_that_is_closed_or_long_silent_makes_room(tmp_path: Path, clos
     assert [entry.text for entry in second.read().entries] == ["one", "two"]
 
 
+def test_closing_a_session_that_wrote_nothing_makes_nothing(tmp_path: Path) -> None:
+    ScratchWriter(tmp_path, session="a").append_human_input("one")
+    before = sorted(path.name for path in (tmp_path / ".context").iterdir())
+    ScratchWriter(tmp_path, session="b").close()
+    assert sorted(path.name for path in (tmp_path / ".context").iterdir()) == before
+
+
 def test_sessions_without_a_name_share_the_worktrees_own_files(tmp_path: Path) -> None:
     ScratchWriter(tmp_path, session="a").append_human_input("one")
     ScratchWriter(tmp_path).append_human_input("two")

@@ -22,6 +22,10 @@ def test_what_a_sub_agent_runs_on_is_no_change() -> None:
     assert fed(ModelSeen(model="a"), ModelSeen(model="b", agent="x"), ModelSeen(model="a")).state_changes == []
 
 
+def test_a_model_with_its_window_is_the_same_model() -> None:
+    assert fed(ModelSeen(model="a[1m]"), ModelSeen(model="a")).state_changes == []
+
+
 def test_each_session_has_its_own_state() -> None:
     assert fed(ModelSeen(model="a", session="1"), ModelSeen(model="b", session="2")).state_changes == []
 

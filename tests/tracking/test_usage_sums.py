@@ -138,6 +138,11 @@ def test_what_the_client_counts_beyond_its_lines_is_unattributed() -> None:
     assert (rest.session, rest.tokens, rest.cost, rest.time) == ("s", [1, 9, 0, 0, 0], 350, NOW + 9)
 
 
+def test_a_total_of_all_models_is_compared_with_all_requests() -> None:
+    (rest,) = unattributed([request("a", 5), request("b", 5, model="n")], {"s": Total("s", None, {"": [30, 11, 0, 0, 0]})})
+    assert (rest.tokens, rest.cost) == ([10, 1, 0, 0, 0], None)
+
+
 def test_a_total_below_the_requests_leaves_nothing() -> None:
     assert unattributed([request("a", 5, cost=100)], {"s": Total("s", 40, {"m": [1, 1, 0, 0, 0]})}) == []
 

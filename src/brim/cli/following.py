@@ -17,13 +17,17 @@ from brim.tracking.readers.files import open_session, subagent_files, subagent_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import FileIO
 
     from brim.tracking.events import Event
 
 BLOCK = 1 << 20
 """Bytes that are read at once."""
+
+
+def ignore(_: int) -> None:
+    """Take no notice of how much was read."""
 
 
 class Tick:
@@ -41,9 +45,11 @@ class Tick:
 class Counts:
     """How many lines a source has read, and how many of them it could not use."""
 
-    def __init__(self, reader: AnyReader) -> None:
-        self.reader = reader
+    def __init__(self, taken: Callable[[int], None] = ignore) -> None:
+        self.reader = AnyReader()
         self.feeds: list[Feed] = []
+        self.taken = taken
+        """Told the size of each block that was read from a file."""
 
     def feed(self) -> Feed:
         """Return a new stream that counts here too; all of them share what was seen before."""
@@ -95,6 +101,7 @@ class Tail:
             except InputError:
                 return  # it is gone, or not there yet: it may come back
         while data := self._file.read(BLOCK):
+            self._counts.taken(len(data))
             for line in _lines(data):
                 self._counts.reader.agent = self._agent
                 if events := self._feed.feed(line):
@@ -125,9 +132,9 @@ class Tail:
 class Session:
     """The file of a session, and those of its sub-agents as they come."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, taken: Callable[[int], None] = ignore) -> None:
         self.path = path
-        self.counts = Counts(AnyReader())
+        self.counts = Counts(taken)
         self._begin()
 
     def tails(self) -> list[Tail]:
@@ -156,12 +163,15 @@ class Session:
         self._agents: dict[str, Tail] = {}
 
 
-def follow(path: str, *, interval: float, idle: float | None, once: bool) -> tuple[Counts, Iterator[Tick]]:
+def follow(
+    path: str, *, interval: float, idle: float | None, once: bool, taken: Callable[[int], None] = ignore
+) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
 
-    *once* ends it when all that is there has been read; *idle* when nothing was added for so many seconds.
+    *once* ends it when all that is there has been read; *idle* when nothing was added for so many seconds. *taken* is
+    told the size of each block that was read.
     """
-    session = Session(path)
+    session = Session(path, taken)
     return session.counts, _follow(session, interval=interval, idle=idle, once=once)
 
 
@@ -188,7 +198,7 @@ def _follow(session: Session, *, interval: float, idle: float | None, once: bool
 
 def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines that come through the pipe *handle*, until it ends or nothing came for *idle* seconds."""
-    counts = Counts(AnyReader())
+    counts = Counts()
     return counts, _listen(counts.feed(), handle, interval=interval, idle=idle)
 
 

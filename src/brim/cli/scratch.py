@@ -59,12 +59,25 @@ def journal_of(options: Namespace) -> tuple[ScratchWriter, Journal]:
     return writer, journal
 
 
-def index_text(writer: ScratchWriter, journal: Journal) -> str:
-    """Return the index as the journal gives it, whatever became of the file."""
+def whole_session(worktree: str, given: str) -> str:
+    """Return the id of the session that *given* is the beginning of, if there is exactly one; else *given* itself."""
+    from brim.scratch.folder import NAME, check_folder, session_folders
+    from brim.scratch.writer import ScratchWriter
+
+    root = os.path.join(worktree, NAME)
+    if not given or not check_folder(root):
+        return given
+    known = {entry.session for entry in ScratchWriter(worktree).read().entries} | set(session_folders(root))
+    begun = [session for session in known if session.startswith(given)]
+    return begun[0] if len(begun) == 1 and given not in known else given
+
+
+def index_text(writer: ScratchWriter, entries: list[Entry]) -> str:
+    """Return the index of *entries*, as the journal gives it, whatever became of the file."""
     from brim.scratch.index import render_index
     from brim.scratch.view import View
 
-    return render_index(View(journal.entries), os.path.dirname(writer.scratch_path))
+    return render_index(View(entries), os.path.dirname(writer.scratch_path))
 
 
 def entry_facts(entry: Entry) -> dict[str, Any]:

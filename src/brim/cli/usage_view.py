@@ -86,7 +86,7 @@ def say_answer(answer: Answer) -> None:
     if more:
         say(paint(more, "faint"))
     if answer.rest:
-        say(paint("unattributed: in the clients' own totals, but in no line of a request; compactions are", "faint"))
+        say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
     for model, requests in answer.unpriced.items():
         many = f"{requests:,} request{'' if requests == 1 else 's'}"
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")

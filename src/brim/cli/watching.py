@@ -50,7 +50,7 @@ class Watch:
             notices += self.budget.update(event)
             self.meter.update(event)
             if event.time is not None:
-                self.time = event.time
+                self.time = max(event.time, self.time or event.time)
             if isinstance(event, Compaction) and not event.agent:
                 self.budget.clear_compact()
             self._remember(event)

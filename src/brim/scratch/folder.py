@@ -120,15 +120,15 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     if not session:
         return root
     for name in own_names(session):
-        if _owner(os.path.join(root, name)).get("session") == session:
+        if owner_of(os.path.join(root, name)).get("session") == session:
             return os.path.join(root, name)
-    owner = _owner(root)
+    owner = owner_of(root)
     seen = owner.get("seen")
     recent = isinstance(seen, int | float) and now - seen < LIVE
     if not claim or owner.get("session") in (None, "", session) or not recent or owner.get("closed"):
         return root
     *_, longest = names = own_names(session)
-    free = next((name for name in names if not _owner(os.path.join(root, name))), longest)
+    free = next((name for name in names if not owner_of(os.path.join(root, name))), longest)
     return os.path.join(root, free)
 
 
@@ -144,7 +144,7 @@ def own_names(session: str) -> list[str]:
 def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
     """Note that *folder* is the one of *session*, which was seen *now*."""
     if session:
-        known = _owner(folder)
+        known = owner_of(folder)
         seen = known.get("seen")
         fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
         if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
@@ -157,7 +157,7 @@ def session_folders(root: str) -> dict[str, str]:
     for name in sorted(_names(root)):
         folder = os.path.join(root, name)
         if os.path.isfile(os.path.join(folder, MARK)) and not os.path.islink(folder):
-            found[str(_owner(folder).get("session", name))] = folder
+            found[str(owner_of(folder).get("session", name))] = folder
     return found
 
 
@@ -168,7 +168,8 @@ def _names(folder: str) -> list[str]:
         raise StoreError(f"{folder}: cannot be looked at: {error.strerror or error}", "failed") from None
 
 
-def _owner(folder: str) -> dict[str, object]:
+def owner_of(folder: str) -> dict[str, object]:
+    """Return what is noted about the session that *folder* belongs to: its id, when it was seen, whether it is over."""
     try:
         found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
     except (ValueError, RecursionError):

@@ -38,7 +38,8 @@ class States:
         if isinstance(event, StateSeen) and event.name in _NAMES:
             return self._change(event, _NAMES[event.name], event.value)
         if isinstance(event, ModelSeen) and event.model:
-            return self._change(event, "model", event.model)
+            # A client names the same model with and without the size of its window: claude-x[1m].
+            return self._change(event, "model", event.model.partition("[")[0])
         return []
 
     def learn_task(self, call: ToolCall, result: ToolResult) -> None:

@@ -19,6 +19,7 @@ from brim.scratch.folder import (
     check_folder,
     make_folder,
     own,
+    owner_of,
     place_of,
     remove_leftovers,
     save,
@@ -136,7 +137,7 @@ class ScratchWriter:
 
     def close(self) -> None:
         """Say that this session is over: the next one may have the worktree's own files."""
-        if self.session and check_folder(self._root):
+        if self.session and check_folder(self._root) and owner_of(self.folder).get("session") == self.session:
             with self._writing() as folder:
                 own(folder, self.session, now=self._clock(), closed=True)
 

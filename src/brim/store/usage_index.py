@@ -88,7 +88,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
             if not _is_current(database):
                 return {}
             rows = database.rows_in(_SELECT, wanted)
-        return {row[0]: Indexed(*row[:8], found=json.loads(row[8])) for row in rows}
+        return {row[0]: Indexed(*[*row[:8], json.loads(row[8])]) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)

@@ -7,7 +7,7 @@ import os
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import counted
 from brim.cli.output import heading, note, printable, say, say_json, table
-from brim.cli.scratch import entry_facts, index_text, journal_of, when, worktree_of, writer_for
+from brim.cli.scratch import entry_facts, index_text, journal_of, when, whole_session, worktree_of, writer_for
 from brim.cli.settings import add_json, whole_number
 from brim.errors import InputError
 
@@ -51,7 +51,12 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORD", help="a number, a text, or transcripts")
     text = "for list: only entries of this kind; for add: one of decision (default), dead-end, human, state"
     parser.add_argument("--kind", choices=KINDS, metavar="KIND", help=text)
-    parser.add_argument("--session", default="", metavar="ID", help="only this session (default: all in .context/)")
+    parser.add_argument(
+        "--session",
+        default="",
+        metavar="ID",
+        help="only this session, by its id or how it begins (default: all in .context/)",
+    )
     parser.add_argument("--limit", type=whole_number(1), metavar="N", help="for list: only the newest N")
     parser.add_argument("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)")
     add_yes(parser)
@@ -72,19 +77,21 @@ def run(options: Namespace) -> int:
     if options.limit and options.action != "list":
         raise InputError("--limit belongs to 'brim scratch list'")
     options.worktree = worktree_of(options.worktree)
+    options.session = whole_session(options.worktree, options.session)
     action = {"show": _show, "list": _list, "get": _get, "add": _add, "rebuild": _rebuild, "clean": _clean}
     return action[options.action](options)
 
 
 def _show(options: Namespace) -> int:
     writer, journal = journal_of(options)
-    text = index_text(writer, journal)
+    entries = [each for each in journal.entries if each.session == options.session or not options.session]
+    text = index_text(writer, entries)
     if options.as_json:
         path = os.path.join(options.worktree, writer.scratch_path)
-        say_json({"path": path, "entries": len(journal.entries), "broken": journal.broken, "text": text})
-    elif journal.entries:
+        say_json({"path": path, "entries": len(entries), "broken": journal.broken, "text": text})
+    elif entries:
         say(text.rstrip("\n"))
-    if not journal.entries:
+    if not entries:
         note(f"nothing is kept yet in {writer.folder}")
         return 1
     return 0
@@ -181,7 +188,7 @@ def _rebuild(options: Namespace) -> int:
     if options.as_json:
         say_json({"added": added, "entries": kept, "broken": journal.broken, "files": files})
     else:
-        say(f"{counted(added, 'entry').replace('entrys', 'entries')} added, {kept:,} kept  {writer.scratch_path}")
+        say(f"{added:,} {'entry' if added == 1 else 'entries'} added, {kept:,} kept  {writer.scratch_path}")
     return 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from brim.cli.output import note, printable
+from brim.cli.output import Progress, note, printable
 from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
+
+LARGE = 20_000_000
+"""Bytes from which reading what a file holds already takes more than a moment."""
 
 HELP = """\
 Show how full the window of an agent's session is, and follow it: tokens, percent, the window and who says so, cost,
@@ -60,6 +63,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Watch, and return the exit code."""
+    from brim.cli.following import ignore
     from brim.cli.memory import Memory
     from brim.cli.watch_view import view_for
     from brim.cli.watching import Watch
@@ -68,7 +72,8 @@ def run(options: Namespace) -> int:
         {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
     )
     path = options.path or _newest()
-    counts, ticks = _source(options, path)
+    progress = Progress(_size(path), shown_from=LARGE, doing="reading")
+    counts, ticks = _source(options, path, progress)
     memory = Memory(user_folder(os.environ))
     watch = Watch(config, memory)
     view = view_for(as_json=options.as_json, once=options.once)
@@ -80,6 +85,9 @@ def run(options: Namespace) -> int:
                     watch.forget()
                 notices = watch.take(tick.events, live=tick.settled and not options.replay)
                 if tick.settled:
+                    if counts.taken == progress.advance:
+                        progress.clear()
+                        counts.taken = ignore
                     reading = watch.reading(path, counts, notices)
                     view.show(reading)
     except KeyboardInterrupt:
@@ -93,7 +101,7 @@ def run(options: Namespace) -> int:
     return int(options.fail_over is not None and reading["utilization"] >= options.fail_over)
 
 
-def _source(options: Namespace, path: str) -> tuple[Counts, Iterator[Tick]]:
+def _source(options: Namespace, path: str, progress: Progress) -> tuple[Counts, Iterator[Tick]]:
     from brim.cli.following import follow, is_pipe, listen, replay
 
     if path == "-" or is_pipe(path):
@@ -104,7 +112,7 @@ def _source(options: Namespace, path: str) -> tuple[Counts, Iterator[Tick]]:
         raise InputError("--replay shows every line, --once only the end: use one of them")
     if options.replay:
         return replay(path, speed=options.replay)
-    return follow(path, interval=options.interval, idle=options.idle, once=options.once)
+    return follow(path, interval=options.interval, idle=options.idle, once=options.once, taken=progress.advance)
 
 
 def _handle(path: str) -> int:
@@ -113,6 +121,13 @@ def _handle(path: str) -> int:
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file")
     return sys.stdin.fileno()
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except (OSError, ValueError):
+        return 0
 
 
 def _newest() -> str:

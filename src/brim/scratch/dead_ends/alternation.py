@@ -5,7 +5,7 @@ Calls that fail are left to ``same_call``, which sees them sooner. Waiting, and 
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
+from brim.scratch.dead_ends.finding import CLIP, DeadEnd, masked_line, places
 from brim.scratch.dead_ends.signatures import settled
 from brim.scratch.dead_ends.step import Rule, Step
 
@@ -23,7 +23,7 @@ class _Seen:
         self.input = hash(step.input)
         text = step.result.text
         self.text = text if len(text) <= 2 * _CLIP else text[:_CLIP] + text[-_CLIP:]
-        self.what = (step.command or step.what)[:300]
+        self.what = (step.command or step.what)[:CLIP]
         self.at = step.call.at
 
 

@@ -32,7 +32,7 @@ class Backtracks(Rule):
         edits, at, asked = self._edits, places(self._at, message.at), self._asked
         self._edits, self._at = 0, ()
         if first not in lines("backtracks.txt"):
-            self._asked = message.text[:300]
+            self._asked = masked_line(message.text)
             return []
         if not edits:
             return []

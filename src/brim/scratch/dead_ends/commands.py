@@ -25,8 +25,8 @@ _REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _QUOTES = str.maketrans("", "", "'\"")
 
-launchers: list[list[str]] = []
-checks: list[tuple[str, list[str]]] = []
+_launchers: list[list[str]] = []
+_checks: list[tuple[str, list[str]]] = []
 
 
 class Check(Frozen):
@@ -103,16 +103,15 @@ def _without_redirects(words: list[str]) -> list[str]:
         if skip:
             skip = False
         elif word[0] in "<>" or (len(word) > 1 and word[0] in "012&" and word[1] == ">"):
-            skip = word.rstrip("<>&012") == ""
-            skip = skip and not re.fullmatch(r"[0-9]?>&[0-9]", word)
+            skip = not word.rstrip("<>&012") and not re.fullmatch(r"[0-9]?>&[0-9]", word)
         else:
             kept.append(word)
     return kept
 
 
 def _without_launchers(words: list[str]) -> list[str]:
-    if not launchers:
-        launchers.extend(sorted([line.split() for line in lines("launchers.txt")], key=len, reverse=True))
+    if not _launchers:
+        _launchers.extend(sorted([line.split() for line in lines("launchers.txt")], key=len, reverse=True))
     while words:
         first = words[0].lstrip("({")
         if not first or first in _KEYWORDS or _SETTING.match(first):
@@ -124,7 +123,7 @@ def _without_launchers(words: list[str]) -> list[str]:
             words = words if first == "timeout" else words[1:]
         else:
             words = [first, *words[1:]]
-            start = next((start for start in launchers if words[: len(start)] == start), None)
+            start = next((start for start in _launchers if words[: len(start)] == start), None)
             if start is None or len(words) == len(start) or (start == ["command"] and words[1].startswith("-")):
                 break
             if start in (["python"], ["python3"], ["php"], ["ruby"]) and not _runs_a_check(words[1:]):
@@ -152,19 +151,17 @@ def check_in(command: list[Part]) -> tuple[Check | None, bool]:
 
 
 def _check(words: list[str]) -> Check | None:
-    if not checks:
-        checks.extend([(kind, name.split()) for kind, name in rows("checks.tsv")])
-        checks.sort(key=lambda check: -len(check[1]))
+    if not _checks:
+        _checks.extend([(kind, name.split()) for kind, name in rows("checks.tsv")])
+        _checks.sort(key=lambda check: -len(check[1]))
     if not words:
         return None
     words = [word for word, before in zip(words, ["", *words], strict=False) if before not in _WITH_VALUE]
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
     script = words[1] if words[0] in _RUNNERS and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
     if script and _TEST_SCRIPT.search(script):
-        return Check(
-            kind="test", name=" ".join(words[: 2 if script is words[-1] or words[0] in _RUNNERS else 1]), target=script
-        )
-    for kind, name in checks:
+        return Check(kind="test", name=script if script == words[0] else f"{words[0]} {script}", target=script)
+    for kind, name in _checks:
         if plain[0] == name[0] and plain[1 : len(name) - 1] == name[1:-1] and len(plain) >= len(name):
             last = plain[len(name) - 1]
             if last == name[-1] or (len(name) > 1 and last.startswith(name[-1] + ":")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from brim._frozen import Frozen
+from brim.scratch.dead_ends.finding import masked_line
 from brim.scratch.dead_ends.tables import any_of, lines
 
 TYPE_CHECKING = False
@@ -50,17 +51,16 @@ class Change(Frozen):
 
     @property
     def said(self) -> str:
-        """The change in words: what became what."""
+        """The change in words, masked: what became what."""
         if self.by:
-            return f"{self.path}: by {self.by[:120]}"
+            return f"{self.path}: by {masked_line(self.by, 120)}"
         if self.old is None and self.new is None:
             return self.path if self.whole is None else f"{self.path} written anew"
         return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
 
 
 def _short(text: str | None) -> str:
-    told = " ".join((text or "").split())
-    return "(nothing)" if not told else told if len(told) <= 60 else told[:59] + "…"
+    return masked_line(text or "", 60) or "(nothing)"
 
 
 def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:

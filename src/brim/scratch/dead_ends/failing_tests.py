@@ -24,7 +24,7 @@ class _Tried:
     __slots__ = ("mark", "number", "path", "said")
 
     def __init__(self, number: int, change: Change) -> None:
-        self.number, self.path, self.said = number, change.path, change.said[:300]
+        self.number, self.path, self.said = number, change.path, change.said
         # An edit of which only the file is told is not known to be the same as any other.
         self.mark = change.mark if change.is_told else hash((change.path, number))
 

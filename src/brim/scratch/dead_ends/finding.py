@@ -21,7 +21,8 @@ STATUSES = ("suspect", "confirmed", "resolved")
 LONGEST = 200
 """The most characters of ``what`` and of ``error``."""
 
-_CLIP = 4_000
+CLIP = 4_000
+"""How much of a text is masked before it is cut to ``LONGEST``: half of a secret is not recognised."""
 
 
 class DeadEnd(Frozen):
@@ -76,7 +77,7 @@ def masked_line(text: str, most: int = LONGEST) -> str:
     from brim.masking import mask
     from brim.scratch.quoting import one_line, shortened
 
-    return shortened(one_line(mask(text[:_CLIP])), most)
+    return shortened(one_line(mask(text[:CLIP])), most)
 
 
 def key_of(*parts: str) -> str:

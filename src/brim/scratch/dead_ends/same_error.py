@@ -7,7 +7,7 @@ themselves and linters. The same command in another folder, or a check with othe
 from __future__ import annotations
 
 from brim.scratch.dead_ends.commands import looks, unfiltered
-from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
+from brim.scratch.dead_ends.finding import CLIP, DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 INPUTS = 4
@@ -60,7 +60,7 @@ class SameError(Rule):
             return []
         group.inputs[given] = None
         group.at = places(group.at, step.call.at)
-        group.what = [*group.what, (step.command or step.what)[:300]][-INPUTS:]
+        group.what = [*group.what, (step.command or step.what)[:CLIP]][-INPUTS:]
         self._of_input[given] = key
         if not grown(len(group.inputs), INPUTS):
             return []

@@ -41,10 +41,13 @@ def settled(text: str) -> str:
     return text
 
 
-def error_lines(text: str) -> list[str]:
-    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything."""
+def error_lines(text: str, widest: int = _WIDEST) -> list[str]:
+    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything.
+
+    Each is cut to *widest* characters; whoever masks a line must ask for more than is shown of it.
+    """
     says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
-    told = [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]
+    told = [line.strip()[:widest] for line in clipped(text).splitlines() if line.strip()]
     told = [line for line in told if not retells.match(line)]
     found = [line for line in told if says.search(line)]
     return found[: _MOST_LINES // 2] + found[_MOST_LINES // 2 :][-_MOST_LINES // 2 :] if found else told[-3:]

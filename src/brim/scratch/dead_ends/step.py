@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from brim.scratch.dead_ends.classify import OK, Outcome, outcome
+from brim.scratch.dead_ends.classify import Outcome, outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.dead_ends.finding import DeadEnd, key_of, masked_line
+from brim.scratch.dead_ends.finding import CLIP, DeadEnd, key_of, masked_line
 from brim.scratch.dead_ends.signatures import error_lines, signature
 from brim.scratch.dead_ends.tables import lines
 
@@ -77,11 +77,11 @@ class Step:
         given = call.input.get("command") if shell else None
         self.command = unwrapped(given) if isinstance(given, str) else ""
         self.parts = parts(self.command) if self.command else []
-        self.check, told = check_in(self.parts)
+        self.check, is_last = check_in(self.parts)
         self.polls = (polls(self.parts) and self.check is None) if self.command else bool(_WAITS.search(call.name))
-        self.outcome = outcome(result, call.tool, self.parts, None if told else self.check)
+        self.outcome = outcome(result, call.tool, self.parts, None if is_last else self.check)
         written = writes(self.command, self.parts) if self.command else []
-        self.changes = changes(call, self.command, written) if self.outcome is OK or self.outcome.kind == "ok" else []
+        self.changes = changes(call, self.command, written) if self.outcome.kind == "ok" else []
         self.input = self._normalised()
         self._signature: str | None = None
 
@@ -117,8 +117,8 @@ class Step:
     @property
     def raw_error(self) -> str:
         """The line that says what went wrong, as it is: mask it before anybody sees it. Empty if it did not fail."""
-        found = error_lines(self.result.text) if self.failed else []
-        return found[0] if found else self.result.text[:400] if self.failed else ""
+        found = error_lines(self.result.text, CLIP) if self.failed else []
+        return found[0] if found else self.result.text[:CLIP] if self.failed else ""
 
     @property
     def error(self) -> str:
@@ -156,7 +156,7 @@ def _told(given: Mapping[str, Any]) -> str:
         if isinstance(value, str) and value:
             return value
     return ", ".join(
-        [f"{name}={str(value)[:80]}" for name, value in list(given.items())[:4] if isinstance(value, str | int)]
+        [f"{name}={str(value)[:1_000]}" for name, value in list(given.items())[:4] if isinstance(value, str | int)]
     )
 
 

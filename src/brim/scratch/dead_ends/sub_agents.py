@@ -24,7 +24,7 @@ class SubAgents:
         """Remember what a sub-agent is asked."""
         told = [call.input.get(name) for name in ("description", "prompt", "message", "task", "query", "name")]
         what = next((text for text in told if isinstance(text, str) and text.strip()), call.name)
-        self._asked[call.id] = what[:300], call.at
+        self._asked[call.id] = masked_line(what), call.at
         while len(self._asked) > _MOST:
             del self._asked[next(iter(self._asked))]
 

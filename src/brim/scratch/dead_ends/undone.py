@@ -72,14 +72,10 @@ class Undone(Rule):
         self._versions[change.path] = versions
         while len(self._versions) > _MOST_FILES:
             del self._versions[next(iter(self._versions))]
-        undone, left = versions.apply(
-            change,
-            before=before if isinstance(before, str) else None,
-            every=step.call.input.get("replace_all") is True,
-            at=step.call.at,
-            turn=self._turn,
-            when=self._steps,
-        )
+        before = before if isinstance(before, str) else None
+        edit = Edit(change, before=before, at=step.call.at, turn=self._turn, when=self._steps)
+        every = step.call.input.get("replace_all") is True
+        undone, left = versions.apply(change, edit, before=before, every=every)
         found = self._put_back(change)
         if undone:
             gone = {edit.mark for edit in undone}
@@ -87,17 +83,17 @@ class Undone(Rule):
             self._loose[change.path] = [edit for edit in loose if edit.mark not in gone]
             return found + ([] if found else self._report(step, {change.path: undone}, left))
         found += self._confirm([undo for undo in self._undos if change.path in undo.paths])
-        edit = Edit(change, before=None, at=step.call.at, turn=self._turn, when=self._steps)
         self._loose[change.path] = [*self._loose.get(change.path, []), edit][-_MOST_EDITS:]
         while len(self._loose) > _MOST_FILES:
             del self._loose[next(iter(self._loose))]
         return found
 
     def _put_back(self, change: Change) -> list[DeadEnd]:
-        back = [undo for undo in self._undos if change.mark in undo.marks]
         whole = hash(change.whole) if change.whole is not None else None
-        back += [
-            u for u in self._undos if u not in back and whole is not None and u.left == whole and change.path in u.paths
+        back = [
+            undo
+            for undo in self._undos
+            if change.mark in undo.marks or (whole is not None and undo.left == whole and change.path in undo.paths)
         ]
         self._undos = [undo for undo in self._undos if undo not in back]
         return [undo.found.changed(status="resolved") for undo in back]
@@ -139,16 +135,12 @@ class Undone(Rule):
             at = places(at, place)
         when, error = self._failure
         files = [path for path, done in gone.items() if done]
-        said = (
-            edits[-1].said
-            if len(edits) == 1
-            else f"{len(edits)} edits of {', '.join(files[:4])}; last {edits[-1].said}"
-        )
+        several = f"{len(edits)} edits of {', '.join(files[:4])}; last " if len(edits) > 1 else ""
         found = step.dead_end(
             "undone-edit",
             "suspect",
             f"{sorted(files)}{[edit.at for edit in edits]}{step.call.at}",
-            what=masked_line(said),
+            what=masked_line(several + edits[-1].said),
             times=len(edits),
             error=masked_line(error) if when > min(edit.when for edit in edits) else "",
             at=at,

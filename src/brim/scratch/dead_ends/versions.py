@@ -33,16 +33,13 @@ class Versions:
     def __init__(self) -> None:
         self._known: list[tuple[int, Edit | None]] = []
 
-    def apply(
-        self, change: Change, *, before: str | None, every: bool, at: int, turn: int, when: int
-    ) -> tuple[list[Edit], int]:
-        """Take *change* in, and return the edits that it takes back, and the version that it leaves.
+    def apply(self, change: Change, edit: Edit, *, before: str | None, every: bool) -> tuple[list[Edit], int]:
+        """Take *change* in as *edit*, and return the edits that it takes back, and the version that it leaves.
 
         *before* is the whole text of the file before it, None if that is not told; *every* is whether it replaces all.
         """
         self._begin(before)
         left = self._known[-1][0]
-        edit = Edit(change, before=before, at=at, turn=turn, when=when)
         version = self._after(change, edit, before, every)
         if version == left:
             return [], left
@@ -91,7 +88,3 @@ class Versions:
             if done is not None and done.old == edit.new and done.new == edit.old:
                 return place
         return None
-
-    def forget(self) -> None:
-        """Begin anew from whatever the file is now."""
-        self._known = []

@@ -1,8 +1,9 @@
 """Which lines of a Claude Code transcript may report usage: one in two, with a fifth of the bytes.
 
 Two things rule a line out, without parsing it. Its ``type`` stands near its beginning and is another one: then the
-rest, mostly a tool's result, is not looked at. Or nowhere in it is what a line with usage must hold. A quote inside a text
-is escaped, so what is looked for is a key or a whole text, never a part of what a tool printed.
+rest, mostly a tool's result, is not looked at, for no client writes a key twice. Or nowhere in it is what a line with
+usage must hold. A quote inside a text is escaped, so what is looked for is a key or a whole text, never a part of what
+a tool printed.
 """
 
 from __future__ import annotations

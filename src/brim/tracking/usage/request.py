@@ -85,8 +85,11 @@ class Request:
 
 
 class Total:
-    """What a client says that a session took so far, every request included. ``tokens`` is by model, in the order
-    input, output, cache read, cache write for 5 minutes, for an hour."""
+    """What a client says that a session took so far, every request included.
+
+    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client that
+    does not tell its models apart has all of it under an empty name.
+    """
 
     __slots__ = ("cost", "session", "tokens")
 
@@ -128,11 +131,12 @@ def request_from(event: Usage, path: str) -> Request:
 
 def total_from(event: RunTotal) -> Total:
     """Return what a reader's *event* says that its session took."""
+    by_model = event.tokens or ({"": event.usage} if event.usage else {})
     return Total(
         event.session,
         event.cost,
         {
             model: [each.input, each.output, each.cache_read, each.cache_write_5m, each.cache_write_1h]
-            for model, each in event.tokens.items()
+            for model, each in by_model.items()
         },
     )

@@ -42,12 +42,16 @@ def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> li
     for session, total in sorted(totals.items()):
         rest = [0] * 5
         for model, sums in total.tokens.items():
-            known = tokens[session].get(model, [0] * 5)
+            known = tokens[session].get(model, [0] * 5) if model else _all(tokens[session])
             rest = [left + max(0, all_ - one) for left, all_, one in zip(rest, sums, known, strict=True)]
         cost = None if total.cost is None else max(0, total.cost - costs[session])
         if any(rest) or cost:
             found.append(Unattributed(session, rest, cost, times.get(session)))
     return found
+
+
+def _all(by_model: Mapping[str, list[int]]) -> list[int]:
+    return [sum(column) for column in zip([0] * 5, *by_model.values(), strict=True)]
 
 
 def _counts(request: Request) -> tuple[int, ...]:
