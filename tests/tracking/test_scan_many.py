@@ -39,6 +39,18 @@ def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
     alone = {place: fields(found) for place, found in scan_many(wanted, processes=1)}
     assert {place: fields(found) for place, found in scan_many(wanted, processes=3)} == alone
     assert len(alone) == 6
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_who_waits_is_told_how_much_was_read(tmp_path: Path, processes: int) -> None:
+    wanted = jobs(tmp_path, 4, 50)
+    told: list[int] = []
+    list(scan_many(wanted, processes=processes, on_read=told.append))
+    assert sum(told) == sum(job.size for job in wanted[:-1])
+
+
+def test_a_file_that_is_missing_is_an_answer_too(tmp_path: Path) -> None:
+    alone = {place: fields(found) for place, found in scan_many(jobs(tmp_path, 5, 1), processes=1)}
     assert "missing.jsonl" in str(alone[5])
 
 

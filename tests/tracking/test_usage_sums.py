@@ -139,7 +139,9 @@ def test_what_the_client_counts_beyond_its_lines_is_unattributed() -> None:
 
 
 def test_a_total_of_all_models_is_compared_with_all_requests() -> None:
-    (rest,) = unattributed([request("a", 5), request("b", 5, model="n")], {"s": Total("s", None, {"": [30, 11, 0, 0, 0]})})
+    (rest,) = unattributed(
+        [request("a", 5), request("b", 5, model="n")], {"s": Total("s", None, {"": [30, 11, 0, 0, 0]})}
+    )
     assert (rest.tokens, rest.cost) == ([10, 1, 0, 0, 0], None)
 
 

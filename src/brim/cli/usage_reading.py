@@ -60,8 +60,7 @@ def read_all(files: list[UsageFile], *, index: str | None, prices: str, now: flo
             waiting.append(file)
             jobs.append(_job(file, row))
     with Progress(sum(job.size for job in jobs), shown_from=PROGRESS_FROM, doing="reading") as progress:
-        for place, scanned in scan_many(jobs):
-            progress.advance(jobs[place].size)
+        for place, scanned in scan_many(jobs, on_read=progress.advance):
             file = waiting[place]
             if isinstance(scanned, InputError):
                 if os.path.lexists(file.path):  # one that vanished meanwhile is no problem

@@ -43,7 +43,6 @@ class View:
 
     def change(self, reading: Reading) -> None:
         """Show *reading*, which is new."""
-        raise NotImplementedError
 
     def end(self, reading: Reading) -> None:
         """Show what is left to say at the end."""
@@ -51,6 +50,8 @@ class View:
 
 class Lines(View):
     """One line for each change; warnings on standard error."""
+
+    _line = ""
 
     def change(self, reading: Reading) -> None:
         """Print the line, and what is warned of."""
@@ -62,8 +63,6 @@ class Lines(View):
         for told in reading["notices"]:
             note(told["text"])
 
-    _line = ""
-
 
 class Objects(View):
     """One JSON object on one line for each change, or the last alone; warnings on standard error."""
@@ -74,8 +73,7 @@ class Objects(View):
 
     def change(self, reading: Reading) -> None:
         """Print the object, and what is warned of."""
-        if not self._once:
-            self._say(reading)
+        self._say(reading)
 
     def end(self, reading: Reading) -> None:
         """Print the last one, if only that is wanted."""
@@ -94,9 +92,6 @@ class Objects(View):
 
 class Once(View):
     """The whole state, when it is known."""
-
-    def show(self, reading: Reading) -> None:
-        """Wait for the end."""
 
     def end(self, reading: Reading) -> None:
         """Print the gauge."""

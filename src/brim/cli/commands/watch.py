@@ -77,7 +77,6 @@ def run(options: Namespace) -> int:
     memory = Memory(user_folder(os.environ))
     watch = Watch(config, memory)
     view = view_for(as_json=options.as_json, once=options.once)
-    reading = watch.reading(path, counts)
     try:
         with view:
             for tick in ticks:
@@ -88,12 +87,13 @@ def run(options: Namespace) -> int:
                     if counts.taken == progress.advance:
                         progress.clear()
                         counts.taken = ignore
-                    reading = watch.reading(path, counts, notices)
-                    view.show(reading)
+                    if not options.once:
+                        view.show(watch.reading(path, counts, notices))
     except KeyboardInterrupt:
         pass
     finally:
         memory.close()
+    reading = watch.reading(path, counts)
     view.end(reading)
     if reading["lines"] and not reading["format"]:
         note(f"{printable(path)}: none of its {reading['lines']:,} lines is of a session that brim knows")

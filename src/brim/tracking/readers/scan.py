@@ -22,6 +22,10 @@ from brim.tracking.usage.claude_repeats import Repeats
 from brim.tracking.usage.gathered import FileUsage
 from brim.tracking.usage.request import request_from, total_from
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 BLOCK = 1 << 20
 """Bytes read at a time."""
 
@@ -72,11 +76,20 @@ class Scan:
         self.check, self.format, self.resumed = check, format, resumed
 
 
-def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: int = 0) -> Scan:
+def scan(
+    path: str,
+    *,
+    format: str = "",
+    slug: str = "",
+    start: int = 0,
+    check: int = 0,
+    on_read: Callable[[int], object] = int,
+) -> Scan:
     """Read the usage of the file *path*, of *format* or of the one that its first lines have.
 
     *slug* is the name of the project's folder, if it has one. With *start*, and if the file before it is still the one
-    that *check* was made of, a transcript is read from there on. Raises ``InputError`` if it cannot be read.
+    that *check* was made of, a transcript is read from there on. *on_read* is told the bytes of each piece that was
+    read. Raises ``InputError`` if the file cannot be read.
     """
     try:
         with FileIO(os.open(path, os.O_RDONLY | _NO_WAIT), closefd=True) as file:
@@ -87,22 +100,26 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
             format = format or _format(file)
             if format == TRANSCRIPT:
                 resumed = 0 < start <= stamp.size and _check(file, start) == check
-                usage, offset = _transcript(file, path, slug, start if resumed else 0)
+                file.seek(start if resumed else 0)
+                usage, offset = _transcript(file, path, slug, on_read)
                 check = _check(file, offset)
                 return Scan(usage, stamp, offset=offset, check=check, format=format, resumed=resumed)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    return Scan(_by_reader(path, format), stamp, format=format)
+    usage = _by_reader(path, format)
+    on_read(stamp.size)
+    return Scan(usage, stamp, format=format)
 
 
-def _transcript(file: FileIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
-    """Return what *file* has from *offset* on, and where its last whole line ends."""
+def _transcript(file: FileIO, path: str, slug: str, on_read: Callable[[int], object]) -> tuple[FileUsage, int]:
+    """Return what *file* has from here on, and where its last whole line ends."""
     found = FileUsage()
     lines, repeats = ClaudeLines(found, path, slug, sub_agent=_is_sub_agent(path)), Repeats()
-    file.seek(offset)
+    offset = file.tell()
     held: list[bytes] = []
     size = 0
     while block := file.read(BLOCK):
+        on_read(len(block))
         end = block.rfind(b"\n") + 1
         if not end:
             size += len(block)

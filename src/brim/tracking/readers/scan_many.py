@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 import os
+from contextlib import suppress
 
 from brim.errors import InputError
 from brim.tracking.readers.scan import Scan, Stamp, scan
@@ -16,7 +17,7 @@ from brim.tracking.usage.request import Request, Total
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any, NoReturn
 
 ENOUGH = 8_000_000
@@ -24,6 +25,9 @@ ENOUGH = 8_000_000
 
 MOST = 8
 """Processes at most: beyond, the disk is what everybody waits for."""
+
+_PROGRESS = -1
+"""The place of a message that only says how much was read."""
 
 
 class Job:
@@ -37,24 +41,40 @@ class Job:
         self.path, self.size = path, size
         self.format, self.slug, self.start, self.check = format, slug, start, check
 
-    def scan(self) -> Scan:
-        """Read the file."""
-        return scan(self.path, format=self.format, slug=self.slug, start=self.start, check=self.check)
+    def scan(self, on_read: Callable[[int], object]) -> Scan | InputError:
+        """Read the file; return what it has, or why it could not be read."""
+        try:
+            return scan(
+                self.path,
+                format=self.format,
+                slug=self.slug,
+                start=self.start,
+                check=self.check,
+                on_read=on_read,
+            )
+        except InputError as error:
+            return error
 
 
-def scan_many(jobs: Sequence[Job], *, processes: int = 0) -> Iterator[tuple[int, Scan | InputError]]:
+def scan_many(
+    jobs: Sequence[Job], *, processes: int = 0, on_read: Callable[[int], object] = int
+) -> Iterator[tuple[int, Scan | InputError]]:
     """Yield the place of each of *jobs* and what was read, or why nothing could be, in the order in which they end.
 
-    *processes* is how many to use: 0 is as many as there are processors and work for.
+    *processes* is how many to use: 0 is as many as there are processors and work for. *on_read* is told the bytes of
+    each piece that was read.
     """
     count = processes or _worthwhile(jobs)
     left = set(range(len(jobs)))
     if count > 1:
-        for place, found in _in_processes(jobs, _shares(jobs, count)):
-            left.discard(place)
-            yield place, found
+        for place, packed in _in_processes(jobs, _shares(jobs, count)):
+            if place == _PROGRESS:
+                on_read(packed)
+            else:
+                left.discard(place)
+                yield place, _unpacked(packed)
     for place in sorted(left):
-        yield place, _scanned(jobs[place])
+        yield place, jobs[place].scan(on_read)
 
 
 def _worthwhile(jobs: Sequence[Job]) -> int:
@@ -76,7 +96,7 @@ def _shares(jobs: Sequence[Job], count: int) -> list[list[int]]:
     return shares
 
 
-def _in_processes(jobs: Sequence[Job], shares: list[list[int]]) -> Iterator[tuple[int, Scan | InputError]]:
+def _in_processes(jobs: Sequence[Job], shares: list[list[int]]) -> Iterator[tuple[int, Any]]:
     import select
 
     buffers: dict[int, bytearray] = {}
@@ -106,39 +126,36 @@ def _in_processes(jobs: Sequence[Job], shares: list[list[int]]) -> Iterator[tupl
         for handle in buffers:
             os.close(handle)
         for child in children:
-            os.waitpid(child, 0)
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
 
 
 def _work(jobs: Sequence[Job], share: list[int], writing: int) -> NoReturn:
     """Scan a share, in a process of its own. It leaves without a word: the other one reads what is missing."""
     try:
         for place in share:
-            message = marshal.dumps((place, _packed(_scanned(jobs[place]))))
-            left = memoryview(len(message).to_bytes(8, "little") + message)
-            while left:
-                left = left[os.write(writing, left) :]
+            _send(writing, place, _packed(jobs[place].scan(lambda size: _send(writing, _PROGRESS, size))))
     finally:
         os._exit(0)
 
 
-def _messages(buffer: bytearray) -> Iterator[tuple[int, Scan | InputError]]:
+def _send(writing: int, place: int, packed: Any) -> None:
+    message = marshal.dumps((place, packed))
+    left = memoryview(len(message).to_bytes(8, "little") + message)
+    while left:
+        left = left[os.write(writing, left) :]
+
+
+def _messages(buffer: bytearray) -> Iterator[tuple[int, Any]]:
     """Yield the messages that are whole, and take them out of *buffer*."""
     at = 0
     while len(buffer) >= at + 8:
         end = at + 8 + int.from_bytes(buffer[at : at + 8], "little")
         if len(buffer) < end:
             break
-        place, packed = marshal.loads(bytes(buffer[at + 8 : end]))  # noqa: S302 # our own child wrote it
-        yield place, _unpacked(packed)
+        yield marshal.loads(bytes(buffer[at + 8 : end]))  # noqa: S302 # our own child wrote it
         at = end
     del buffer[:at]
-
-
-def _scanned(job: Job) -> Scan | InputError:
-    try:
-        return job.scan()
-    except InputError as error:
-        return error
 
 
 def _packed(found: Scan | InputError) -> Any:

@@ -87,8 +87,8 @@ class Request:
 class Total:
     """What a client says that a session took so far, every request included.
 
-    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client that
-    does not tell its models apart has all of it under an empty name.
+    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
+    that does not tell its models apart has all of it under an empty name.
     """
 
     __slots__ = ("cost", "session", "tokens")
