@@ -196,6 +196,22 @@ def swap_of_two_lines(s: Session) -> None:
     s.end()
 
 
+@scenario(LATER, shapes=CLAUDE)
+def test_is_looked_at_with_probes(s: Session) -> None:
+    for i in range(4):
+        s.sh(f"bundle exec rspec spec/{s.name}_spec.rb", f"rspec ./spec/{s.name}_spec.rb:{s.number(3, 90)} # sums", 1)
+        s.edit(s.path(ending="rb"), f"total({i})", f"total({i})\nputs total.inspect")
+    s.end()
+
+
+@scenario(LATER, shapes=CLAUDE)
+def import_is_not_needed_after_all(s: Session) -> None:
+    s.edit(s.path(), "import sys", "import json\nimport sys")
+    s.sh("ruff check .", f"a.py:{s.number(1, 9)}:1: F401 `json` imported but unused", 1)
+    s.edit(s.path(), "import json\nimport sys", "import sys")
+    s.end()
+
+
 @scenario(LATER)
 def commit_then_clean_up(s: Session) -> None:
     s.edit(s.path(), "a", "b")

@@ -89,6 +89,11 @@ def test_before_the_first_report_it_says_so() -> None:
     assert draw(reading(used_tokens=0, utilization=0.0), 80)[0].startswith("nothing reported yet")
 
 
+def test_a_stream_that_reports_only_sums_is_not_waited_for() -> None:
+    state = reading(used_tokens=0, utilization=0.0, format="codex-exec")
+    assert one_line(state).startswith("only sums are reported here: watch the session's own file")
+
+
 def test_a_price_that_is_not_known_is_said_and_never_nothing() -> None:
     text = "\n".join(draw(reading(cost=0, unattributed=0, unpriced=["house-model"]), 80))
     assert "$0.00 and what house-model costs: no price is known" in text

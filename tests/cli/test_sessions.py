@@ -114,3 +114,9 @@ def test_the_command_says_which_one_it_took(brim: Brim) -> None:
     assert f"the newest session of this project: {folder}/{slug}/s.jsonl" in ran.err
     (folder / slug / "s.jsonl").unlink()
     assert f"no session of this project; the newest of all: {folder}/-elsewhere/s.jsonl" in brim("watch", "--once").err
+
+
+def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
+    ran = brim("watch")
+    assert ran.code == 2
+    assert "name its file, or pipe a stream" in ran.err

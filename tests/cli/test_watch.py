@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import signal
 
 import pytest
 
-from brim.cli.output import width_of
 from brim.cli.reading import SCHEMA
 from tests.cli.conftest import Brim
-from tests.cli.watched import RECORDED, Terminal, Watcher, called, compacted
+from tests.cli.watched import QUICK, RECORDED, Watcher, called, compacted
 
 KEYS = {
     "schema": int,
@@ -49,8 +46,6 @@ KEYS = {
     "unknown_lines": int,
 }
 """Schema 1: what scripts rely on. Taking a key away or changing its type needs another number."""
-
-QUICK = ("--interval", "0.02")
 
 
 def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -> None:
@@ -212,12 +207,6 @@ def test_an_empty_file_is_waited_for(brim: Brim) -> None:
     assert watcher.stop()[0] == 0
 
 
-def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
-    ran = brim("watch")
-    assert ran.code == 2
-    assert "name its file, or pipe a stream" in ran.err
-
-
 def test_fail_over_answers_with_the_exit_code(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 100_000))
     assert brim("watch", path, "--once", "--fail-over", "0.5").code == 1
@@ -284,63 +273,6 @@ def test_a_store_that_cannot_be_used_does_not_stop_it(brim: Brim) -> None:
     (brim.home / ".brim" / "brim.db").write_bytes(b"this is no database" * 99)
     ran = brim("watch", RECORDED / "stream.jsonl", "--once")
     assert (ran.code, ran.err) == (0, "")
-
-
-class TestOnATerminal:
-    def test_the_gauge_fits_the_width_and_ends_with_ctrl_c(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 150_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK, columns=40, rows=20)
-        seen = terminal.until("filling up")
-        assert "150,000 of 200,000 tokens" in seen
-        os.killpg(terminal.process.pid, signal.SIGINT)
-        assert terminal.end() == 0
-        lines = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", terminal.seen).replace("\r", "").split("\n")
-        assert max(map(width_of, lines)) == 40
-        assert terminal.seen.rindex("\x1b[?25h") > terminal.seen.rindex("\x1b[?25l"), "the cursor is back"
-        assert "Traceback" not in terminal.seen
-
-    def test_it_is_drawn_in_place_and_follows_the_size(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 20_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK, columns=80)
-        terminal.until("20,000 of 200,000")
-        with path.open("a") as file:
-            file.write(called(2, 30_000))
-        seen = terminal.until("30,000 of 200,000")
-        assert re.search(r"\x1b\[\d+A\r", seen), "it goes up to where it began"
-        terminal.resize(50, 30)
-        terminal.until("\x1b[2J")
-        os.kill(terminal.process.pid, signal.SIGINT)
-        assert terminal.end() == 0
-
-    def test_a_low_terminal_shows_what_fits(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 20_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1", columns=80, rows=4)
-        assert terminal.end() == 0
-        first = terminal.seen.split("\x1b[J")[0]
-        assert first.count("\n") == 3
-
-    def test_a_warning_is_in_the_picture_and_nowhere_else(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 160_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1")
-        assert terminal.end() == 0
-        assert "! It is time to compact" in terminal.seen
-        assert "brim: It is time" not in terminal.seen
-
-    def test_no_color_and_no_unicode_are_honoured(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 160_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1", NO_COLOR="1", PYTHONIOENCODING="ascii")
-        assert terminal.end() == 0
-        assert "#####" in terminal.seen
-        assert not re.search(r"\x1b\[\d+m", terminal.seen)
-        assert terminal.seen.isascii()
-
-    def test_a_signal_to_end_gives_the_cursor_back(self, brim: Brim) -> None:
-        path = brim.write("s.jsonl", called(1, 20_000))
-        terminal = Terminal(brim, "watch", str(path), *QUICK)
-        terminal.until("20,000")
-        terminal.process.terminate()
-        assert terminal.end() == 143
-        assert terminal.seen.rstrip().endswith("\x1b[?25h")
 
 
 def test_ctrl_c_in_a_pipeline_ends_with_0(brim: Brim) -> None:

@@ -16,6 +16,9 @@ from typing import Any
 
 from tests.cli.conftest import COMMAND, Brim
 
+QUICK = ("--interval", "0.02")
+"""Look at the file so often that no test has to wait for it."""
+
 RECORDED = Path(__file__).parents[2] / "examples" / "recorded"
 
 

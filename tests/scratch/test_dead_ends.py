@@ -318,6 +318,24 @@ def test_lines_that_only_show_something_may_go_again(probe: str) -> None:
     assert play.found == []
 
 
+@pytest.mark.parametrize("line", ["import os", "from a import b", "use std::io;", "# why", "  one()"])
+def test_imports_comments_and_white_space_may_go_again(line: str) -> None:
+    play = Play()
+    play.edit(A, "one()", f"{line}\none()")
+    play.edit(A, f"{line}\none()", "one()")
+    play.end()
+    assert play.found == []
+
+
+def test_test_that_is_only_looked_at_with_probes_is_no_dead_end() -> None:
+    play = Play()
+    for i in range(4):
+        red(play)
+        play.edit(A, f"run({i})", f"run({i})\nprint({i})")
+    red(play)
+    assert play.found == []
+
+
 def test_temporary_files_may_go_back_and_forth() -> None:
     play = Play()
     for content in "abab":

@@ -15,6 +15,7 @@ from brim.tracking.events import TOOLS, End, Event, Message, StateSeen, ToolCall
 from brim.tracking.readers.detect import AnyReader
 from tests.scratch.dead_end_events import Play
 
+HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 WORDS = st.sampled_from(
     [
         *["pytest", "git checkout .", "git stash", "cd a", "FAILED x - error", "Exit code 1", "'", '"', "<<EOF\n", "|"],
@@ -176,7 +177,9 @@ def test_same_stream_gives_the_same_keys_in_every_process() -> None:
     outputs = set()
     for seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=HERE, capture_output=True, text=True, check=True
+        )
         outputs.add(done.stdout)
     assert len(outputs) == 1
     for rule in ("same-call", "same-error", "undone-edit", "missed-edit", "failing-test"):

@@ -21,6 +21,9 @@ LEAST_WIDTH = 20
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""
 
+SUMS_ALONE = ("codex-exec", "gemini-stream")
+"""Formats that say what a session took in all, and never what is in its window."""
+
 _NAMES = 11
 """Columns of the names on the left."""
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -55,7 +58,8 @@ def one_line(reading: Reading) -> str:
 def level(reading: Reading) -> str:
     """Return how full the window is, in words and numbers."""
     if not reading["used_tokens"]:
-        return "nothing reported yet"
+        only_sums = reading["format"] in SUMS_ALONE
+        return "only sums are reported here: watch the session's own file" if only_sums else "nothing reported yet"
     if not reading["context_window"]:
         return f"{reading['used_tokens']:,} tokens, of a window that is not known"
     of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"

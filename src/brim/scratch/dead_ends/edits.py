@@ -121,7 +121,10 @@ def only_looks(old: str | None, new: str | None) -> bool:
     after = {line.strip() for line in (new or "").splitlines()}
     added = [line[:_WIDEST] for line in after - before if line]
     telling = [line for line in added if line.strip("{}()[];, ") and not line.startswith(_COMMENTS)]
-    if not added or len(telling) > _MOST_PROBES or len(before - after - {""}) > len(telling):
+    removed = before - after - {""}
+    if not added and not removed:
+        return old is not None or new is not None
+    if not added or len(telling) > _MOST_PROBES or len(removed) > len(telling):
         return False
     pattern = any_of("probes.txt")
-    return all(line.startswith("import ") or pattern.search(line) for line in telling)
+    return all(pattern.search(line) for line in telling)

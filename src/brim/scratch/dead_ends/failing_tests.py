@@ -3,12 +3,13 @@
 It must have failed that way before the first of them too: a test that is written first fails by design. A test is the
 same when its errors are, whatever flags it ran with; what a builder or type checker says counts as well, what a linter
 says does not. A run of everything counts only if its failure, or the command, names a file that was edited: a test that
-has been broken all along says nothing about work elsewhere. Prose and temporary files are no try.
+has been broken all along says nothing about work elsewhere. Prose, temporary files and lines that only show what
+happens are no try.
 """
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.edits import Change, is_prose, is_temporary
+from brim.scratch.dead_ends.edits import Change, is_prose, is_temporary, only_looks
 from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
@@ -53,7 +54,7 @@ class FailingTests(Rule):
     def step(self, step: Step) -> list[DeadEnd]:
         """Take in edits, and compare each failing check with the ones before."""
         for change in step.changes:
-            if not is_prose(change.path) and not is_temporary(change.path):
+            if not is_prose(change.path) and not is_temporary(change.path) and not _only_looks(change):
                 self._number += 1
                 self._edits = [*self._edits, _Tried(self._number, change)][-_MOST_EDITS:]
         check = step.check
@@ -104,6 +105,10 @@ class FailingTests(Rule):
                 at=failure.at,
             )
         ]
+
+
+def _only_looks(change: Change) -> bool:
+    return only_looks(change.old, change.new) or only_looks(change.new, change.old)
 
 
 def _names(told: str, path: str) -> bool:
