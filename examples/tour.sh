@@ -52,7 +52,28 @@ cp rules.md "$shop/shop/CLAUDE.md"
     run brim why run-pytest --prompt "add a test for the importer"
 )
 
-step "10. The same from Python."
+step "10. How full is the window? A recorded session, from its start past the warning to its compaction."
+speed=16
+[ -t 1 ] || speed=500
+run brim watch recorded/session.jsonl --replay "$speed"
+
+step "11. What survives the compaction: human input, dead ends, changed files."
+run brim scratch rebuild recorded/session.jsonl --worktree "$shop/shop"
+run brim scratch show --worktree "$shop/shop"
+run brim scratch get 6 --worktree "$shop/shop"
+
+step "12. What it cost, each request once, and what may be spent."
+(
+    export BRIM_HOME="$shop/home"
+    run brim usage recorded/session.jsonl --by model
+    run brim spend limit shop 2.00
+    run brim spend reserve shop/job-7 1.27 --request-id r1
+    run brim spend settle r1 1.269612
+    run brim spend reserve shop/job-8 0.90 --request-id r2 || true
+    run brim spend status
+)
+
+step "13. The same from Python."
 cat tour.py
 printf '\n'
 "$(dirname "$(command -v brim)")/python" tour.py

@@ -92,7 +92,7 @@ def scan(
     read. Raises ``InputError`` if the file cannot be read.
     """
     try:
-        with FileIO(os.open(path, os.O_RDONLY | _NO_WAIT), closefd=True) as file:
+        with FileIO(path, opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise InputError(f"{path}: is not a regular file")
@@ -135,9 +135,8 @@ def _transcript(file: FileIO, path: str, slug: str, on_read: Callable[[int], obj
         found.broken += _take_all(data, offset, lines, repeats)
         offset += len(data)
         held, size = [block[end:]] if end < len(block) else [], len(block) - end
-    _take_all(
-        b"".join(held), offset, lines, repeats
-    )  # a half line, or the last one of a file that nobody writes any more
+    last = b"".join(held)  # a half line, or the last one of a file that nobody writes any more
+    _take_all(last, offset, lines, repeats)
     return found, offset
 
 

@@ -53,7 +53,7 @@ class ClaudeLines:
         kind = line.get("type")
         if kind == "assistant":
             return self._assistant(line, at)
-        elif kind == "cost-state" and not self._sub_agent and line.get("isSidechain") is not True:
+        if kind == "cost-state" and not self._sub_agent and line.get("isSidechain") is not True:
             total = run_total(line, {"session": _session(line), "agent": "", "time": None, "at": at})
             if total is not None:
                 self._found.add_total(total_from(total))
