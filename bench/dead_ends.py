@@ -20,15 +20,15 @@ from typing import Any
 
 from brim.scratch.dead_ends import RULES, DeadEndDetector
 from brim.tracking.readers.detect import AnyReader
-from held_out import HELD_OUT
-from held_out_alikes import HELD_OUT_ALIKES
-from last import LAST
-from later import LATER
-from look_alikes import LOOK_ALIKES
+from labelled.developed import DEVELOPED
+from labelled.developed_alikes import LOOK_ALIKES
+from labelled.held_out import HELD_OUT
+from labelled.held_out_alikes import HELD_OUT_ALIKES
+from labelled.last import LAST
+from labelled.later import LATER
+from labelled.streams import Line, Scenario, Scenarios, Session
+from labelled.unclear import UNCLEAR
 from report import Target, print_targets, table
-from scenarios import DEVELOPED
-from streams import Line, Scenario, Scenarios, Session
-from unclear import UNCLEAR
 
 SUSPECTING = RULES[:4]
 """These only suspect; the other rules confirm."""

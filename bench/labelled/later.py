@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams import CLAUDE, Scenarios, Session, scenario
+from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
 LATER: Scenarios = []
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from outputs import pytest_failed, pytest_passed
-from streams import CLAUDE, Scenarios, Session, scenario
+from labelled.outputs import pytest_failed, pytest_passed
+from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
 LOOK_ALIKES: Scenarios = []
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from outputs import cargo_failed, go_failed, tsc_failed
-from streams import CLAUDE, Scenarios, Session, scenario
+from labelled.outputs import cargo_failed, go_failed, tsc_failed
+from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
 HELD_OUT_ALIKES: Scenarios = []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from streams import Session
+from labelled.streams import Session
 
 
 def pytest_failed(s: Session, error: str, test: str = "test_total", failed: int = 1) -> str:

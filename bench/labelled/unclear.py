@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from outputs import go_failed, pytest_failed, pytest_passed
-from streams import CLAUDE, Scenarios, Session, scenario
+from labelled.outputs import go_failed, pytest_failed, pytest_passed
+from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
 UNCLEAR: Scenarios = []
 

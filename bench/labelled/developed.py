@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from outputs import pytest_failed
-from streams import CLAUDE, Scenarios, Session, scenario
+from labelled.outputs import pytest_failed
+from labelled.streams import CLAUDE, Scenarios, Session, scenario
 
 DEVELOPED: Scenarios = []
 

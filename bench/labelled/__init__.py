@@ -1,0 +1,1 @@
+"""Sessions whose dead ends are known: what the detector is measured by."""
