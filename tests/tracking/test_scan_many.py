@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,26 @@ def test_what_a_killed_process_leaves_is_read_all_the_same(tmp_path: Path) -> No
     found |= dict(scanning)
     assert sorted(found) == list(range(7))
     assert sum(len(each.usage.requests) for each in found.values() if isinstance(each, Scan)) == 6 * 800
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
+def test_whoever_reads_ends_when_the_one_who_asked_is_killed(tmp_path: Path) -> None:
+    jobs(tmp_path, 6, 800)
+    code = (
+        "import os, sys, time\n"
+        "from brim.tracking.readers.scan_many import Job, scan_many\n"
+        "wanted = [Job(f'{sys.argv[1]}/{i}.jsonl', 1) for i in range(6)]\n"
+        "scanning = scan_many(wanted, processes=2)\n"
+        "next(scanning)\n"
+        "print(open(f'/proc/self/task/{os.getpid()}/children').read(), flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as asking:
+        assert asking.stdout is not None
+        reading = asking.stdout.readline().split()
+        asking.kill()
+        assert len(reading) == 2
+        assert asking.stdout.read() == ""  # which ends when the last process that could write there has ended
 
 
 def children() -> set[int]:

@@ -109,7 +109,7 @@ def _in_processes(jobs: Sequence[Job], shares: list[list[int]]) -> Iterator[tupl
             except OSError:
                 break  # no more processes: what is left is read here
             if child == 0:
-                _work(jobs, share, writing)
+                _work(jobs, share, writing, closed=[reading, *buffers])
             os.close(writing)
             children.append(child)
             buffers[reading] = bytearray()
@@ -130,9 +130,14 @@ def _in_processes(jobs: Sequence[Job], shares: list[list[int]]) -> Iterator[tupl
                 os.waitpid(child, 0)
 
 
-def _work(jobs: Sequence[Job], share: list[int], writing: int) -> NoReturn:
-    """Scan a share, in a process of its own. It leaves without a word: the other one reads what is missing."""
+def _work(jobs: Sequence[Job], share: list[int], writing: int, *, closed: list[int]) -> NoReturn:
+    """Scan a share, in a process of its own. It leaves without a word: the other one reads what is missing.
+
+    The ends that only the other one reads from are *closed* first, or this one would wait for ever if that is killed.
+    """
     try:
+        for handle in closed:
+            os.close(handle)
         for place in share:
             _send(writing, place, _packed(jobs[place].scan(lambda size: _send(writing, _PROGRESS, size))))
     finally:
