@@ -188,3 +188,65 @@ def test_long_text_of_anything_is_masked(unit: str) -> None:
 @pytest.mark.parametrize("colour", ["\x1b[m", "\x1b[1m", "\x1b[31m", "\x1b[1;31m", "\x1b[38;5;9m"])
 def test_a_secret_in_colour_is_masked_too(colour: str) -> None:
     assert mask(f"{colour}ghp_abcdefghij0123456789abcd\x1b[0m") == f"{colour}[masked github token]\x1b[0m"
+
+
+SPLIT = "sk-ant-api03-" + "aB3dQ9xZ" * 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql -u root -phunter2Pass9 shop",
+        "mysqldump --single-transaction -p'hunter2Pass9' shop",
+        "sshpass -p hunter2Pass9 ssh deploy@host",
+        "docker login -u me -p hunter2Pass9 registry.example.com",
+        "echo hunter2Pass9 | docker login -u me --password-stdin",
+        "redis-cli -h cache -a hunter2Pass9 ping",
+        "curl -sS -u admin:hunter2Pass9 https://example.com",
+        "curl --user 'admin:hunter2Pass9' https://example.com",
+        "aws configure set aws_secret_access_key hunter2Pass9",
+        "the password is hunter2Pass9, use it",
+        "API_KEY=\\\nhunter2Pass9 ./run",
+        "error: DB_PASSWORD: hunter2Pass9",
+        "rejected header X-Api-Key: hunter2Pass9",
+    ],
+)
+def test_secrets_are_masked_where_commands_and_logs_put_them(text: str) -> None:
+    assert "hunter2" not in mask(text)
+    assert "[masked" in mask(text)
+    assert mask(mask(text)) == mask(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mysql -u root -p shop",
+        "mysql -u root -p$MYSQL_PWD shop",
+        "docker run -p 8080:80 web",
+        "docker login -p ${TOKEN}",
+        "sshpass -p $PASS ssh x",
+        "echo $TOKEN | docker login --password-stdin",
+        "curl -u $USER:$PASS https://example.com",
+        "curl -u admin https://example.com:8080",
+        "mkdir -p build && mysql shop",
+        "the password is stored in the vault",
+        "unexpected token: foo123",
+    ],
+)
+def test_commands_without_a_secret_stay(text: str) -> None:
+    assert mask(text) == text
+
+
+@pytest.mark.parametrize("at", [30, 36, 44])
+def test_a_key_that_a_terminal_broke_in_two_is_masked_whole(at: int) -> None:
+    text = f"key {SPLIT[:at]}\n{SPLIT[at:]}\nnext line"
+    assert mask(text) == "key [masked anthropic key]\n\nnext line"
+
+
+def test_what_stands_on_the_line_after_a_key_stays() -> None:
+    for after in (
+        "0123456789abcdef0123456789abcdef01234567",
+        "3f2b8c1e-0000-4000-8000-1234567890ab",
+        "NAME9long=Value1",
+    ):
+        assert after in mask(f"{SPLIT}\n{after}")

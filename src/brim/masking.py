@@ -13,11 +13,19 @@ if TYPE_CHECKING:
     from re import Match, Pattern
     from typing import Any
 
+    _Rows = list[tuple[str, list[str], str]]
+    _Table = tuple[_Rows, dict[str, frozenset[str]], _Rows]
+
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
 _LONGEST_PEM = 32_768
 _BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm))"
 """A shape begins where no letter or digit stands before it; the ``m`` that ends a terminal's colour code is none."""
+_WRAPPED = (
+    r"(?:\r?\n[ \t]{0,8}(?=[a-z0-9_-]*+[A-Z])(?=[A-Z0-9_-]*+[a-z])(?=[A-Za-z_-]*+[0-9])"
+    r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
+)
+"""The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
 _QUOTED = {
     '"': r'"(?:[^"\\\n]|\\[^\n])*+',
@@ -80,21 +88,25 @@ def _steps(text: str) -> Iterator[Callable[[str], tuple[str, int]]]:
             if hint in text:
                 yield _shape(label, pattern)
                 break
+    for label, hints, pattern in _table()[2]:
+        if any(hint in text for hint in hints):
+            yield _flag(label, pattern)
     if "://" in text and "@" in text:
         yield _without_url_passwords
     if any(word in lowered for word in ("key", "token", "secret", "pass", "credential")):
         yield _without_named_values
 
 
-def _table() -> tuple[list[tuple[str, list[str], str]], dict[str, frozenset[str]]]:
-    """Return the shapes, and for each word of a secret the names that end in it and hold none."""
+def _table() -> _Table:
+    """Return the shapes, for each word of a secret the names that end in it and hold none, and the flags."""
     if "table" not in _compiled:
         with open(__file__.removesuffix(".pyc").removesuffix(".py") + ".tsv", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
         shapes = [(row[1], row[2].split(" "), _BORDER + row[3]) for row in rows if row[0] == "shape"]
         plain = {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
-        _compiled["table"] = shapes, plain
-    table: tuple[list[tuple[str, list[str], str]], dict[str, frozenset[str]]] = _compiled["table"]
+        flags = [(row[1], row[2].split(" "), row[3]) for row in rows if row[0] == "flag"]
+        _compiled["table"] = shapes, plain, flags
+    table: _Table = _compiled["table"]
     return table
 
 
@@ -108,7 +120,17 @@ def _pattern(pattern: str) -> Pattern[str]:
 
 
 def _shape(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:
-    return lambda text: _pattern(pattern).subn(f"[masked {label}]", text)
+    """Mask a shape, and where its line ends in the middle of it, the rest of it on the next line."""
+
+    def masked_shape(found: Match[str]) -> str:
+        return f"[masked {label}]" + "\n" * found[0].count("\n")
+
+    return lambda text: _pattern(f"(?:{pattern}){_WRAPPED}").subn(masked_shape, text)
+
+
+def _flag(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:
+    value = rf"(?![\"']?(?:{_MASK}|{_REFERENCE}))(?:[^\s\"'`;&|]++|'[^'\n]++'|\"[^\"\n]++\")"
+    return lambda text: _pattern(f"({pattern}){value}").subn(rf"\1[masked {label}]", text)
 
 
 def _replaced(text: str, places: list[tuple[int, int, str]]) -> tuple[str, int]:
@@ -237,6 +259,8 @@ def _value(text: str, found: Match[str]) -> tuple[int, int] | None:
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
     """
     at = found.end()
+    if (broken := _pattern(r"\\\r?\n[ \t]{0,40}").match(text, at)) is not None:  # a shell's command goes on below
+        at = broken.end()
     opening = next((quote for quote in ('\\"', "\\'", '"', "'") if text.startswith(quote, at)), "")
     inside = at + len(opening)
     refused = _REFERENCE if opening else f"{_REFERENCE}|{_CODE}"
@@ -268,5 +292,6 @@ def _bare_is_meant(text: str, found: Match[str], value: Match[str]) -> bool:
         first = line.endswith(('"', "'", "`")) or not line.strip(" \t-{,")
         number = whole.rstrip(",}]").replace(".", "").lstrip("-").isdigit()
         after = bool(found["after"]) or bool(found["close"])
-        return after and ends and not number and (first or bool(found["close"])) and (odd or "_" in name or "-" in name)
+        named = "_" in name or "-" in name
+        return after and ends and not number and (first or bool(found["close"]) or named) and (odd or (named and first))
     return (not found["after"] or ends) and whole.lower() != found["word"].lower()

@@ -70,3 +70,13 @@ def test_a_signal_to_end_gives_the_cursor_back(brim: Brim) -> None:
     terminal.process.terminate()
     assert terminal.end() == 143
     assert terminal.seen.rstrip().endswith("\x1b[?25h")
+
+
+def test_a_full_line_keeps_its_last_column(brim: Brim) -> None:
+    """Behind the last column the cursor still stands on it: what clears the rest of the line would clear that too."""
+    path = brim.write("s.jsonl", called(1, 20_000))
+    terminal = Terminal(brim, "watch", str(path), *QUICK, "--idle", "0.1", columns=60)
+    assert terminal.end() == 0
+    lines = [line for line in terminal.seen.split("\n") if "\u2591" in line]
+    assert lines
+    assert all(line.index("\x1b[K") < line.index("\u2591") and line.count("\x1b[K") == 1 for line in lines)

@@ -8,7 +8,9 @@ from tests.cli.conftest import Brim
 
 
 def test_money_is_set_aside_and_settled(brim: Brim) -> None:
-    assert brim("spend", "limit", "shop", "5").out == "shop: $0.00 spent, limit $5.00, $4.75 left\n"
+    assert brim("spend", "limit", "shop", "5").out == (
+        "shop: $0.00 spent, limit $5.00, $4.75 left, $0.25 held back for the wrap-up\n"
+    )
     assert brim("spend", "reserve", "shop/job-7", "$0.25", "--request-id", "r1").code == 0
     assert brim("spend", "settle", "r1", "0.18").out == "r1: $0.18 is spent in shop/job-7, of $0.25 reserved\n"
     shop, job = brim("spend", "status", "--json").json["scopes"]
@@ -46,7 +48,38 @@ def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
     assert (said.code, said.out) == (1, "")
     assert "$0.96 more does not fit" in said.err
     assert "brim spend continue|raise|wrap-up|stop shop" in said.err
-    assert brim("spend", "reserve", "shop/a", "0.95").code == 0
+    assert "asked: a request did not fit" in brim("spend").out
+    assert brim("spend", "reserve", "shop/a", "0.95", "--request-id", "r1").code == 0
+    brim("spend", "settle", "r1", "0.95")
+    assert "limit reached" in brim("spend").out
+
+
+def test_a_request_that_was_settled_is_not_sent_again(brim: Brim) -> None:
+    words = ("spend", "reserve", "shop", "0.25", "--request-id", "r1")
+    assert [brim(*words).code, brim(*words).code] == [0, 0]
+    brim("spend", "settle", "r1", "0.18")
+    again = brim(*words)
+    assert (again.code, again.out) == (1, "")
+    assert "was settled already" in again.err
+    assert (brim(*words, "--json").json["admitted"], brim(*words, "--json").json["reason"]) == (False, "settled")
+
+
+def test_a_decimal_comma_is_not_taken_for_thousands(brim: Brim) -> None:
+    said = brim("spend", "limit", "shop", "0,25")
+    assert (said.code, said.out) == (2, "")
+    assert "0.25" in said.err
+
+
+def test_what_is_left_is_never_shown_as_more_than_it_is(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "0.00003")
+    assert brim("spend").lines[1].split()[:4] == ["shop", "$0.0000", "$0.0001", "$0.0000"]
+
+
+def test_a_wrap_up_before_the_limit_does_not_say_that_it_is_reached(brim: Brim) -> None:
+    brim("spend", "limit", "shop", "5")
+    said = brim("spend", "wrap-up", "shop").out
+    assert "$0.00 of $5.00 is spent. Wrap up now." in said
+    assert "reached" not in said
 
 
 def test_the_four_answers(brim: Brim) -> None:
@@ -107,6 +140,33 @@ def test_the_setting_is_the_limit_of_a_project_that_has_none(brim: Brim) -> None
     assert brim("spend", "reserve", "shop/a", "2").code == 0
     brim("spend", "limit", "shop", "2.5")
     assert brim("spend", "--json").json["scopes"][0]["limit"] == 2_500_000
+
+
+def test_a_place_with_another_setting_neither_changes_other_projects_nor_undoes_an_answer(brim: Brim) -> None:
+    brim.configure(user="spend: {limit: 1}\n")
+    elsewhere = brim.home / "elsewhere"
+    (elsewhere / ".brim").mkdir(parents=True)
+    (elsewhere / ".brim" / "config.yaml").write_text("spend: {limit: 0.5}\n", encoding="utf-8")
+    brim("spend", "reserve", "shop", "0.1")
+    assert brim("spend", "--json", cwd=elsewhere).json["scopes"][0]["limit"] == 500_000
+    assert brim("spend", "limit", "other", "3").code == 0
+    assert brim("spend", "stop", "shop").code == 0
+    assert brim("spend", "reserve", "shop", "0.1", cwd=elsewhere).code == 1
+    assert brim("spend", "reserve", "shop", "0.1").code == 1
+    shop = brim("spend", "status", "shop", "--json").json["scopes"][0]
+    assert (shop["limit"], shop["state"]) == (1_000_000, "stopped")
+
+
+def test_the_prices_of_a_project_count_once_it_is_trusted(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    brim.configure(project="models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\n")
+    words = ("spend", "reserve", "shop", "--model", "claude-sonnet-4-5")
+    tokens = ("--input-tokens", "20000", "--output-tokens", "4000", "--json")
+    stranger = brim(*words, *tokens)
+    assert stranger.json["amount"] == 120_000
+    assert "not trusted" in stranger.err
+    assert brim("trust", "--yes").code == 0
+    assert brim(*words, *tokens).json["amount"] == 0
 
 
 def test_a_project_can_lower_the_limit_and_not_raise_it(brim: Brim) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from brim.scratch.dead_ends.classify import outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unwrapped, writes
-from brim.scratch.dead_ends.finding import masked_line
+from brim.scratch.dead_ends.finding import LONGEST, masked_line
 from brim.scratch.dead_ends.git import git_steps
 from brim.scratch.dead_ends.signatures import settled, signature
 from brim.tracking.events import ToolResult
@@ -137,5 +137,38 @@ def test_outcome_of_a_hidden_check_comes_from_its_output() -> None:
 
 def test_one_line_has_no_controls_and_is_not_longer_than_asked() -> None:
     assert masked_line("a\x1b[31m b\r\n\u202ec\x00\u2028d") == "a b c d"
-    assert len(masked_line("word " * 100)) <= 200
-    assert masked_line("x" * 300).endswith("…")
+    assert len(masked_line("word " * 700)) <= LONGEST
+    assert len(masked_line("word " * 100, 50)) <= 50
+    assert masked_line("x" * 3_000).endswith("…")
+    assert masked_line("x" * 30_000) == "…"
+    assert masked_line("a b " * 30_000, 100_000).endswith("b …")
+
+
+def test_half_of_a_secret_is_never_told_however_much_is_masked_before_it() -> None:
+    block = "-----BEGIN RSA PRIVATE KEY-----\n" + "abcdefghijklmnopqrstuvwx\n" * 150 + "-----END RSA PRIVATE KEY-----\n"
+    for width in range(180, 240):
+        told = masked_line(block + "x" * width + " sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+        assert "sk-ant-api" not in told
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "name", "target"),
+    [
+        ("forge test --match-contract VaultTest -vvv", "test", "forge test", "VaultTest"),
+        ("dune runtest", "test", "dune runtest", ""),
+        ("julia --project -e 'using Pkg; Pkg.test()'", "test", "julia Pkg.test", ""),
+        ("Rscript -e 'devtools::test(filter = \"tax\")'", "test", "Rscript devtools::test", "filter = tax"),
+        ("prove -l t/date.t", "test", "prove", "t/date.t"),
+        ("nix build .#shop", "build", "nix build", ".#shop"),
+    ],
+)
+def test_a_check_that_no_list_names_says_itself_what_it_is(command: str, kind: str, name: str, target: str) -> None:
+    found, is_last = check_in(parts(command))
+    assert found is not None
+    assert is_last
+    assert (found.kind, found.name, found.target) == (kind, name, target)
+
+
+@pytest.mark.parametrize("command", ["mkdir test", "cat tests", "git checkout test", "rm -rf build", "python check"])
+def test_a_file_of_that_name_is_no_check(command: str) -> None:
+    assert check_in(parts(command)) == (None, True)

@@ -80,6 +80,32 @@ def test_the_wrap_up_is_paid_from_what_was_held_back_and_then_it_is_over() -> No
     assert (budget.state, budget.may_spend, budget.overshoot) == ("stopped", False, 0)
 
 
+@pytest.mark.parametrize("told", ["project", "agent"])
+def test_the_wrap_up_is_paid_when_agent_and_project_ran_out_together(told: str) -> None:
+    project = CostBudget(1_000_000, scope="shop")
+    agent = CostBudget(1_000_000, scope="shop/a", parent=project)
+    assert len(agent.add(960_000)) == 4
+    assert (agent.left, project.left) == (0, 0)
+    (project if told == "project" else agent).answer("wrap_up")
+    assert agent.left == 40_000
+    assert agent.add(40_000) == []
+    assert not agent.may_spend
+
+
+def test_who_wraps_the_project_up_is_not_asked_about_its_agents() -> None:
+    project = CostBudget(1_000_000, scope="shop")
+    agent = CostBudget(100_000, scope="shop/a", parent=project)
+    project.answer("wrap_up")
+    assert agent.add(100_000) == []
+
+
+def test_a_job_that_is_resumed_at_its_limit_can_go_on() -> None:
+    budget = CostBudget(1_000_000, spent=1_000_000)
+    assert not budget.may_spend
+    budget.answer("continue")
+    assert budget.may_spend
+
+
 def test_after_stop_nothing_may_be_spent_and_what_was_in_flight_still_counts() -> None:
     budget = CostBudget(100)
     budget.answer("stop")
@@ -152,5 +178,12 @@ def test_notices_say_what_happened() -> None:
     assert str(CostLimit(4_800_000, 5_000_000, held=250_000)) == (
         "the cost limit is reached: $4.80 of $5.00 is spent, $0.25 is held back for the wrap-up"
     )
+    assert str(CostLimit(200_000, 5_000_000, "shop", wanted=4_900_000)) == (
+        "shop: another $4.90 does not fit under the cost limit: $0.20 of $5.00 is spent"
+    )
+    assert str(CostLimit(200_000, None, "shop", overrun=100_000)) == (
+        "shop: closed, because a request cost $0.10 more than was reserved for it: $0.20 is spent"
+    )
     assert "wrap up" in str(InputRequested(1, 1))
+    assert "raise" not in str(InputRequested(1, None))
     assert InputRequested(1, 1).answers == ("continue", "raise", "wrap_up", "stop")

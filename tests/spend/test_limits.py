@@ -68,9 +68,43 @@ def test_continue_adds_a_tenth_of_the_limit_each_time_it_is_asked() -> None:
 
 def test_continue_answers_a_question_once() -> None:
     limit = Limit(100).changed(state="asked").answered("continue", 100)
-    for standing in (limit, Limit(100), limit.answered("stop", 100)):
+    for standing in (limit, Limit(110), limit.answered("stop", 100)):
         with pytest.raises(InputError, match="nothing was asked"):
             standing.answered("continue", 100)
+
+
+def test_continue_goes_on_where_nothing_is_left_though_nobody_has_asked_yet() -> None:
+    assert Limit(100).answered("continue", 95).room(95) == 10
+
+
+def test_raising_to_what_is_spent_already_is_no_answer() -> None:
+    asked = Limit(100).changed(state="asked")
+    with pytest.raises(InputError, match="leaves no room"):
+        asked.answered(Raise(200), 190)
+    assert asked.answered(Raise(200), 189).room(189) == 1
+
+
+def test_a_request_that_did_not_fit_does_not_keep_the_warning_from_coming() -> None:
+    asked = Limit(100).changed(state="asked")
+    limit, warns, asks = asked.reached(80)
+    assert (warns, asks, limit.state) == (True, False, "asked")
+    assert limit.reached(81)[1:] == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("state", "then"),
+    [("open", "open"), ("asked", "open"), ("stopped", "stopped"), ("closed", "closed"), ("wrapping_up", "wrapping_up")],
+)
+def test_another_default_does_not_undo_what_a_person_said(state: str, then: str) -> None:
+    renewed = Limit(100).changed(state=state).renewed(50)
+    assert (renewed.given, renewed.amount, renewed.state) == (50, 50, then)
+
+
+def test_what_is_held_back_is_there_when_another_limit_of_the_path_is_wrapped_up() -> None:
+    limit = Limit(5_000_000)
+    assert limit.room(4_750_000, "wrap_up", ending=True) == 250_000
+    assert limit.room(4_750_000, ending=True) == 0
+    assert limit.answered("stop", 0).room(0, "wrap_up", ending=True) == 0
 
 
 def test_a_tenth_of_nothing_is_no_answer() -> None:

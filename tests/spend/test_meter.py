@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from brim.models import Tokens, cost
 from brim.spend import SpendMeter
-from brim.tracking.events import End, Event, RunTotal, Usage
+from brim.tracking.events import End, Event, Message, RunTotal, Usage
 
 
 class Cents:
@@ -81,6 +82,37 @@ def test_a_placeholder_that_becomes_final_after_the_total_is_not_counted_twice(m
     assert (meter.total, meter.unattributed, meter.by_model["m"]) == (30, 5, 25)
 
 
+def test_a_placeholder_that_is_read_after_the_final_report_changes_nothing(meter: SpendMeter) -> None:
+    meter.update(use("a", 25, time=1.0))
+    assert meter.update(use("a", 1, final=False)) == 0
+    assert meter.by_model == {"m": 25}
+
+
+def test_a_resumed_runs_stream_that_is_read_before_the_transcript_is_not_counted_twice(meter: SpendMeter) -> None:
+    meter.update(Message(role="user", text="compacted", session="s", time=9.0))
+    assert meter.update(total(79)) == 79
+    assert meter.update(use("a", 68, time=1.0)) == 0
+    assert meter.update(use("b", 5, time=10.0)) == 5
+    assert (meter.total, meter.unattributed) == (84, 11)
+
+
+def test_a_total_of_which_no_time_is_known_may_have_what_another_file_shows(meter: SpendMeter) -> None:
+    meter.update(total(79))
+    assert meter.update(use("a", 68, time=1.0)) == 0
+    assert meter.update(use("b", 5)) == 5  # the same stream goes on
+
+
+def test_every_report_of_a_request_is_priced_by_its_day() -> None:
+    class Dated(Cents):
+        def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
+            return tokens.input * (1 if time is not None and time < 100 else 1_000)
+
+    meter = SpendMeter(Dated())
+    meter.update(use("a", 10, time=5.0, final=False))
+    meter.update(use("a", 12))
+    assert meter.total == 12
+
+
 def test_a_sub_agents_file_that_is_read_after_the_total_is_in_it(meter: SpendMeter) -> None:
     meter.update(use("a", 10, time=1.0))
     meter.update(total(30, time=9.0))
@@ -139,7 +171,7 @@ def test_a_price_of_ones_own_is_believed_before_the_clients(meter: SpendMeter) -
 def test_a_request_without_price_and_cost_is_listed_once_and_settled_by_the_total(meter: SpendMeter) -> None:
     for _ in range(3):
         assert meter.update(use("a", 10, model="dear")) == 0
-    assert meter.unpriced == {"dear": 1}
+    assert (meter.unpriced, meter.by_model, meter.by_agent) == ({"dear": 1}, {}, {})
     assert meter.update(total(40)) == 40
     meter.update(use("a", 10, model="dear", cost=7))
     assert (meter.unpriced, meter.total) == ({}, 40)
@@ -150,6 +182,8 @@ def test_a_total_in_tokens_is_priced(meter: SpendMeter) -> None:
     assert meter.update(total(None, tokens={"dear": Tokens(input=500)}, session="t")) == 0
     assert meter.update(total(None)) == 0
     assert meter.unpriced_sessions == {"t"}
+    meter.update(use("a", 5, session="t"))
+    assert meter.unpriced_sessions == set()
 
 
 def test_other_events_cost_nothing(meter: SpendMeter) -> None:
@@ -183,6 +217,38 @@ def test_the_sums_always_agree(given: list[Event]) -> None:
     assert added == meter.total >= 0
     assert sum(meter.by_model.values()) == sum(meter.by_agent.values()) == meter.total - meter.unattributed
     assert min([0, meter.reported, *meter.unpriced.values()]) == 0
+
+
+costs = st.integers(1, 9)
+runs = st.lists(
+    st.tuples(st.lists(st.tuples(costs, costs, st.booleans()), min_size=1, max_size=3), st.integers(0, 9)),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(runs, st.randoms(use_true_random=False))
+def test_in_whatever_order_the_files_of_a_session_come_its_cost_is_the_clients_total(
+    given: list[tuple[list[tuple[int, int, bool]], int]], order: Random
+) -> None:
+    """Each run has a stream with placeholders and a total so far; main thread and sub-agents have a transcript each."""
+    time, sum_ = 0.0, 0
+    files: list[list[Event]] = [[], []]
+    for requests, unseen in given:
+        stream: list[Event] = []
+        for prompt, output, is_sub_agent in requests:
+            time, sum_ = time + 1, sum_ + prompt + output
+            where: dict[str, Any] = {"time": time, "agent": "x" if is_sub_agent else ""}
+            stream.append(use(f"r{time}", prompt + 1, final=False, **where))
+            files[is_sub_agent].append(use(f"r{time}", prompt + output, **where))
+        sum_ += unseen
+        files.append([*stream, total(sum_)])
+    order.shuffle(files)
+    meter = SpendMeter(Cents())
+    for event in (event for file in [*files, *files] for event in file):
+        meter.update(event)
+        assert meter.total <= sum_
+    assert meter.total == sum_
 
 
 @given(st.lists(events, max_size=30))

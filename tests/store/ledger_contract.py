@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError, LimitReached
 from brim.notices import Notice
-from brim.spend import Raise, lineage
+from brim.spend import Limit, Raise, lineage
 
 Open = Callable[..., Any]
 
@@ -125,6 +125,22 @@ class LedgerContract:
         clock.now += 5
         with pytest.raises(LimitReached):
             ledger.reserve("shop", 10)
+
+    def test_a_reservation_of_a_clock_that_was_far_ahead_is_not_kept_until_then(
+        self, ledger: Any, clock: Clock
+    ) -> None:
+        right, year = clock.now, 365 * 86_400
+        clock.now += year
+        reserved = ledger.reserve("shop", 80, lease=60)
+        clock.now = right
+        status = ledger.status("shop")
+        assert (status.spent, status.reserved) == (80, 0)
+        assert ledger.settle(reserved, 30).charged == 30
+
+    def test_the_longest_lease_is_kept(self, ledger: Any, clock: Clock) -> None:
+        ledger.reserve("shop", 80, lease=7 * 86_400)
+        clock.now -= 3_600
+        assert ledger.status("shop").reserved == 80
 
     @pytest.mark.parametrize("lease", [0, -1, 1e9, float("nan"), "60", True, None])
     def test_a_lease_is_a_time(self, ledger: Any, lease: Any) -> None:
@@ -243,7 +259,7 @@ class LedgerContract:
             assert caught.value.reason == "stopped"
             ledger.limit("shop", 1_000, anew=True)
             status = ledger.status("shop")
-            assert (status.limit, status.state) == (1_000, "open")
+            assert (status.limit, status.state) == (1_000, "asked")  # all of it is spent already
 
     def test_a_default_gives_way_to_what_somebody_set(self, ledger: Any) -> None:
         ledger.limit("shop", 100, default=True)
@@ -253,6 +269,35 @@ class LedgerContract:
         ledger.limit("shop", 50)
         ledger.limit("shop", 300, default=True)
         assert ledger.status("shop").limit == 50
+
+    def test_another_default_does_not_undo_what_a_person_said(self, ledger: Any) -> None:
+        ledger.limit("shop", 100, default=True)
+        ledger.answer("shop", "stop")
+        for amount in (50, 100, None):
+            ledger.limit("shop", amount, default=True)
+            assert ledger.status("shop").state == "stopped"
+        ledger.limit("shop", 100, default=True)
+        ledger.answer("shop", Raise(500))
+        ledger.limit("shop", 50, default=True)
+        assert (ledger.status("shop").limit, ledger.status("shop").state) == (500, "open")
+
+    def test_a_default_can_be_shown_without_being_set(self, ledger: Any) -> None:
+        ledger.record("free/a", "r", 10)
+        ledger.limit("own", 30)
+        shown = {each.scope: each.limit for each in ledger.statuses(default=Limit(20))}
+        assert shown == {"free": 20, "free/a": None, "own": 30}
+        assert [each.left for each in ledger.statuses("free/a", default=Limit(20))] == [9]
+        assert ledger.status("free").limit is None
+
+    def test_a_limit_below_what_is_spent_asks_at_once_and_can_be_answered(self, ledger: Any) -> None:
+        told: list[Notice] = []
+        ledger.subscribe(told.append)
+        ledger.record("shop", "a", 500)
+        assert (ledger.limit("shop", 100).state, ledger.status("shop").overshoot) == ("asked", 400)
+        assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED"]
+        assert ledger.answer("shop", "continue").left == 5
+        with pytest.raises(InputError, match="leaves no room"):
+            ledger.answer("shop", Raise(525))
 
     def test_continue_adds_a_tenth_once_per_question(self, ledger: Any) -> None:
         ledger.limit("shop", 1_000)
@@ -280,6 +325,32 @@ class LedgerContract:
         status = ledger.status("shop")
         assert (status.spent, status.overshoot, status.state) == (5_000_000, 0, "stopped")
 
+    @pytest.mark.parametrize("told", ["shop", "shop/a"])
+    def test_the_wrap_up_is_paid_when_parent_and_child_ran_out_together(self, ledger: Any, told: str) -> None:
+        for scope in ("shop", "shop/a"):
+            ledger.limit(scope, 1_000)
+        ledger.record("shop/a", "work", 950)
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop/a", 1, purpose="wrap_up")
+        assert ledger.answer(told, "wrap_up").left == 50
+        assert ledger.status("shop/a").left == 50
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop/a", 1)
+        wrap_up = ledger.reserve("shop/a", 50, purpose="wrap_up")
+        with pytest.raises(LimitReached):
+            ledger.reserve("shop/a", 1, purpose="wrap_up")
+        ledger.settle(wrap_up, 50)
+        assert [(each.spent, each.overshoot) for each in ledger.statuses()] == [(1_000, 0)] * 2
+
+    def test_who_wraps_a_project_up_is_not_asked_about_what_is_below_it(self, ledger: Any) -> None:
+        told: list[Notice] = []
+        ledger.subscribe(told.append)
+        ledger.limit("shop", 1_000)
+        ledger.limit("shop/a", 100)
+        ledger.answer("shop", "wrap_up")
+        ledger.settle(ledger.reserve("shop/a", 100, purpose="wrap_up"), 100)
+        assert told == []
+
     def test_an_unknown_purpose_is_an_error(self, ledger: Any) -> None:
         with pytest.raises(InputError, match="purpose"):
             ledger.reserve("shop", 1, purpose="fun")
@@ -305,7 +376,18 @@ class LedgerContract:
                 ledger.reserve("shop", 960)
         assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED"]
         assert "another $0.00096 does not fit" in str(told[0])
-        assert ledger.reserve("shop", 900).state == "open"
+        ledger.settle(ledger.reserve("shop", 900), 900)
+        assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED", "COST_WARNING"]
+
+    @pytest.mark.parametrize("limit", [1_000, None])
+    def test_an_overrun_is_told_as_what_it_is(self, ledger: Any, limit: int | None) -> None:
+        told: list[Notice] = []
+        ledger.subscribe(told.append)
+        ledger.limit("shop", limit)
+        ledger.settle(ledger.reserve("shop", 100), 150)
+        assert kinds(told) == ["COST_LIMIT", "INPUT_REQUESTED"]
+        assert "closed, because a request cost $0.00005 more" in str(told[0])
+        assert ("raise" in told[1].answers) == (limit is not None)  # type: ignore[attr-defined]
 
     # Looking ----------------------------------------------------------------------------------------------------
 

@@ -82,6 +82,34 @@ def holds(budget: ContextBudget) -> None:
     budget.must_compact()
 
 
+class _Hostile(str):
+    """A text that raises whatever is done with it."""
+
+    def __bool__(self) -> bool:
+        raise RuntimeError
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    def __hash__(self) -> int:
+        raise RuntimeError
+
+
+def test_fields_that_raise_do_not() -> None:
+    budget = ContextBudget()
+    budget.update(assistant("m1", 9_000))
+    for event in (
+        Usage(tokens=Tokens(input=5), request=_Hostile()),
+        Usage(tokens=Tokens(input=5), agent=_Hostile()),
+        Message(role=_Hostile(), text="a"),
+        ToolResult(id=_Hostile(), text="a"),
+        Compaction(trigger=_Hostile(), after=7),
+        End(error=_Hostile()),  # type: ignore[arg-type]
+    ):
+        assert budget.update(event) == []
+    assert budget.used_tokens == 9_000
+
+
 @given(st.lists(mutated() | JSON | st.dictionaries(st.text(max_size=5), JSON), max_size=12))
 def test_mutated_lines_never_raise(lines: list[Any]) -> None:
     budget = ContextBudget()

@@ -100,6 +100,11 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         note(f"standard output: {error.strerror or error}")
         code = 2
+    except AttributeError as error:  # argparse, interrupted half-way, puts back what it has not yet taken away
+        if not isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        note("interrupted")
+        code = 130
     sys.exit(code)
 
 

@@ -10,24 +10,15 @@ import os
 import stat
 import time
 
+from brim.cli.tail import BLOCK, Counts, Opening, Tail, ignore, lines_of
 from brim.errors import InputError
-from brim.tracking.readers.detect import AnyReader
-from brim.tracking.readers.feed import Feed
 from brim.tracking.readers.files import open_session, subagent_files, subagent_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from io import FileIO
 
     from brim.tracking.events import Event
-
-BLOCK = 1 << 20
-"""Bytes that are read at once."""
-
-
-def ignore(_: int) -> None:
-    """Take no notice of how much was read."""
 
 
 class Tick:
@@ -40,93 +31,6 @@ class Tick:
 
     def __init__(self, events: list[Event], *, settled: bool = True, again: bool = False) -> None:
         self.events, self.settled, self.again = events, settled, again
-
-
-class Counts:
-    """How many lines a source has read, and how many of them it could not use."""
-
-    def __init__(self, taken: Callable[[int], None] = ignore) -> None:
-        self.reader = AnyReader()
-        self.feeds: list[Feed] = []
-        self.taken = taken
-        """Told the size of each block that was read from a file."""
-
-    def feed(self) -> Feed:
-        """Return a new stream that counts here too; all of them share what was seen before."""
-        feed = Feed(reader=self.reader)
-        self.feeds.append(feed)
-        return feed
-
-    @property
-    def lines(self) -> int:
-        """Lines in all."""
-        return sum(feed.lines for feed in self.feeds)
-
-    @property
-    def broken(self) -> int:
-        """Lines that are no JSON object."""
-        return sum(feed.broken for feed in self.feeds)
-
-    @property
-    def unknown(self) -> int:
-        """Lines of no format that is known."""
-        return self.reader.unknown
-
-    @property
-    def format(self) -> str:
-        """The format, empty as long as no line has shown it."""
-        return self.reader.format or ""
-
-    def forget(self) -> None:
-        """Begin anew."""
-        self.reader = AnyReader()
-        self.feeds.clear()
-
-
-class Tail:
-    """The end of one file: what was added to it since it was last read."""
-
-    def __init__(self, path: str, counts: Counts, agent: str = "") -> None:
-        self.path = path
-        self._agent = agent
-        self._counts = counts
-        self._feed = counts.feed()
-        self._file: FileIO | None = None
-
-    def lines(self) -> Iterator[list[Event]]:
-        """Give the events of each line that was added."""
-        if self._file is None:
-            try:
-                self._file = open_session(self.path)
-            except InputError:
-                return  # it is gone, or not there yet: it may come back
-        while data := self._file.read(BLOCK):
-            self._counts.taken(len(data))
-            for line in _lines(data):
-                self._counts.reader.agent = self._agent
-                if events := self._feed.feed(line):
-                    yield events
-
-    def rest(self) -> list[Event]:
-        """Return the events of a last line that has no end."""
-        self._counts.reader.agent = self._agent
-        return self._feed.finish()
-
-    def was_replaced(self) -> bool:
-        """Whether another file has this name now, or this one is shorter than what was read of it."""
-        if self._file is None:
-            return False
-        try:
-            there, here = os.stat(self.path), os.fstat(self._file.fileno())
-            return not os.path.samestat(there, here) or there.st_size < self._file.tell()
-        except OSError:
-            return False
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
 
 
 class Session:
@@ -159,7 +63,7 @@ class Session:
             tail.close()
 
     def _begin(self) -> None:
-        self._main = Tail(self.path, self.counts, subagent_of(self.path))
+        self._main = Tail(self.path, self.counts, subagent_of(self.path), watched=True)
         self._agents: dict[str, Tail] = {}
 
 
@@ -199,11 +103,11 @@ def _follow(session: Session, *, interval: float, idle: float | None, once: bool
 def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts, Iterator[Tick]]:
     """Return the lines that come through the pipe *handle*, until it ends or nothing came for *idle* seconds."""
     counts = Counts()
-    return counts, _listen(counts.feed(), handle, interval=interval, idle=idle)
+    return counts, _listen(counts, handle, interval=interval, idle=idle)
 
 
-def _listen(feed: Feed, handle: int, *, interval: float, idle: float | None) -> Iterator[Tick]:
-    last = time.monotonic()
+def _listen(counts: Counts, handle: int, *, interval: float, idle: float | None) -> Iterator[Tick]:
+    feed, opening, last = counts.feed(), Opening(), time.monotonic()
     while idle is None or time.monotonic() - last < idle:
         if not _is_ready(handle, interval if idle is None else min(interval, idle)):
             yield Tick([])
@@ -215,10 +119,11 @@ def _listen(feed: Feed, handle: int, *, interval: float, idle: float | None) -> 
         if not data:
             break
         last = time.monotonic()
-        for line in _lines(data):
+        for line in lines_of(opening.pass_on(data)):
             if events := feed.feed(line):
                 yield Tick(events)
-    yield Tick(feed.finish())
+    values, rest = opening.end()
+    yield Tick([*counts.take(values, feed), *feed.feed(rest), *feed.finish()])
 
 
 def replay(path: str, *, speed: float) -> tuple[Counts, Iterator[Tick]]:
@@ -268,9 +173,3 @@ def _is_ready(handle: int, seconds: float) -> bool:
         return bool(select.select([handle], [], [], seconds)[0])
     except (OSError, ValueError):  # no pipe that can be waited for: reading it waits as well
         return True
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """Return *data* cut after each newline; bytes have other line ends that JSON lines do not know."""
-    parts = data.split(b"\n")
-    return [*(part + b"\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]

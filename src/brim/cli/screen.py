@@ -42,7 +42,8 @@ class Screen:
         begin = f"\x1b[{len(self._drawn)}A\r" if self._drawn else "\r"
         if now != self._size:  # what was drawn may be wrapped now: nobody can tell where it begins
             begin = _CLEAR_ALL
-        self._write(begin + "".join(f"{line}{_CLEAR_LINE}\n" for line in lines) + _CLEAR_BELOW)
+        # Cleared before it is written: behind a full line, a terminal would take its last column away again.
+        self._write(begin + "".join(f"{_CLEAR_LINE}{line}\n" for line in lines) + _CLEAR_BELOW)
         self._drawn, self._size = list(lines), now
 
     @staticmethod

@@ -26,6 +26,10 @@ FIRST_BYTES = 64_000
 MOST_OPENED = 50
 """Files that are opened to learn that, the newest: Codex's folders are by day, not by project."""
 
+_SUB_AGENT = re.compile(
+    rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
+)
+
 
 class Found:
     """A session's file. ``here`` is whether it belongs to the project that was asked for."""
@@ -43,8 +47,9 @@ def newest(environ: Mapping[str, str], folder: str | None) -> Found:
     projects = list(_projects(folder, environ.get("HOME") or os.path.expanduser("~")))
     for path in _of_project(files, projects):
         return Found(path, here=True)
-    if files:
-        return Found(files[0].path, here=False)
+    for each in files:
+        if each.format == TRANSCRIPT or not _is_sub_agents(_first_line(each.path)):
+            return Found(each.path, here=False)
     raise InputError(
         "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
         "claude -p ... --output-format stream-json --verbose | brim watch -"
@@ -72,14 +77,25 @@ def _of_project(files: list[UsageFile], projects: list[str]) -> Iterator[str]:
                 yield each.path
 
 
+def _first_line(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.readline(FIRST_BYTES)
+    except OSError:
+        return b""
+
+
+def _is_sub_agents(first: bytes) -> bool:
+    """Whether the *first* line of a file says that it is a sub-agent's: Codex and Gemini keep these beside sessions."""
+    return _SUB_AGENT.search(first) is not None
+
+
 def _names_one(path: str, projects: list[str]) -> bool:
     """Whether the first line of *path* names one of *projects*: by its folder (Codex) or its hash (Gemini)."""
     import json
 
-    try:
-        with open(path, "rb") as file:
-            first = file.readline(FIRST_BYTES)
-    except OSError:
+    first = _first_line(path)
+    if _is_sub_agents(first):
         return False
     named = re.search(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")', first)
     if named:

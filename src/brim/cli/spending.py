@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from brim.cli.output import heading, paint, symbols, table
-from brim.cli.settings import settings
+from brim.cli.output import heading, note, paint, symbols, table
+from brim.cli.settings import settings, working_folder
 from brim.config import user_folder
 from brim.spend.money import DOLLAR, in_dollars, micro_dollars
 from brim.spend.scope_names import lineage
@@ -26,11 +26,12 @@ BAR = 16
 STATES = {
     "open": "",
     "asked": "limit reached",
+    "unfit": "asked: a request did not fit",
     "wrapping_up": "wrapping up",
     "stopped": "stopped",
     "closed": "closed: overrun",
 }
-"""How a state is called."""
+"""How a state is called; ``unfit`` is ``asked`` while there is still room."""
 
 
 class Money:
@@ -44,12 +45,37 @@ class Money:
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
+    @property
+    def default(self) -> int | None:
+        """The limit of a project for which nobody has set one."""
+        limit = self.config["spend.limit"]
+        return None if limit is None else micro_dollars(repr(limit), up=False)
+
     def apply_default(self, scope: str) -> None:
         """Let the setting ``spend.limit`` be the limit of the project that *scope* is in, unless somebody set one."""
-        limit = self.config["spend.limit"]
-        amount = None if limit is None else micro_dollars(repr(limit), up=False)
         if not self.ledger.database.readonly:
-            self.ledger.limit(lineage(scope)[0], amount, default=True)
+            self.ledger.limit(lineage(scope)[0], self.default, default=True)
+
+    def statuses(self, under: str) -> list[ScopeStatus]:
+        """Return how the scopes stand under the settings of this place; looking changes nothing for other places."""
+        from brim.spend.limits import Limit
+
+        return self.ledger.statuses(under, default=Limit(self.default))
+
+    def believe_own_prices(self) -> None:
+        """Leave out the prices in the project's file unless it is trusted: low ones would raise every limit."""
+        from brim.config import load, project_folder
+        from brim.models.overrides import use
+        from brim.store.trust import is_trusted
+
+        folder = working_folder()
+        project = None if folder is None else project_folder(os.environ, folder)
+        if project is None or is_trusted(project, user_folder(os.environ)):
+            return
+        own = load(os.environ, None)["models"]
+        if own != self.config["models"]:
+            note("this project is not trusted, so the prices in its configuration do not count: see 'brim trust'")
+            use(own)
 
     def __enter__(self) -> Money:
         return self
@@ -87,7 +113,8 @@ def scope_table(statuses: list[ScopeStatus]) -> str:
     places = 2 if all(amount % (DOLLAR // 100) == 0 for row in amounts for amount in row) else 4
     rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
     for each in statuses:
-        limit, left = ("none" if amount is None else _rounded(amount, places) for amount in (each.limit, each.left))
+        limit = "none" if each.limit is None else _rounded(each.limit, places)
+        left = "none" if each.left is None else _rounded(each.left, places, up=False)
         spent, reserved = _rounded(each.spent, places), _rounded(each.reserved, places) if each.reserved else ""
         rows.append([each.scope, spent, reserved, limit, left, _bar(each), _state(each)])
     return heading(table(rows, right=frozenset({1, 2, 3, 4})))
@@ -99,18 +126,27 @@ def in_words(status: ScopeStatus) -> str:
     parts += [f"{in_dollars(status.reserved)} reserved"] if status.reserved else []
     parts.append("no limit" if status.limit is None else f"limit {in_dollars(status.limit)}")
     parts += [f"{in_dollars(status.left)} left"] if status.left is not None else []
-    parts += [STATES[status.state]] if status.state != "open" else []
+    if status.held and status.state in ("open", "asked"):
+        parts.append(f"{in_dollars(status.held)} held back for the wrap-up")
+    parts += [_called(status)] if status.state != "open" else []
     return f"{status.scope}: {', '.join(parts)}"
 
 
-def _rounded(amount: int, places: int) -> str:
+def _rounded(amount: int, places: int, *, up: bool = True) -> str:
+    """Return *amount*: what is spent is never shown as less than it is, and what is left never as more."""
     unit = DOLLAR // 10**places
-    whole, rest = divmod(-(-amount // unit), 10**places)
+    whole, rest = divmod(-(-amount // unit) if up else amount // unit, 10**places)
     return f"${whole:,}.{rest:0{places}}"
 
 
+def _called(status: ScopeStatus) -> str:
+    """Return what the state of *status* is called."""
+    is_room = status.limit is not None and status.spent < status.limit - status.held
+    return STATES["unfit" if status.state == "asked" and is_room else status.state]
+
+
 def _state(status: ScopeStatus) -> str:
-    text = STATES[status.state]
+    text = _called(status)
     if status.overshoot:
         text += f"{', ' if text else ''}{in_dollars(status.overshoot)} over"
     return paint(text, "red" if status.state != "wrapping_up" else "yellow") if text else ""

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PROGRESS_FROM = 30_000_000
 """Bytes to read from which on a terminal is shown how far it is."""
 
+_SLUGGED = (TRANSCRIPT, "gemini-transcript")
+"""The formats of the files whose place says whose project they are."""
+
 
 class Reading:
     """What came of reading: everything ``gathered``, how much was read, and what could not be."""
@@ -66,7 +69,7 @@ def read_all(files: list[UsageFile], *, index: str | None, prices: str, now: flo
                 if os.path.lexists(file.path):  # one that vanished meanwhile is no problem
                     reading.failed.append(str(scanned))
                 continue
-            reading.bytes_read += jobs[place].size
+            reading.bytes_read += scanned.stamp.size - (jobs[place].start if scanned.resumed else 0)
             pricing.put(scanned.usage.requests.values())
             usage = _merged(known.get(file.path), scanned, prices, pricing)
             found[file.path] = scanned.format, usage
@@ -141,12 +144,12 @@ def _gather(reading: Reading, files: list[UsageFile], found: Mapping[str, tuple[
     names = {
         file.slug: found[file.path][1].folder
         for file in files
-        if file.slug and file.path in found and found[file.path][1].folder
+        if file.slug and file.path in found and found[file.path][1].folder and found[file.path][0] in _SLUGGED
     }
     for file in files:
         if file.path in found:
             format, usage = found[file.path]
-            project = names.get(file.slug, file.slug) or usage.folder
+            project = (names.get(file.slug, file.slug) if format in _SLUGGED else "") or usage.folder
             reading.gathered.add(usage, Source(_agent_of(format), project))
             reading.files += 1
             reading.bytes += file.stamp.size

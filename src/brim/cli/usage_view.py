@@ -24,16 +24,17 @@ class Answer:
         self,
         by: str,
         sums: list[Sum],
+        unpriced: Mapping[str, int],
         rest: list[Unattributed],
         reading: Reading,
         filters: Mapping[str, str | None],
         *,
         utc: bool,
     ) -> None:
-        self.by, self.sums, self.rest, self.reading, self.filters, self.utc = by, sums, rest, reading, filters, utc
+        self.by, self.sums, self.unpriced, self.rest = by, sums, unpriced, rest
+        self.reading, self.filters, self.utc = reading, filters, utc
         self.total = _total(sums)
         self.unattributed = _unattributed(rest)
-        self.unpriced = _unpriced(reading)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the answer as JSON can hold it."""
@@ -46,7 +47,7 @@ class Answer:
             "rows": [self._row(sum_) for sum_ in self.sums],
             "total": _fields(self.total),
             "unattributed": self.unattributed,
-            "unpriced": self.unpriced,
+            "unpriced": dict(self.unpriced),
             "read": {
                 "files": reading.files,
                 "bytes": reading.bytes,
@@ -77,7 +78,7 @@ def say_answer(answer: Answer) -> None:
     if has_project:
         head.append("project")
         rows = [[*row, sum_.project or "unknown"] for row, sum_ in zip(rows, answer.sums, strict=True)]
-    rows, more = listed(rows)
+    rows, more = _newest(rows) if answer.by == "day" else listed(rows)
     last = [_cells(answer.total, "total")]
     if answer.rest:
         last.append(_rest_cells(answer.unattributed))
@@ -95,6 +96,12 @@ def say_answer(answer: Answer) -> None:
 
 
 _NAMELESS = {"day": "no date", "model": "unknown", "session": "unknown", "project": "unknown"}
+
+
+def _newest(days: list[list[str]], most: int = 100) -> tuple[list[list[str]], str]:
+    """Return the last of *days*, and a line that says how many come before them; empty if none does."""
+    more = len(days) - most
+    return days[-most:], f"and {more:,} earlier day{'' if more == 1 else 's'}: --json lists all" if more > 0 else ""
 
 
 def dollars(cost: int) -> str:
@@ -121,7 +128,7 @@ def _cost(sum_: Sum) -> str:
 
 def _rest_cells(rest: Mapping[str, Any]) -> list[str]:
     counts = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    cost = "unknown" if rest["cost"] is None else dollars(rest["cost"])
+    cost = "unknown" if rest["cost"] is None else f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'])}"
     return ["unattributed", "", *[f"{rest[count]:,}" for count in counts], cost]
 
 
@@ -162,16 +169,8 @@ def _unattributed(rest: list[Unattributed]) -> dict[str, Any]:
         "cache_creation_input_tokens": written + written_1h,
         "cache_read_input_tokens": read,
         "cost": sum(costs) if costs or not rest else None,
+        "unpriced_sessions": len(rest) - len(costs),
     }
-
-
-def _unpriced(reading: Reading) -> dict[str, int]:
-    """Return how many requests of each model have no price."""
-    found: dict[str, int] = {}
-    for request, _ in reading.gathered.requests():
-        if request.cost is None:
-            found[request.model] = found.get(request.model, 0) + 1
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _iso(time: float | None) -> str | None:

@@ -6,19 +6,23 @@ from brim.cli.reading import SCHEMA
 from brim.spend.meter import SpendMeter
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, ModelSeen, RunTotal
+from brim.tracking.thresholds import CompactDue, ContextWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brim.cli.following import Counts
     from brim.cli.memory import Memory
     from brim.cli.reading import AgentReading, Reading
+    from brim.cli.tail import Counts
     from brim.config import Config
     from brim.notices import Notice
     from brim.tracking.events import Event
     from brim.tracking.filling import Filling
     from brim.tracking.gauge import AgentWindow
+
+_RELIEF = 0.9
+"""The part of what was warned of below which it is over."""
 
 
 class Watch:
@@ -47,17 +51,17 @@ class Watch:
         """Take *events* in; return what must be told now. *live* is whether they have just happened."""
         notices: list[Notice] = []
         for event in events:
-            notices += self.budget.update(event)
+            told = self.budget.update(event)
+            notices += told
+            self.notice = told[-1] if told else self.notice
             self.meter.update(event)
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
-            if isinstance(event, Compaction) and not event.agent:
+            if self._is_relieved(event):
                 self.budget.clear_compact()
             self._remember(event)
             if live:
                 self._memory.calibrate(event)
-        if notices:
-            self.notice = notices[-1]
         return notices
 
     def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
@@ -97,6 +101,20 @@ class Watch:
             "broken_lines": counts.broken,
             "unknown_lines": counts.unknown,
         }
+
+    def _is_relieved(self, event: Event) -> bool:
+        """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
+
+        A few tokens less are no relief: clients leave old reasoning out, and the warning would come again and again.
+        """
+        budget, notice = self.budget, self.notice
+        if isinstance(event, Compaction) and not event.agent:
+            return True
+        still = budget.utilization >= budget.warn_threshold
+        if still or not budget.should_warn or not isinstance(notice, ContextWarning | CompactDue):
+            return False
+        same = (notice.window, notice.session) == (budget.context_window, budget.session)
+        return not same or budget.used_tokens < _RELIEF * notice.used_tokens
 
     def _remember(self, event: Event) -> None:
         if isinstance(event, ModelSeen) and event.window > 0:

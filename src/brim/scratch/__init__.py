@@ -1,7 +1,8 @@
 """What must survive?
 
-Bottom up: an ``entries.Entry`` is one thing that must. ``quoting`` makes text harmless, ``content`` and ``drafts`` make
-entries of it, without secrets. ``states`` and ``calls`` take them from events, ``dead_ends`` finds what led nowhere
+Bottom up: an ``entries.Entry`` is one thing that must. ``quoting`` makes text harmless, ``telling`` picks the line that
+says what failed, ``content`` and ``drafts`` make entries of it, without secrets. ``answers`` reads what a person
+decided, ``states`` and ``calls`` take entries from events, ``dead_ends`` finds what led nowhere
 (``evidence`` makes an entry of that), and ``model`` is all of it for one job. ``journal`` is a line in the file that is
 the truth. ``view`` is what of it holds; ``sentences`` says an entry in one line, ``index`` (with ``sharing``) and
 ``details`` are the files that are rendered. ``matching`` keeps one thing from being written twice. The disk is touched

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from brim.scratch.answers import NOT_ANSWERED, answers_of, is_undecided, plan_of, questions_of
 from brim.scratch.drafts import draft, first_error
 from brim.scratch.quoting import one_line
 from brim.tracking.events import ToolCall, ToolResult
@@ -63,7 +64,7 @@ class Calls:
         if call.tool == "question":
             return found + _answers(call, result, failed, where)
         if call.tool == "plan" and changed_plan(call):
-            return [*found, _plan(call, result, failed, where)]
+            return found + _plan(call, result, failed, where)
         if result.refusal == "permission":
             return [
                 *found,
@@ -114,41 +115,20 @@ def _ended(result: ToolResult) -> str:
 
 
 def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
-    """Return each question with its answer: by what the client notes beside the text, else the text itself."""
-    asked = [text for question in _questions(call) if (text := question.strip())]
-    answers = result.detail.get("answers") if isinstance(result.detail, Mapping) else None
-    if isinstance(answers, Mapping) and answers and not failed:
-        pairs = [(str(question), _joined(answer)) for question, answer in answers.items()]
-        return [
-            draft("decision", question, refs={"outcome": answer}, **{**where, "source": f"{call.id} {at}"})
-            for at, (question, answer) in enumerate(pairs)
-        ]
-    outcome = _refused(result, "not answered") if failed else result.text
-    return [draft("decision", " / ".join(asked) or call.name, refs={"outcome": outcome}, **where)]
+    pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
+    return [
+        draft(
+            "decision", question, refs={"outcome": answer}, **{**where, "source": f"{call.id} {at}" if call.id else ""}
+        )
+        for at, (question, answer) in enumerate(pairs)
+    ]
 
 
-def _questions(call: ToolCall) -> list[str]:
-    given = call.input.get("questions")
-    texts = (
-        [each.get("question") if isinstance(each, Mapping) else each for each in given]
-        if isinstance(given, list)
-        else []
-    )
-    return [text for text in (*texts, call.input.get("question")) if isinstance(text, str)]
-
-
-def _joined(answer: object) -> str:
-    if isinstance(answer, Mapping):
-        answer = answer.get("answers", answer.get("answer", ""))
-    return ", ".join(str(each) for each in answer) if isinstance(answer, list) else str(answer)
-
-
-def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> Entry:
-    text = call.input.get("plan")
-    about = text if isinstance(text, str) and text.strip() else call.name
-    return draft(
-        "decision", about, refs={"noun": "plan", "outcome": _refused(result) if failed else "accepted"}, **where
-    )
+def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
+    if is_undecided(result):
+        return []
+    refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
+    return [draft("decision", plan_of(call, result), refs=refs, **where)]
 
 
 def _refused(result: ToolResult, word: str = "refused") -> str:

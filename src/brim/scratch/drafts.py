@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from brim.masking import mask
 from brim.scratch.entries import Entry, identity
-from brim.scratch.quoting import cleaned, one_line, shortened
+from brim.scratch.quoting import begun, cleaned, one_line, shortened
+from brim.scratch.telling import telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ LONGEST_QUOTE = 20_000
 LONGEST_OUTPUT = 2_000
 """The most characters that are kept of what an agent wrote and a tool printed. What a person typed is kept whole."""
 _LOOKED_AT = 200_000
-_words: dict[str, tuple[str, ...]] = {}
 
 
 def draft(
@@ -41,20 +39,19 @@ def draft(
 
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as it is kept: one masked line."""
-    # Masked before it is cut, since half of a secret is not recognised.
-    return shortened(one_line(mask(cleaned(_beginning(text)))), most)
+    # Masked before it is cut, since half of a secret is not recognised; and again as one line, where a name and its
+    # value stand beside each other that were on two.
+    return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
 
 
 def first_error(output: str) -> str:
-    """Return the first line of *output* that says what went wrong, else its first line.
+    """Return the line of *output* that says best what went wrong, else its first line.
 
     >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
     'E AssertionError: 2 != 3'
     """
-    lines = [line for line in mask(cleaned(_beginning(output))).split("\n") if line.strip()]
-    said = [line for line in lines if not any(word in line.lower() for word in _error_words("-"))]
-    found = next((line for line in said if any(word in line.lower() for word in _error_words(""))), None)
-    return shortened(one_line(found or next(iter(said or lines), "")), LONGEST_OUTPUT)
+    lines = mask(cleaned(_beginning(output))).split("\n")
+    return shortened(mask(one_line(telling_line(lines))), LONGEST_OUTPUT)
 
 
 def _beginning(text: str) -> str:
@@ -62,13 +59,4 @@ def _beginning(text: str) -> str:
     if len(text) <= _LOOKED_AT:
         return text
     cut = text.rfind("\n", 0, _LOOKED_AT)
-    return text[:cut] if cut > 0 else text[: _LOOKED_AT // 2]
-
-
-def _error_words(sign: str) -> tuple[str, ...]:
-    if not _words:
-        with open(os.path.join(os.path.dirname(__file__), "data", "error_words.txt"), encoding="utf-8") as file:
-            rows = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
-        _words["-"] = tuple(row[1:] for row in rows if row.startswith("-"))
-        _words[""] = tuple(row for row in rows if not row.startswith("-"))
-    return _words[sign]
+    return text[:cut] if cut > 0 else begun(text, _LOOKED_AT)

@@ -45,6 +45,21 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(0, width - 1)].rstrip() + "…" if width > 0 else ""
 
 
+def begun(text: str, most: int) -> str:
+    """Return at most *most* characters of *text*, up to where a word ends: half of a secret cannot be told from a word.
+
+    >>> begun("TOKEN=abc def", 8)
+    ''
+    >>> begun("run it now", 8)
+    'run it '
+    """
+    if len(text) <= most:
+        return text
+    while most and text[most - 1] not in " \t\n\"',;|":
+        most -= 1
+    return text[:most]
+
+
 def code(text: str, width: int | None = None) -> str:
     """Return *text* on one line as code, in at most *width* characters if that is given (3 or more)."""
     text = one_line(text)

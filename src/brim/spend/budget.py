@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.errors import InputError
 from brim.notices import Subscribers
-from brim.spend.limits import WARN, Limit
+from brim.spend.limits import ASKED, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit
 from brim.spend.money import checked_amount, in_dollars
 from brim.spend.notices import CostLimit, CostWarning, InputRequested
 
@@ -57,7 +57,9 @@ class CostBudget:
         if type(amount) is not int:
             raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")
         self._spent = max(0, self._spent + amount)
-        self._limit, warn, ask = self._limit.reached(self._spent, self.warn)
+        warn = ask = False
+        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else somebody has answered
+            self._limit, warn, ask = self._limit.reached(self._spent, self.warn)
         limit = self._limit.amount or 0
         notices: list[Notice] = [CostWarning(self._spent, limit, self.scope)] if warn else []
         if ask:
@@ -104,11 +106,14 @@ class CostBudget:
     def left(self) -> int | None:
         """What may still be spent here and in every scope above; None is without end.
 
-        While the work is wrapped up, that is what the wrap-up may cost.
+        While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
-        above = self.parent.left if self.parent is not None else None
-        own = 0 if self.state == "asked" else self._limit.room(self._spent, "wrap_up")
-        return min((each for each in (own, above) if each is not None), default=None)
+        ending = any(each.state == WRAPPING_UP for each in self._path)
+        rooms = [
+            0 if each.state == ASKED and not ending else each._limit.room(each.spent, WRAP_UP, ending=ending)
+            for each in self._path
+        ]
+        return min((room for room in rooms if room is not None), default=None)
 
     @property
     def may_spend(self) -> bool:
@@ -119,6 +124,11 @@ class CostBudget:
     def overshoot(self) -> int:
         """How far over the limit the calls in flight have gone."""
         return max(0, self._spent - self._limit.amount) if self._limit.amount is not None else 0
+
+    @property
+    def _path(self) -> list[CostBudget]:
+        """This budget and those above it."""
+        return [self, *(self.parent._path if self.parent is not None else [])]
 
     def __repr__(self) -> str:
         limit = "no limit" if self.limit is None else in_dollars(self.limit)

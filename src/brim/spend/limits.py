@@ -98,14 +98,16 @@ class Limit(Frozen):
             return self.state
         return WRAPPING_UP if self.state == WRAPPING_UP and purpose != WRAP_UP else ""
 
-    def room(self, taken: int, purpose: str = "") -> int | None:
+    def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
         """Return what may still be spent for *purpose* when *taken* is spent or reserved; None is without end.
 
-        What is held back is for the wrap-up alone, after somebody has said ``wrap_up``.
+        What is held back is for the wrap-up alone, after somebody has said ``wrap_up``: of this limit, or, as *ending*
+        says, of one above or below it.
         """
         if self.refusal(purpose):
             return 0
-        most = self.amount if self.state == WRAPPING_UP else self.pause_at
+        is_ending = self.state == WRAPPING_UP or (ending and purpose == WRAP_UP)
+        most = self.amount if is_ending else self.pause_at
         return None if most is None else max(0, most - taken)
 
     def reached(self, spent: int, warn: float = WARN) -> tuple[Self, bool, bool]:
@@ -121,15 +123,15 @@ class Limit(Frozen):
                 return self.changed(state=STOPPED), False, False
             ask = self.state == OPEN
             return self.changed(state=ASKED if ask else self.state, warned=True), False, ask
-        warn_now = spent >= warn_at and not self.warned and self.state == OPEN
+        warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
         return (self.changed(warned=True) if warn_now else self), warn_now, False
 
     def answered(self, answer: str | Raise, taken: int, warn: float = WARN) -> Self:
         """Return the limit after a person's *answer*, when *taken* is spent or reserved.
 
-        ``continue`` adds a tenth, once per question: to the limit, or to what was spent if that is more, so that there
-        is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a new limit. If the
-        warning of it is due at once it is left out: who answered knows.
+        ``continue`` adds a tenth, once each time that the limit is reached: to the limit, or to what was spent if that
+        is more, so that there is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a
+        new limit. If the warning of it is due at once it is left out: who answered knows.
         """
         if answer == "wrap_up":
             return self.changed(state=WRAPPING_UP)
@@ -144,6 +146,11 @@ class Limit(Frozen):
                     "set a lower limit if that is what is meant"
                 )
             renewed = self.changed(base=answer.to, amount=answer.to, state=OPEN, warned=False)
+            if not renewed.room(taken):
+                raise InputError(
+                    f"{in_dollars(taken)} is spent or reserved already, so a limit of {in_dollars(answer.to)} "
+                    "leaves no room: raise it further"
+                )
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
@@ -151,8 +158,13 @@ class Limit(Frozen):
         mark = renewed.warn_at(warn)
         return renewed.changed(warned=mark is not None and taken >= mark)
 
+    def renewed(self, given: int | None) -> Limit:
+        """Return the limit *given* in place of this one, where nobody has set one: who was stopped stays stopped."""
+        return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
+
     def _continued(self, taken: int) -> Self:
-        if self.state not in (ASKED, CLOSED):
+        is_reached = self.state == OPEN and self.room(taken) == 0
+        if self.state not in (ASKED, CLOSED) and not is_reached:
             raise InputError("nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can")
         if self.amount is None or self.base is None:
             return self.changed(state=OPEN)

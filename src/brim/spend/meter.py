@@ -37,8 +37,9 @@ class SpendMeter:
     A total of the client (``RunTotal``) settles only the difference to what is known of its session; that difference is
     ``unattributed``. A request without a known price costs what the client says, else nothing until a total comes.
 
-    Nothing is counted twice. What may be missed: requests that no line shows, in a session whose client begins its
-    total anew when it is resumed, or that goes on from another session without that one's total.
+    Nothing is counted twice, in whatever order the files of a session come: only streams whose lines have no times must
+    come in theirs. What may be missed: requests that no line shows, in a session whose client begins its total anew
+    when it is resumed, or that goes on from another session without that one's total.
     """
 
     def __init__(self, prices: Prices | None = None) -> None:
@@ -47,7 +48,7 @@ class SpendMeter:
         self._sessions: dict[str, _Session] = {}
         self._known = 0
         self.by_model: dict[str, int] = {}
-        """What each model's requests cost."""
+        """What each model's requests cost; a model without a price is in ``unpriced``, and not here as 0."""
         self.by_agent: dict[str, int] = {}
         """What each agent's requests cost; the empty name is the main thread."""
         self.unpriced: dict[str, int] = {}
@@ -74,6 +75,9 @@ class SpendMeter:
 
     def update(self, event: Event) -> int:
         """Take in *event*; return the micro-dollars that it added, negative if an amount was corrected downwards."""
+        if event.time is not None and event.session:
+            session = self._sessions.setdefault(event.session, _Session())
+            session.latest = max(event.time, session.latest or event.time)
         if isinstance(event, Usage):
             return self._use(event)
         return self._settle(event) if isinstance(event, RunTotal) else 0
@@ -84,8 +88,7 @@ class SpendMeter:
             request = _Request(event.model, event.agent)
             self._requests[event.request or f"\0{len(self._requests)}"] = request
         session = self._sessions.setdefault(event.session, _Session())
-        if event.time is not None:
-            session.latest = max(event.time, session.latest or event.time)
+        self.unpriced_sessions.discard(event.session)
         touched = self._touched(event.session, *request.sessions)
         before = self._sum(touched)
         if event.session not in request.sessions:
@@ -95,12 +98,16 @@ class SpendMeter:
                     other.heirs.add(event.session)
             request.sessions[event.session] = session
             session.show(request, event.time)
+        request.time = next((time for time in (event.time, request.time, session.latest) if time is not None), None)
         self._price(request, event)
         return self._sum(touched) - before
 
     def _price(self, request: _Request, event: Usage) -> None:
-        """Put what *event* costs in place of what *request* had cost so far."""
-        cost = self._list.request(event.tokens, event.model, event.time)
+        """Put what *event* costs in place of what *request* had cost so far; a placeholder replaces nothing final."""
+        if request.final and not event.final:
+            return
+        request.final = event.final
+        cost = self._list.request(event.tokens, event.model, request.time)
         basis = "price" if cost is not None else "client" if event.cost is not None else "none"
         self._count(request, -1)
         more = (event.cost or 0 if cost is None else cost) - request.cost
@@ -113,20 +120,21 @@ class SpendMeter:
         if not request.basis:
             return
         self._known += sign * request.cost
-        for sums, name in ((self.by_model, request.model), (self.by_agent, request.agent)):
-            sums[name] = sums.get(name, 0) + sign * request.cost
         if request.basis == "client":
             self.reported += sign * request.cost
-        if request.basis == "none":
+        if request.basis != "none":
+            for sums, name in ((self.by_model, request.model), (self.by_agent, request.agent)):
+                sums[name] = sums.get(name, 0) + sign * request.cost
+        else:
             self.unpriced[request.model] = self.unpriced.get(request.model, 0) + sign
             if not self.unpriced[request.model]:
                 del self.unpriced[request.model]
 
     def _settle(self, event: RunTotal) -> int:
+        session = self._sessions.setdefault(event.session, _Session())
         total = event.cost
         if total is None and event.tokens:
-            total = self._list.sum(event.tokens, event.time)
-        session = self._sessions.setdefault(event.session, _Session())
+            total = self._list.sum(event.tokens, session.latest if event.time is None else event.time)
         if total is None and (event.tokens or event.usage) and not (session.after or session.before):
             self.unpriced_sessions.add(event.session)
         if total is None or total <= session.reported:
@@ -161,10 +169,12 @@ class SpendMeter:
 class _Request:
     """One request as it is known now."""
 
-    __slots__ = ("agent", "basis", "cost", "model", "sessions")
+    __slots__ = ("agent", "basis", "cost", "final", "model", "sessions", "time")
 
     def __init__(self, model: str, agent: str) -> None:
-        self.model, self.agent, self.cost = model, agent, 0
+        self.model, self.agent, self.cost, self.final = model, agent, 0, False
+        self.time: float | None = None
+        """When it was made; its price is of that day, and not every line about it says so."""
         self.basis = ""
         """What its cost rests on: ``price``, ``client`` or ``none``; empty until it has one."""
         self.sessions: dict[str, _Session] = {}
@@ -174,7 +184,7 @@ class _Request:
 class _Session:
     """What is known of one session: its client's total, and which of its requests are in that."""
 
-    __slots__ = ("after", "before", "heirs", "kin", "latest", "mark", "reported")
+    __slots__ = ("after", "before", "heirs", "is_dated", "kin", "latest", "mark", "reported")
 
     def __init__(self) -> None:
         self.reported = 0
@@ -185,8 +195,10 @@ class _Session:
         """The requests that are not."""
         self.mark: float | None = None
         """When that total was made, if that is known."""
+        self.is_dated = False
+        """Whether its own line says so."""
         self.latest: float | None = None
-        """The time of the latest request."""
+        """The time of the latest event."""
         self.kin: set[str] = set()
         """Sessions whose requests this one showed too: it goes on from them, and may have taken over their total."""
         self.heirs: set[str] = set()
@@ -198,8 +210,16 @@ class _Session:
         return max(0, self.reported - self.before)
 
     def show(self, request: _Request, time: float | None) -> None:
-        """Take in *request*. It may be in the total already: a sub-agent's file is read after the main one."""
-        if time is not None and self.mark is not None and time <= self.mark:
+        """Take in *request*. It may be in the total already: a sub-agent's file is read after the main one.
+
+        Where only one of the two has a time they are from different files, and it may be in; of one stream that has no
+        times, what comes after the total is not.
+        """
+        if time is None or self.mark is None:
+            is_in = self.reported > 0 and (self.is_dated or time is not None)
+        else:
+            is_in = time <= self.mark
+        if is_in:
             self.before += request.cost
         else:
             self.after[request] = None
@@ -210,3 +230,4 @@ class _Session:
         self.after.clear()
         self.reported = total
         self.mark = time if time is not None else self.latest
+        self.is_dated = time is not None

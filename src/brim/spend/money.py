@@ -14,21 +14,27 @@ MOST = 10**15
 def micro_dollars(text: str, *, up: bool = True) -> int:
     """Return the micro-dollars that *text* means: ``0.25``, ``$0.25``, ``1,000``, ``2e-3``.
 
+    A comma stands between thousands only: ``0,25`` is an error, because it would be 25 dollars.
+
     More than six decimal places are rounded *up*, so that nothing counts as less than it is; a limit is rounded down.
 
     >>> micro_dollars("$0.25"), micro_dollars("0.0000001"), micro_dollars("0.0000001", up=False)
     (250000, 1, 0)
     """
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 
-    plain = text.strip().removeprefix("$").replace(",", "").replace("_", "")
+    plain = text.strip().removeprefix("$").replace("_", "")
+    first, *groups = plain.partition(".")[0].split(",")
     try:
-        amount = Decimal(plain)
+        if "," in plain.partition(".")[2] or (groups and (not 0 < len(first) < 4 or any(len(g) != 3 for g in groups))):
+            raise InvalidOperation
+        amount = Decimal(plain.replace(",", ""))
         if not amount.is_finite() or amount < 0 or amount > MOST // DOLLAR:
             raise InvalidOperation
-        return int((amount * DOLLAR).to_integral_value(ROUND_CEILING if up else ROUND_FLOOR))
+        exact = Context(prec=len(plain) + 20, rounding=ROUND_CEILING if up else ROUND_FLOOR)
+        return int(exact.to_integral_value(exact.multiply(amount, Decimal(DOLLAR))))
     except InvalidOperation:
-        raise InputError(f"{text[:40]!r} is no amount in US dollars: write 0.25 or $0.25") from None
+        raise InputError(f"{text[:40]!r} is no amount in US dollars: write 0.25 or $0.25, at most 1e9") from None
 
 
 def in_dollars(amount: int) -> str:

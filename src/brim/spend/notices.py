@@ -15,7 +15,8 @@ class CostNotice(Notice):
     scope: str
     """The scope whose limit it is; empty for a budget without a name."""
     spent: int
-    limit: int
+    limit: int | None
+    """None only if a scope without a limit was closed."""
 
     @property
     def _whose(self) -> str:
@@ -29,6 +30,8 @@ class CostWarning(CostNotice):
 
     kind = COST_WARNING
 
+    limit: int
+
     def __init__(self, spent: int, limit: int, scope: str = "") -> None:
         self._fill(spent=spent, limit=limit, scope=scope)
 
@@ -38,9 +41,12 @@ class CostWarning(CostNotice):
 
 
 class CostLimit(CostNotice):
-    """The limit is reached: all of it is spent but what is held back for the wrap-up."""
+    """The limit is reached: all of it is spent but what is held back for the wrap-up.
 
-    __slots__ = ("held", "limit", "scope", "spent", "wanted")
+    Or a person is asked before that: a request does not fit any more, or has cost more than was reserved for it.
+    """
+
+    __slots__ = ("held", "limit", "overrun", "scope", "spent", "wanted")
 
     kind = COST_LIMIT
 
@@ -48,17 +54,26 @@ class CostLimit(CostNotice):
     """What of the limit is held back for the wrap-up."""
     wanted: int
     """What did not fit any more; 0 if the limit was reached by spending."""
+    overrun: int
+    """How much more a request cost than was reserved for it, so that its scope is closed; else 0."""
 
-    def __init__(self, spent: int, limit: int, scope: str = "", *, held: int = 0, wanted: int = 0) -> None:
-        self._fill(spent=spent, limit=limit, scope=scope, held=held, wanted=wanted)
+    def __init__(
+        self, spent: int, limit: int | None, scope: str = "", *, held: int = 0, wanted: int = 0, overrun: int = 0
+    ) -> None:
+        self._fill(spent=spent, limit=limit, scope=scope, held=held, wanted=wanted, overrun=overrun)
 
     def __str__(self) -> str:
-        parts = [f"{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent"]
+        of = "" if self.limit is None else f" of {in_dollars(self.limit)}"
+        parts = [f"{in_dollars(self.spent)}{of} is spent"]
         if self.held:
             parts.append(f"{in_dollars(self.held)} is held back for the wrap-up")
-        if self.wanted:
-            parts.append(f"another {in_dollars(self.wanted)} does not fit")
-        return f"{self._whose}the cost limit is reached: {', '.join(parts)}"
+        if self.overrun:
+            what = f"closed, because a request cost {in_dollars(self.overrun)} more than was reserved for it"
+        elif self.wanted:
+            what = f"another {in_dollars(self.wanted)} does not fit under the cost limit"
+        else:
+            what = "the cost limit is reached"
+        return f"{self._whose}{what}: {', '.join(parts)}"
 
 
 class InputRequested(CostNotice):
@@ -70,8 +85,9 @@ class InputRequested(CostNotice):
 
     answers: tuple[str, ...]
 
-    def __init__(self, spent: int, limit: int, scope: str = "", *, answers: tuple[str, ...] = ANSWERS) -> None:
+    def __init__(self, spent: int, limit: int | None, scope: str = "", *, answers: tuple[str, ...] = ANSWERS) -> None:
         self._fill(spent=spent, limit=limit, scope=scope, answers=answers)
 
     def __str__(self) -> str:
-        return f"{self._whose}continue once (+10 %), raise the limit, wrap up, or stop?"
+        what = "continue" if self.limit is None else "continue once (+10 %), raise the limit"
+        return f"{self._whose}{what}, wrap up, or stop?"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from brim.errors import StoreError
-from brim.spend.ledger import EXPIRED, RESERVED, Reservation, ScopeStatus
-from brim.spend.limits import ASKED, CLOSED, OPEN, STATES, STOPPED, WRAP_UP, Limit
+from brim.spend.ledger import EXPIRED, LONGEST_LEASE, RESERVED, Reservation, ScopeStatus
+from brim.spend.limits import ANSWERS, ASKED, CLOSED, OPEN, STATES, STOPPED, WRAP_UP, WRAPPING_UP, Limit
 from brim.spend.notices import CostLimit, CostWarning, InputRequested
 from brim.spend.scope_names import lineage
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from brim.store.database import Database
 
 RESERVATION = "SELECT request_id, scope, amount, charged, state, purpose, overrun, lease_end FROM reservations"
+_ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 _SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
 
 
@@ -36,7 +37,8 @@ class Scope:
     def status(self, above: list[Scope]) -> ScopeStatus:
         """Return how it stands under its own limit and those of the scopes *above* it."""
         limit = self.limit
-        rooms = [scope.limit.room(scope.taken, WRAP_UP) for scope in (self, *above)]
+        ending = is_ending([self, *above])
+        rooms = [scope.limit.room(scope.taken, WRAP_UP, ending=ending) for scope in (self, *above)]
         return ScopeStatus(
             scope=self.name,
             spent=self.spent,
@@ -62,10 +64,13 @@ class Books:
 
     def expire(self) -> None:
         """Charge every reservation whose lease has ended: its call may have been sent."""
-        ended = f"{RESERVATION} WHERE state = 'open' AND lease_end <= ? ORDER BY lease_end, request_id"
-        for row in self._database.rows(ended, (self._now,)):
-            found = reservation_of(row)
+        for found in self.ended():
             self.replace(found, found.changed(state=EXPIRED, charged=found.amount), "expired")
+
+    def ended(self) -> list[Reservation]:
+        """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
+        longest = self._now + LONGEST_LEASE + 86_400
+        return [reservation_of(row) for row in self._database.rows(_ENDED, (self._now, longest))]
 
     def scope(self, name: str) -> Scope:
         """Return the scope *name*; one that is not known yet has no limit and has spent nothing."""
@@ -83,14 +88,21 @@ class Books:
         """Return how the scope *name* stands."""
         return self.scope(name).status([self.scope(each) for each in lineage(name)[:-1]])
 
-    def statuses(self, under: str) -> list[ScopeStatus]:
-        """Return how the known scopes stand, by name: all, or *under* and those below it."""
+    def statuses(self, under: str, default: Limit | None = None) -> list[ScopeStatus]:
+        """Return how the known scopes stand, by name: all, or *under* and those below it.
+
+        With *default*, as they would under that limit of every project for which nobody has set one.
+        """
         if not under:
             rows = self._database.rows(f"{_SCOPE} ORDER BY scope")
         else:  # what is below begins with the name and '/', and '0' is what follows '/'
             where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
             rows = self._database.rows(where, (under,))
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
+        for name in {lineage(row[0])[0] for row in rows} if default is not None else ():
+            project = self.scope(name)
+            if default is not None and project.is_default and project.limit.given != default.given:
+                project.limit = project.limit.renewed(default.given)
         return [self.status(row[0]) for row in rows]
 
     def reservation(self, request_id: str) -> Reservation | None:
@@ -102,12 +114,14 @@ class Books:
         """Write *new* in place of *old*; move the sums of every scope that it counts against."""
         spent = new.charged - (old.charged if old else 0)
         reserved = _set_aside(new) - (_set_aside(old) if old else 0)
+        is_answered = False  # who has said about a scope that it ends is not asked about those below it
         for name in lineage(new.scope):
             scope = self.changing(name)
             scope.spent += spent
             scope.reserved += reserved
-            if spent > 0:
-                self._reached(scope)
+            if spent > 0 and not is_answered:
+                self.reached(scope)
+            is_answered = is_answered or scope.limit.state in (WRAPPING_UP, STOPPED)
         fields = (new.scope, new.amount, new.charged, new.state, new.purpose, new.overrun, new.lease_end)
         self._database.run(
             "INSERT INTO reservations "
@@ -122,11 +136,11 @@ class Books:
                 (self._now, new.request_id, new.scope, kind, spent),
             )
 
-    def close(self, name: str) -> None:
-        """Admit nothing more in the scope *name*, until a person says so: a request cost more than it had reserved."""
+    def close(self, name: str, overrun: int) -> None:
+        """Admit nothing more in *name* until a person says so: a request cost *overrun* more than was reserved."""
         scope = self.changing(name)
         if scope.limit.state == OPEN:
-            self._ask(scope)
+            self._ask(scope, overrun=overrun)
         if scope.limit.state != STOPPED:
             scope.limit = scope.limit.changed(state=CLOSED)
 
@@ -134,8 +148,8 @@ class Books:
         """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
         scope = self.changing(name)
         if scope.limit.state == OPEN:
-            self._ask(scope, wanted)
-            scope.limit = scope.limit.changed(state=ASKED, warned=True)
+            self._ask(scope, wanted=wanted)
+            scope.limit = scope.limit.changed(state=ASKED)
 
     def answered(self, scope: Scope, answer: str) -> None:
         """Note that a person said *answer* about *scope*."""
@@ -157,18 +171,24 @@ class Books:
                 (scope.name, *fields, scope.spent, scope.reserved),
             )
 
-    def _reached(self, scope: Scope) -> None:
+    def reached(self, scope: Scope) -> None:
+        """Warn or ask if what is spent in *scope* has reached a mark of its limit."""
         scope.limit, warn, ask = scope.limit.reached(scope.spent, self._warn)
         if warn and scope.limit.amount is not None:
             self.notices.append(CostWarning(scope.spent, scope.limit.amount, scope.name))
         if ask:
             self._ask(scope)
 
-    def _ask(self, scope: Scope, wanted: int = 0) -> None:
-        limit = scope.limit
-        if limit.amount is not None:
-            told = CostLimit(scope.spent, limit.amount, scope.name, held=limit.held, wanted=wanted)
-            self.notices += [told, InputRequested(scope.spent, limit.amount, scope.name)]
+    def _ask(self, scope: Scope, *, wanted: int = 0, overrun: int = 0) -> None:
+        spent, limit, name = scope.spent, scope.limit.amount, scope.name
+        told = CostLimit(spent, limit, name, held=scope.limit.held, wanted=wanted, overrun=overrun)
+        answers = ANSWERS if limit is not None else tuple(each for each in ANSWERS if each != "raise")
+        self.notices += [told, InputRequested(spent, limit, name, answers=answers)]
+
+
+def is_ending(path: list[Scope]) -> bool:
+    """Whether somebody has said of a scope in *path* that it is wrapped up: then the wrap-up may take what is held."""
+    return any(scope.limit.state == WRAPPING_UP for scope in path)
 
 
 def scope_of(row: Any, path: str) -> Scope:

@@ -16,7 +16,7 @@ from brim.spend.ledger import LEASE, LONGEST_LEASE, RECORDED, RELEASED, RESERVED
 from brim.spend.limits import CLOSED, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
 from brim.spend.scope_names import lineage
-from brim.store.books import Books
+from brim.store.books import Books, is_ending
 from brim.store.database import TIMEOUT
 from brim.store.ledger_address import ledger_path
 from brim.store.opening import open_database
@@ -73,7 +73,9 @@ class SqliteLedger:
             is_same = found.limit.given == amount and found.is_default == default
             if anew or not (gives_way or is_same):
                 found = books.changing(name)
-                found.limit, found.is_default = new, default
+                found.limit = found.limit.renewed(amount) if default and not anew else new
+                found.is_default = default
+                books.reached(found)
                 books.answered(found, "limit")
             return books.status(name)
 
@@ -83,6 +85,7 @@ class SqliteLedger:
         with self._books() as books:
             found = books.changing(name)
             found.limit = found.limit.answered(answer, found.taken, self._warn)
+            found.is_default = found.is_default and not isinstance(answer, Raise)
             books.answered(found, "raise" if isinstance(answer, Raise) else answer)
             return books.status(name)
 
@@ -104,10 +107,12 @@ class SqliteLedger:
             found = books.reservation(id)
             if found is not None:
                 return _same(found, scope, amount, purpose)
-            for name in names:
-                refused = _refusal(books.scope(name), amount, purpose)
+            path = [books.scope(name) for name in names]
+            ending = is_ending(path)
+            for each in path:
+                refused = _refusal(each, amount, purpose, ending)
                 if refused is not None:
-                    books.ask(name, amount)
+                    books.ask(each.name, amount)
                     break
             else:
                 end = self._clock() + lease
@@ -169,13 +174,16 @@ class SqliteLedger:
         with self.database.reading():
             return self._new_books().status(name)
 
-    def statuses(self, under: str = "") -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it."""
+    def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
+        """Return how every known scope stands, by name: all, or *under* and those below it.
+
+        *default* shows them as they would stand under that default: see ``limit``. Nothing is written.
+        """
         if under:
             lineage(under)
         self._charge_ended()
         with self.database.reading():
-            return self._new_books().statuses(under)
+            return self._new_books().statuses(under, default)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""
@@ -211,8 +219,7 @@ class SqliteLedger:
 
     def _charge_ended(self) -> None:
         """Charge leases that have ended; a ledger that cannot be written shows them as reserved still."""
-        ended = "SELECT 1 FROM reservations WHERE state = 'open' AND lease_end <= ? LIMIT 1"
-        if not self.database.readonly and self.database.row(ended, (self._clock(),)):
+        if not self.database.readonly and self._new_books().ended():
             with self._books():
                 pass
 
@@ -234,7 +241,7 @@ def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
     settled = found.changed(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
     if is_over:
-        books.close(found.scope)
+        books.close(found.scope, amount - set_aside)
     return settled
 
 
@@ -248,16 +255,16 @@ def _same(found: Reservation, scope: str, amount: int, purpose: str) -> Reservat
     return found
 
 
-def _refusal(scope: Scope, amount: int, purpose: str) -> LimitReached | None:
+def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReached | None:
     """Return why *amount* is not admitted under the limit of *scope*; None if it is."""
     limit, name = scope.limit, scope.name
-    room = limit.room(scope.taken, purpose)
+    room = limit.room(scope.taken, purpose, ending=ending)
     reason = limit.refusal(purpose)
     if not reason and (room is None or amount <= room):
         return None
     parts = [f"{in_dollars(scope.spent)} of {in_dollars(limit.amount or 0)} is spent"]
     parts += [f"{in_dollars(scope.reserved)} is reserved"] if scope.reserved else []
-    if limit.held and limit.state != WRAPPING_UP:
+    if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_dollars(limit.held)} is held back for the wrap-up")
     answers = "" if limit.state == WRAPPING_UP else f": brim spend continue|raise|wrap-up|stop {name}"
     opens = f"limit {name} none" if limit.amount is None else f"raise {name} USD"

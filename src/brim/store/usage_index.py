@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from contextlib import suppress
 
 from brim.errors import StoreError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 FILE = "usage.db"
 """The name of the index in the user's folder."""
 
-VERSION = 1
+VERSION = 2
 """What the rows mean. A file of another version is emptied."""
 
 _TABLE = """
@@ -39,11 +40,12 @@ CREATE TABLE files (
     read_check INTEGER NOT NULL,
     format TEXT NOT NULL,
     prices TEXT NOT NULL,
-    found TEXT NOT NULL
+    found TEXT NOT NULL,
+    row_check INTEGER NOT NULL
 ) WITHOUT ROWID
 """
 _SELECT = """
-SELECT path, inode, size, modified, read_to, read_check, format, prices, found FROM files WHERE path IN ({})
+SELECT path, inode, size, modified, read_to, read_check, format, prices, found, row_check FROM files WHERE path IN ({})
 """
 _TIMEOUT = 2.0
 
@@ -88,7 +90,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
             if not _is_current(database):
                 return {}
             rows = database.rows_in(_SELECT, wanted)
-        return {row[0]: Indexed(*[*row[:8], json.loads(row[8])]) for row in rows}
+        return {row[0]: _indexed(row) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)
@@ -115,7 +117,7 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
-                database.run_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows))
+                database.run_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows))
         return True
     except StoreError:
         return False
@@ -124,7 +126,20 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
 def _values(row: Indexed) -> tuple[object, ...]:
     found = json.dumps(row.found, separators=(",", ":"))
     stamp = (row.path, row.inode, row.size, row.modified)
-    return (*stamp, row.read_to, row.read_check, row.format, row.prices, found)
+    values = (*stamp, row.read_to, row.read_check, row.format, row.prices, found)
+    return (*values, _check(values))
+
+
+def _indexed(row: tuple[Any, ...]) -> Indexed:
+    """Return a row as it was written; a ``ValueError`` if a bit of it has changed since."""
+    *values, check = row
+    if _check(values) != check:
+        raise ValueError
+    return Indexed(*values[:8], json.loads(values[8]))
+
+
+def _check(values: Iterable[object]) -> int:
+    return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "replace"))
 
 
 class _opened:

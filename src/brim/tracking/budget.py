@@ -69,11 +69,7 @@ class ContextBudget:
         """Take an event: a typed one, or any parsed line of any agent. Return what must be told because of it."""
         notices: list[Notice] = []
         for one in self._events(event):
-            try:
-                self._take(one)
-                notices += self._judge()
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-                continue  # a typed event whose fields are not what they should be says nothing
+            notices += self._noticed(one)
         try:
             self._subscribers.tell(notices)
         except Exception as error:  # it is the subscriber's, and must not stop the session
@@ -233,6 +229,13 @@ class ContextBudget:
         try:
             return self._reader.events(event)
         except Exception:  # a mapping of somebody's own can raise anything
+            return []
+
+    def _noticed(self, event: Event) -> list[Notice]:
+        try:
+            self._take(event)
+            return self._judge()
+        except Exception:  # a typed event whose fields are not what they should be, whatever these raise, says nothing
             return []
 
     def _take(self, event: Event) -> None:

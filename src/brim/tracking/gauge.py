@@ -7,6 +7,7 @@ from brim.tracking.estimate import Tail, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
 from brim.tracking.filling import Contents, text_of
 from brim.tracking.occupancy import SYNTHETIC, Occupancy
+from brim.tracking.windows import is_short_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Gauge:
     def __init__(self, windows: Windows, model: str = "") -> None:
         self.windows = windows
         self.main = Occupancy()
-        self.main.model = model
+        self.main.model = self._asked = model
         self.agents: dict[str, Occupancy] = {}
         self.contents, self.tail = Contents(), Tail()
         self.session = ""
@@ -70,7 +71,7 @@ class Gauge:
     def take(self, event: Event) -> None:
         """Take one event of the session."""
         if event.agent:
-            self._take_agent(event, self._agent(event.agent))
+            self._take_agent(event)
             return
         if isinstance(event.session, str) and event.session:
             self.session = event.session
@@ -86,7 +87,7 @@ class Gauge:
                 self.contents.compact()
                 self.floor, self._compacted = None, True
         elif isinstance(event, ModelSeen):
-            _see_model(event, self.main, self.windows)
+            _see_model(event, self.main, self.windows, asked=self._asked)
         else:
             self._collect(event)
 
@@ -170,16 +171,18 @@ class Gauge:
                 del self.agents[next(iter(self.agents))]
         return agent
 
-    def _take_agent(self, event: Event, agent: Occupancy) -> None:
+    def _take_agent(self, event: Event) -> None:
+        """Take an event of a sub-agent. Words alone make no window: it is often named by another id there."""
         if isinstance(event, Usage):
+            agent = self._agent(event.agent)
             if agent.report(event):
                 self.windows.prove(agent.model, agent.used)
         elif isinstance(event, Compaction):
-            agent.compact(event)
+            self._agent(event.agent).compact(event)
         elif isinstance(event, ModelSeen):
-            _see_model(event, agent, self.windows)
-        elif isinstance(event, Message) and event.role == "error":
-            _see_overflow(event.text, agent, self.windows)
+            _see_model(event, self._agent(event.agent), self.windows)
+        elif isinstance(event, Message) and event.role == "error" and event.agent in self.agents:
+            _see_overflow(event.text, self.agents[event.agent], self.windows)
 
 
 def _is_of_run(event: RunTotal) -> bool:
@@ -192,8 +195,10 @@ def _is_of_run(event: RunTotal) -> bool:
     return bare and usage is not None and not usage.writes_are_input
 
 
-def _see_model(event: ModelSeen, thread: Occupancy, windows: Windows) -> None:
-    if isinstance(event.model, str) and event.model and event.model != SYNTHETIC:
+def _see_model(event: ModelSeen, thread: Occupancy, windows: Windows, *, asked: str = "") -> None:
+    """Take the model; what the caller *asked* for stays if it only says more: which window."""
+    named = isinstance(event.model, str) and event.model and event.model != SYNTHETIC
+    if named and not is_short_for(event.model, asked):
         thread.model = event.model
     windows.report({thread.model: event.window})
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brim.tracking.windows import is_short_for
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.models.usage import Tokens
@@ -90,7 +92,7 @@ class Occupancy:
             self.calls += 1
         self.basis = "call"
         self.output = output if event.final else (self.output if known else 0)
-        if isinstance(event.model, str) and event.model:
+        if isinstance(event.model, str) and event.model and not is_short_for(event.model, self.model):
             self.model = event.model
         return not known
 

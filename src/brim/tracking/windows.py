@@ -120,6 +120,20 @@ class Windows:
             del kept[next(iter(kept))]
 
 
+def is_short_for(name: str, full: str) -> bool:
+    """Whether *name* is the model *full* without its suffix for a window: answers do not repeat what was asked for.
+
+    >>> is_short_for("claude-sonnet-4-5-20250929", "claude-sonnet-4-5[1m]"), is_short_for("gpt-4o", "gpt-4o")
+    (True, False)
+    """
+    if "[" not in full or "[" in name:
+        return False
+    from brim.models.names import split_window
+
+    key = _key(full)
+    return split_window(key)[1] > 0 and bool(_spellings(key) & _spellings(_key(name)))
+
+
 def _is_size(tokens: object) -> bool:
     return type(tokens) is int and 0 < tokens <= _MOST
 

@@ -75,6 +75,15 @@ def test_a_counter_that_is_none_does_not_take_the_others_with_it() -> None:
     assert (used.input, used.output, used.cache_read) == (0, 0, 900)
 
 
+def test_a_counter_without_end_does_not_take_the_others_with_it() -> None:
+    endless: list[object] = []
+    for _ in range(100_000):
+        endless = [endless]
+    found = fields.tokens({"input_tokens": endless, "cache_read_input_tokens": 7})
+    assert found is not None
+    assert found.prompt == 7
+
+
 def test_text_of_takes_texts_and_leaves_other_blocks_out() -> None:
     blocks = [{"type": "text", "text": "one"}, {"type": "image", "source": {}}, "two", None, 3]
     assert fields.text_of(blocks) == "one\ntwo"

@@ -8,6 +8,7 @@ from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json, complete_model, whole_number
 from brim.cli.spending import Money, as_object, complete_scope, in_words, ledger_file, scope_table
 from brim.errors import InputError, LimitReached, UnknownPrice
+from brim.spend.ledger import SETTLED
 from brim.spend.money import in_dollars, micro_dollars
 from brim.spend.scope_names import lineage
 
@@ -38,13 +39,14 @@ Set limits on cost, and see what is spent. A scope is a project, a job in it, an
 an agent spends counts against every scope above it. Amounts are US dollars.
 
   status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
-  limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent
+  limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5 % and at most $0.50, is
+                         held back for the wrap-up
   reserve SCOPE [USD]    set USD aside before a request is sent; ends with 1 if it does not fit: then do not send it
   settle ID USD          what the request really cost; saying it again corrects it
   release ID             the request was not sent
   continue SCOPE         at the limit: go on once, with a tenth more
   raise SCOPE USD        at the limit, or before: USD is the limit from now on
-  wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it (5 %, at most $0.50)
+  wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it
   stop SCOPE             nothing more may be spent
 
 Examples:
@@ -103,9 +105,7 @@ def _status(options: Namespace) -> int:
     found = []
     if os.path.exists(ledger_file()):
         with Money() as money:
-            for scope in {lineage(each.scope)[0]: None for each in money.ledger.statuses(under)}:
-                money.apply_default(scope)
-            found = money.ledger.statuses(under)
+            found = money.statuses(under)
     if options.as_json:
         say_json({"scopes": [as_object(each) for each in found]})
     elif found:
@@ -136,7 +136,7 @@ def _answer(options: Namespace, money: Money) -> int:
     if options.action == "wrap-up":
         from brim.spend.wrapping import build_wrap_up_prompt
 
-        prompt = build_wrap_up_prompt(status.spent, status.limit or status.spent, held=status.left or 0)
+        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
     if options.as_json:
         say_json({**as_object(status), **({"prompt": prompt} if prompt else {})})
     else:
@@ -166,6 +166,13 @@ def _reserve(options: Namespace, money: Money) -> int:
         else:
             note(str(refused))
         return 1
+    if found.state == SETTLED:  # who sends it again spends twice
+        message = f"{found.request_id}: was settled already, so it was sent: take another id for another request"
+        if options.as_json:
+            say_json({"admitted": False, "reason": SETTLED, **as_object(found), "message": message})
+        else:
+            note(printable(message))
+        return 1
     if options.as_json:
         say_json({"admitted": True, **as_object(found), **_told(money)})
     else:
@@ -182,7 +189,7 @@ def _end(options: Namespace, money: Money) -> int:
         say_json({**as_object(found), **_told(money)})
         return 0
     say(printable(f"{found.request_id}: {_stands(found)}"))
-    if found.overrun and settles:
+    if found.overrun and settles and not any(getattr(each, "overrun", 0) for each in money.notices):
         note(f"{found.scope}: is closed, because that is more than was reserved: see 'brim spend status'")
     _tell(money)
     return 0
@@ -199,6 +206,7 @@ def _amount(options: Namespace, money: Money) -> int:
         raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
     from brim.spend.prices import estimate_cost
 
+    money.believe_own_prices()
     try:
         return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
     except UnknownPrice as error:

@@ -10,7 +10,7 @@ from brim.cli.usage_reading import price_version, read_all
 from brim.cli.usage_view import Answer, say_answer
 from brim.errors import InputError
 from brim.tracking.readers.scan_files import AGENTS, named_files, own_files
-from brim.tracking.usage.groups import BY, Days, grouped
+from brim.tracking.usage.groups import BY, Days, grouped, unpriced
 from brim.tracking.usage.unattributed import unattributed
 
 TYPE_CHECKING = False
@@ -58,9 +58,14 @@ def run(options: Namespace) -> int:
         raise InputError(f"--since {options.since} is after --until {options.until}: no day is between them")
     config = settings()
     agents = (options.agent,) if options.agent else AGENTS
-    files = named_files(options.paths) if options.paths else own_files(os.environ, agents)
+    problems: list[str] = []
+    if options.paths:
+        files = named_files(options.paths, on_problem=problems.append)
+    else:
+        files = own_files(os.environ, agents, on_problem=problems.append)
     index = None if options.no_index else os.path.join(user_folder(os.environ), FILE)
     reading = read_all(files, index=index, prices=price_version(config["models"]), now=time.time())
+    reading.failed[:0] = problems
     answer = _answer(reading, options)
     if options.as_json:
         say_json(answer.as_dict())
@@ -90,6 +95,7 @@ def _answer(reading: Reading, options: Namespace) -> Answer:
     return Answer(
         options.by,
         grouped(wanted, options.by, day_of),
+        unpriced(wanted),
         [each for each in rest if not filtered or is_wanted(sources[each.session], each.time)],
         reading,
         {"since": options.since, "until": options.until, "agent": options.agent, "project": options.project},

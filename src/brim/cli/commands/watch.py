@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
-    from brim.cli.following import Counts, Tick
+    from brim.cli.following import Tick
+    from brim.cli.tail import Counts
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
@@ -63,14 +64,16 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Watch, and return the exit code."""
-    from brim.cli.following import ignore
     from brim.cli.memory import Memory
+    from brim.cli.tail import ignore
     from brim.cli.watch_view import view_for
     from brim.cli.watching import Watch
 
     config = settings(
         {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
     )
+    if options.path == "":
+        raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
     path = options.path or _newest()
     progress = Progress(_size(path), shown_from=LARGE, doing="reading")
     counts, ticks = _source(options, path, progress)

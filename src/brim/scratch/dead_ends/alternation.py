@@ -8,6 +8,7 @@ from __future__ import annotations
 from brim.scratch.dead_ends.finding import CLIP, DeadEnd, masked_line, places
 from brim.scratch.dead_ends.signatures import settled
 from brim.scratch.dead_ends.step import Rule, Step
+from brim.scratch.quoting import begun
 
 TIMES = 4
 _CLIP = 1_500
@@ -23,7 +24,7 @@ class _Seen:
         self.input = hash(step.input)
         text = step.result.text
         self.text = text if len(text) <= 2 * _CLIP else text[:_CLIP] + text[-_CLIP:]
-        self.what = (step.command or step.what)[:CLIP]
+        self.what = begun(step.command or step.what, CLIP)
         self.at = step.call.at
 
 
@@ -63,7 +64,7 @@ class Alternation(Rule):
         for seen in self._last:
             at = places(at, seen.at)
         both = sorted([one.what, other.what])
-        what = masked_line(f"{masked_line(one.what, 90)} | {masked_line(other.what, 90)}")
+        what = masked_line(f"{masked_line(one.what, 900)} | {masked_line(other.what, 900)}")
         found = step.dead_end("alternating", "suspect", "\0".join(both), what=what, times=TIMES, error="", at=at)
         for seen in (one, other):
             self._open[seen.input] = settled(seen.text), found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from brim._frozen import Frozen
 from brim.scratch.dead_ends.tables import any_of, lines, rows
@@ -18,7 +19,27 @@ _WRAPPED = re.compile(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*",
 _SETTING = re.compile(r"[A-Za-z_]\w*=")
 _KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
-_RUNNERS = ("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "tsx", "ts-node", "Rscript", "julia")
+_RUNNERS = (
+    "python",
+    "python3",
+    "node",
+    "bash",
+    "sh",
+    "ruby",
+    "perl",
+    "php",
+    "tsx",
+    "ts-node",
+    "Rscript",
+    "R",
+    "julia",
+    "elixir",
+    "lua",
+    "octave",
+)
+_TESTS = ("test", "tests", "runtest", "spec", "eunit")
+_BUILDS = ("build", "compile", "check")
+_TEST_CALL = re.compile(r"((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})", re.I)
 _TEST_SCRIPT = re.compile(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", re.I)
 _INSIDE = re.compile(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
 _REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
@@ -167,7 +188,19 @@ def _check(words: list[str]) -> Check | None:
             if last == name[-1] or (len(name) > 1 and last.startswith(name[-1] + ":")):
                 begin = [*name[:-1], last]
                 return Check(kind=kind, name=" ".join(begin), target=_target(words[1:], plain[len(name) :]))
-    return None
+    return _unlisted(words, plain)
+
+
+def _unlisted(words: list[str], plain: list[str]) -> Check | None:
+    """Return the check that a program says itself to be which no list names: ``forge test``, ``-e 'Pkg.test()'``."""
+    if words[0] in _RUNNERS and len(words) > 2:
+        for flag, code in pairwise(words[1:]):
+            if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := _TEST_CALL.search(code)):
+                return Check(kind="test", name=f"{words[0]} {found[1]}", target=found[2].strip(" )"))
+    if len(plain) < 2 or plain[0] in lines("files.txt") or plain[0] in lines("looking.txt"):
+        return None
+    kind = "test" if plain[1] in _TESTS else "build" if plain[1] in _BUILDS else ""
+    return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:])) if kind else None
 
 
 def _target(words: list[str], places: list[str]) -> str:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _MOST = 50
 _MOST_PROBES = 20
 _WIDEST = 300
+_LONGEST_PIECE = 300
+"""Of the text before and after a change, so many characters are told each."""
 _COMMENTS = ("#", "//", "/*", "*", "--")
 _TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", re.I)
 
@@ -53,14 +55,14 @@ class Change(Frozen):
     def said(self) -> str:
         """The change in words, masked: what became what."""
         if self.by:
-            return f"{self.path}: by {masked_line(self.by, 120)}"
+            return f"{self.path}: by {masked_line(self.by, _LONGEST_PIECE)}"
         if self.old is None and self.new is None:
             return self.path if self.whole is None else f"{self.path} written anew"
         return f"{self.path}: {_short(self.old)} -> {_short(self.new)}"
 
 
 def _short(text: str | None) -> str:
-    return masked_line(text or "", 60) or "(nothing)"
+    return masked_line(text or "", _LONGEST_PIECE) or "(nothing)"
 
 
 def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:

@@ -92,8 +92,8 @@ class FailingTests(Rule):
         failure.what = [*failure.what, tries[-1].said][-3:]
         if not grown(len(failure.tries), EDITS):
             return []
-        edits = " | ".join([masked_line(what, 70) for what in failure.what])
-        what = masked_line(f"{masked_line(step.command, 60)} after {len(failure.tries)} edits: {edits}")
+        edits = " | ".join(failure.what)
+        what = masked_line(f"{masked_line(step.command, 300)} after {len(failure.tries)} edits: {edits}")
         return [
             step.dead_end(
                 "failing-test",

@@ -18,11 +18,11 @@ RULES = (
 
 STATUSES = ("suspect", "confirmed", "resolved")
 
-LONGEST = 200
-"""The most characters of ``what`` and of ``error``."""
+LONGEST = 2_000
+"""The most characters of ``what`` and of ``error``. The index shows less, the detail files all of them."""
 
 CLIP = 4_000
-"""How much of a text is masked before it is cut to ``LONGEST``: half of a secret is not recognised."""
+"""How much of a text is looked at."""
 
 
 class DeadEnd(Frozen):
@@ -75,9 +75,11 @@ class DeadEnd(Frozen):
 def masked_line(text: str, most: int = LONGEST) -> str:
     """Return *text* as one masked line of at most *most* characters, without anything that steers or hides."""
     from brim.masking import mask
-    from brim.scratch.quoting import one_line, shortened
+    from brim.scratch.quoting import begun, cleaned, one_line, shortened
 
-    return shortened(one_line(mask(text[:CLIP])), most)
+    # Masked before it is cut, since half of a secret is not recognised, and again as one line.
+    kept = begun(text, CLIP)
+    return shortened(mask(one_line(mask(cleaned(kept if kept == text else f"{kept}…")))), most)
 
 
 def key_of(*parts: str) -> str:

@@ -10,6 +10,20 @@ if TYPE_CHECKING:
 
 _WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
+_MOVES = (
+    "bisect",
+    "checkout",
+    "switch",
+    "restore",
+    "reset",
+    "stash",
+    "pull",
+    "merge",
+    "rebase",
+    "revert",
+    "apply",
+    "am",
+)
 _BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 
 
@@ -40,6 +54,16 @@ def git_steps(command: list[Part]) -> list[GitStep]:
             if step is not None:
                 found.append(step)
     return found
+
+
+def moves_tree(command: list[Part]) -> bool:
+    """Whether *command* puts other versions of files in place: what runs after it is another try."""
+    for part in command:
+        if part.words[0].rsplit("/", 1)[-1] in ("git", "git.exe"):
+            verb = _after_options(list(part.words[1:]))[:1]
+            if verb and verb[0] in _MOVES:
+                return True
+    return False
 
 
 def _after_options(words: list[str]) -> list[str]:

@@ -1,12 +1,15 @@
 """Suspect: the same call with the same failure three times.
 
 Where failing is part of waiting it takes more: a passing error (the network, a lock) six times, a command that looks
-whether something is ready ten times. A check after an edit is another try: ``failing_tests`` looks at those.
+whether something is ready ten times, and so does a look at a file between such commands. A check after an edit, or
+after git put another version in place, is another try: ``failing_tests`` looks at those.
 """
 
 from __future__ import annotations
 
+from brim.scratch.dead_ends.commands import looks
 from brim.scratch.dead_ends.finding import DeadEnd, places
+from brim.scratch.dead_ends.git import moves_tree
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 TIMES = 3
@@ -18,7 +21,7 @@ _MOST = 256
 class _Tries:
     """How often one call failed in the same way."""
 
-    __slots__ = ("at", "edits", "error", "reported", "signature", "times")
+    __slots__ = ("at", "edits", "error", "reported", "signature", "times", "waited", "waits")
 
     def __init__(self, signature: str, edits: int) -> None:
         self.signature, self.edits = signature, edits
@@ -26,6 +29,8 @@ class _Tries:
         self.at: tuple[int, ...] = ()
         self.error = ""
         self.reported = False
+        self.waits = 0
+        self.waited = False
 
 
 class SameCall(Rule):
@@ -34,10 +39,12 @@ class SameCall(Rule):
     def __init__(self) -> None:
         self._tries: dict[int, _Tries] = {}
         self._edits = 0
+        self._waits = 0
 
     def step(self, step: Step) -> list[DeadEnd]:
         """Count *step*; the same call going well resolves what was suspected of it."""
-        self._edits += bool(step.changes)
+        self._edits += bool(step.changes) or moves_tree(step.parts)
+        self._waits += step.polls
         if not step.is_try or step.outcome.not_found or step.outcome.kind not in ("ok", "failed"):
             return []
         key = hash(step.input)
@@ -53,8 +60,10 @@ class SameCall(Rule):
             del self._tries[next(iter(self._tries))]
         tries.times += 1
         tries.edits = self._edits
+        tries.waited = tries.waited or (tries.times > 1 and tries.waits != self._waits and looks(step.parts))
+        tries.waits = self._waits
         tries.at = places(tries.at, step.call.at)
-        if not grown(tries.times, _threshold(step)):
+        if not grown(tries.times, TIMES_POLL if tries.waited else _threshold(step)):
             return []
         tries.reported = True
         tries.error = step.error

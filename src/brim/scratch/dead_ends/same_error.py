@@ -9,6 +9,7 @@ from __future__ import annotations
 from brim.scratch.dead_ends.commands import looks, unfiltered
 from brim.scratch.dead_ends.finding import CLIP, DeadEnd, masked_line, places
 from brim.scratch.dead_ends.step import Rule, Step, grown
+from brim.scratch.quoting import begun
 
 INPUTS = 4
 _MOST = 64
@@ -60,7 +61,7 @@ class SameError(Rule):
             return []
         group.inputs[given] = None
         group.at = places(group.at, step.call.at)
-        group.what = [*group.what, (step.command or step.what)[:CLIP]][-INPUTS:]
+        group.what = [*group.what, begun(step.command or step.what, CLIP)][-INPUTS:]
         self._of_input[given] = key
         if not grown(len(group.inputs), INPUTS):
             return []
@@ -85,7 +86,7 @@ class SameError(Rule):
         return [self._found(step, key, group, "resolved")]
 
     def _found(self, step: Step, key: str, group: _Group, status: str) -> DeadEnd:
-        several = " | ".join([masked_line(what, 45) for what in group.what])
+        several = " | ".join([masked_line(what, 450) for what in group.what])
         return step.dead_end(
             "same-error",
             status,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from brim.scratch.dead_ends.tables import any_of, rows
+from brim.scratch.quoting import begun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,11 @@ _volatile: list[tuple[Pattern[str], str]] = []
 
 def clipped(text: str) -> str:
     """Return the beginning and the end of *text*, which is where a command says what went wrong."""
-    return text if len(text) <= 2 * _END else text[:_END] + "\n" + text[-_END:]
+    if len(text) <= 2 * _END:
+        return text
+    return (
+        begun(text, _END) + "\n" + text[-_END:].partition("\n")[2]
+    )  # no half lines: a secret is not known by its half
 
 
 def settled(text: str) -> str:
@@ -41,13 +46,10 @@ def settled(text: str) -> str:
     return text
 
 
-def error_lines(text: str, widest: int = _WIDEST) -> list[str]:
-    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything.
-
-    Each is cut to *widest* characters; whoever masks a line must ask for more than is shown of it.
-    """
+def error_lines(text: str) -> list[str]:
+    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything."""
     says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
-    told = [line.strip()[:widest] for line in clipped(text).splitlines() if line.strip()]
+    told = [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]
     told = [line for line in told if not retells.match(line)]
     found = [line for line in told if says.search(line)]
     return found[: _MOST_LINES // 2] + found[_MOST_LINES // 2 :][-_MOST_LINES // 2 :] if found else told[-3:]

@@ -8,8 +8,10 @@ from brim.scratch.dead_ends.classify import Outcome, outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
 from brim.scratch.dead_ends.finding import CLIP, DeadEnd, key_of, masked_line
-from brim.scratch.dead_ends.signatures import error_lines, signature
+from brim.scratch.dead_ends.signatures import clipped, signature
 from brim.scratch.dead_ends.tables import lines
+from brim.scratch.quoting import begun
+from brim.scratch.telling import telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,8 +119,7 @@ class Step:
     @property
     def raw_error(self) -> str:
         """The line that says what went wrong, as it is: mask it before anybody sees it. Empty if it did not fail."""
-        found = error_lines(self.result.text, CLIP) if self.failed else []
-        return found[0] if found else self.result.text[:CLIP] if self.failed else ""
+        return begun(telling_line(clipped(self.result.text).splitlines()), CLIP) if self.failed else ""
 
     @property
     def error(self) -> str:

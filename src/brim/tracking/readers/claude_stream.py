@@ -12,6 +12,7 @@ from brim.tracking.readers.claude_words import words
 from brim.tracking.readers.fields import count, flag, items, mapping, text, tokens
 from brim.tracking.readers.requests import Ids, Requests
 from brim.tracking.readers.times import seconds
+from brim.tracking.windows import is_short_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -156,13 +157,13 @@ class ClaudeStreamReader:
             if now and self._state.get(name) != now:
                 self._state[name] = now
                 found.append(StateSeen(name=name, value=now, **where))
-        return found + (self._model_change(text(line, "model"), where) if subtype == "init" else [])
+        return found + (self._model_change(text(line, "model"), where, chosen=True) if subtype == "init" else [])
 
-    def _model_change(self, model: str, where: Mapping[str, Any]) -> list[Event]:
-        """Return the new model; ``claude-x[1m]`` at the start is the ``claude-x`` of the answers."""
+    def _model_change(self, model: str, where: Mapping[str, Any], *, chosen: bool = False) -> list[Event]:
+        """Return the new model; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
         agent = where["agent"]
         before = self._models.get(agent, "")
-        if not model or model == before or model == before.partition("[")[0]:
+        if not model or model == before or (not chosen and is_short_for(model, before)):
             return []
         if len(self._models) > _OPEN_MOST:
             self._models.clear()

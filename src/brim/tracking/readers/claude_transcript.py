@@ -12,6 +12,7 @@ from brim.tracking.readers.claude_words import tagged, typed_text, words
 from brim.tracking.readers.fields import flag, mapping, micro_dollars, text, text_of, tokens
 from brim.tracking.readers.requests import Ids, Requests
 from brim.tracking.readers.times import seconds
+from brim.tracking.windows import is_short_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,9 +116,11 @@ class ClaudeTranscriptReader:
         self._lines.add(id)
         return True
 
-    def _model_change(self, model: str, where: Mapping[str, Any]) -> list[Event]:
+    def _model_change(self, model: str, where: Mapping[str, Any], *, chosen: bool = False) -> list[Event]:
+        """Return the new model; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
         agent = where["agent"]
-        if not model or self._models.get(agent) == model:
+        before = self._models.get(agent, "")
+        if not model or model == before or (not chosen and is_short_for(model, before)):
             return []
         if len(self._models) > 10_000:
             self._models.clear()
@@ -151,7 +154,7 @@ class ClaudeTranscriptReader:
     def _attachment(self, attachment: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
         kind = attachment.get("type")
         if kind == "model":
-            return self._model_change(text(attachment, "identity", "modelId"), where)
+            return self._model_change(text(attachment, "identity", "modelId"), where, chosen=True)
         if kind != "queued_command" or where["agent"]:
             return []
         said = text_of(attachment.get("prompt"))

@@ -76,10 +76,10 @@ def tokens(usage: object) -> Tokens | None:
         return None
     try:
         read = read_usage(usage)
-    except InputError:
+    except (InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
         try:
             read = read_usage(_sound(usage))
-        except InputError:
+        except (InputError, RecursionError):
             return None
     return read if read.prompt or read.output else None
 

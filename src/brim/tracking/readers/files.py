@@ -13,6 +13,7 @@ from brim.tracking.readers.feed import LONGEST_LINE, Feed, parsed_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from brim.tracking.events import Event
 
@@ -105,7 +106,7 @@ def _events(
 ) -> Iterator[Event]:
     reader.agent = subagent_of(path)
     with file:
-        values = _json_values(file) if start == 0 else None
+        values = json_values(file) if start == 0 else None
         if values is None:
             yield from _lines(path, file, Feed(reader=reader, start=start))
         else:
@@ -131,18 +132,26 @@ def _lines(path: str, file: FileIO, feed: Feed) -> Iterator[Event]:
     yield from feed.finish()
 
 
-def _json_values(file: FileIO) -> list[dict[str, object]] | None:
+def json_values(file: FileIO) -> list[dict[str, Any]] | None:
     """Return the objects of a file that is one JSON value and not one per line, None if it is no such file.
 
     Such a file begins with a list, or with a short line that is the beginning of an object.
     """
     first = _first_line(file)
     value = parsed_line(first) if first.startswith((b"{", b"[")) else {}
+    found = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
     if value is None and len(first) <= _LONGEST_OPENING and os.fstat(file.fileno()).st_size <= LONGEST_LINE:
         file.seek(0)
-        value = parsed_line(_bare(file.read(LONGEST_LINE)))
-        value = [value] if isinstance(value, dict) else value
+        found = objects_in(file.read(LONGEST_LINE))
     file.seek(0)
+    return found
+
+
+def objects_in(data: bytes) -> list[dict[str, Any]] | None:
+    """Return the object that *data* is, or those of the list that it is; None if it is neither."""
+    value = parsed_line(_bare(data))
+    if isinstance(value, dict):
+        return [value]
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
 
 

@@ -187,12 +187,20 @@ def _by_reader(path: str, format: str) -> FileUsage:
 
 
 def _format(file: FileIO) -> str:
-    """Return the format that the first lines have; empty if none of them has one."""
-    first = file.read(_LOOKED_AT)
-    lines = first.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-    for line in lines[:-1] if len(first) == _LOOKED_AT else lines:
-        parsed = parsed_line(line)
-        format = format_of(parsed) if isinstance(parsed, dict) else None
-        if format:
-            return format
+    """Return the format that the first lines have; empty if none of them has one. The first may be a very long one."""
+    seen, held = 0, [file.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)]
+    while seen < _LOOKED_AT and sum(map(len, held)) <= LONGEST_LINE:
+        block = file.read(_LOOKED_AT)
+        held.append(block)
+        if block and b"\n" not in block:
+            continue
+        *lines, rest = b"".join(held).split(b"\n")
+        for line in lines if block else [*lines, rest]:
+            parsed = parsed_line(line)
+            format = format_of(parsed) if isinstance(parsed, dict) else None
+            if format:
+                return format
+        if not block:
+            break
+        seen, held = seen + sum(map(len, lines)) + len(lines), [rest]
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 from brim.errors import InputError
@@ -10,10 +11,13 @@ from brim.tracking.readers.scan import TRANSCRIPT, Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 AGENTS = ("claude", "codex", "gemini")
 """The agents whose own folders are known."""
+
+_SLUG = re.compile(r"-|[A-Za-z]--")
+"""How the name begins that Claude Code makes of a folder: each one begins with a slash, or with a drive."""
 
 
 class UsageFile:
@@ -46,22 +50,27 @@ def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
     ]
 
 
-def own_files(environ: Mapping[str, str], agents: Iterable[str] = AGENTS) -> list[UsageFile]:
-    """Return the files in the folders of *agents*, in the order of their paths."""
+def own_files(
+    environ: Mapping[str, str], agents: Iterable[str] = AGENTS, *, on_problem: Callable[[str], object] = str
+) -> list[UsageFile]:
+    """Return the files in the folders of *agents*, in the order of their paths.
+
+    *on_problem* is told, in a sentence, of each folder that cannot be looked into.
+    """
     found: list[UsageFile] = []
     for agent, root in default_folders(environ):
         if agent in agents:
-            for path, about in _files(os.path.abspath(root)):
+            for path, about in _files(os.path.abspath(root), on_problem):
                 format, slug = _of_agent(agent, os.path.relpath(path, os.path.abspath(root)).split(os.sep))
                 if format:
                     found.append(UsageFile(path, about, format, slug))
     return _once(found)
 
 
-def named_files(paths: Iterable[str]) -> list[UsageFile]:
+def named_files(paths: Iterable[str], *, on_problem: Callable[[str], object] = str) -> list[UsageFile]:
     """Return the files that *paths* name: a session's with those of its sub-agents, or every session in a folder.
 
-    A path that is not there is an error.
+    A path that is not there is an error. *on_problem* is told of each folder that cannot be looked into.
     """
     found: list[UsageFile] = []
     for named in paths:
@@ -79,14 +88,14 @@ def named_files(paths: Iterable[str]) -> list[UsageFile]:
         else:
             projects = os.path.join(path, "projects")
             root = projects if os.path.isdir(projects) else path
-        found += [UsageFile(each, of_it, "", _slug(each)) for each, of_it in _files(root)]
+        found += [UsageFile(each, of_it, "", _slug(each)) for each, of_it in _files(root, on_problem)]
     return _once(found)
 
 
 def _of_agent(agent: str, parts: list[str]) -> tuple[str, str]:
     """Return format and slug of a file in an agent's folder; no format if it is no session."""
     if agent == "claude":
-        return TRANSCRIPT, parts[0] if len(parts) > 1 else ""
+        return TRANSCRIPT, parts[0] if len(parts) > 1 and _SLUG.match(parts[0]) else ""
     if agent == "codex":
         return ("codex-rollout" if parts[-1].startswith("rollout-") else ""), ""
     is_chat = len(parts) >= 3 and parts[1] == "chats"
@@ -94,17 +103,17 @@ def _of_agent(agent: str, parts: list[str]) -> tuple[str, str]:
 
 
 def _slug(path: str) -> str:
-    """Return the name of the project's folder in *path*: the one after ``projects``, or before ``chats``."""
+    """Return the name of the project's folder in *path*, if it lies as the agents keep it: the last folder after a
+    ``projects`` that can be one of Claude Code's, or the one before the ``chats`` of a session of Gemini CLI."""
     parts = path.split(os.sep)
-    if "projects" in parts[:-2]:
-        return parts[parts.index("projects") + 1]
-    if "chats" in parts[1:-1]:
-        return parts[parts.index("chats") - 1]
-    return ""
+    for at in range(len(parts) - 2, 0, -1):
+        if parts[at - 1] == "projects" and _SLUG.match(parts[at]):
+            return parts[at]
+    return parts[-3] if parts[-2] == "chats" and parts[-1].startswith("session-") else ""
 
 
-def _files(root: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the ``.jsonl`` files under *root*, links followed; what cannot be looked at is left out."""
+def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the ``.jsonl`` files under *root*, if it is there; links are followed last, for a folder is found once."""
     waiting, seen = [root], set()
     while waiting:
         folder = waiting.pop()
@@ -114,12 +123,15 @@ def _files(root: str) -> Iterator[tuple[str, os.stat_result]]:
                 continue
             seen.add((about.st_dev, about.st_ino))
             entries = list(os.scandir(folder))
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            on_problem(f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted")
             continue
         for entry in entries:
             try:
                 if entry.is_dir():
-                    waiting.append(entry.path)
+                    waiting.insert(0 if entry.is_symlink() else len(waiting), entry.path)
                 elif entry.name.endswith(".jsonl") and entry.is_file():
                     yield entry.path, entry.stat()
             except OSError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from brim.tracking.readers.claude_blocks import SYNTHETIC, run_total
 from brim.tracking.readers.fields import tokens
 from brim.tracking.readers.times import seconds
-from brim.tracking.usage.request import Request, total_from
+from brim.tracking.usage.request import Request, place_of, total_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class ClaudeLines:
         if used is None:
             return None
         id, request = _text(message.get("id")), _text(line.get("requestId"))
-        key = f"{id}:{request}" if id and request else id or request or f"{self._path}@{at}"
+        key = f"{id}:{request}" if id and request else id or request or place_of(self._path, at)
         in_main = line.get("isSidechain") is not True
         time = seconds(line.get("timestamp"))
         self._see_folder(line.get("cwd"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from brim.tracking.usage.request import Request, Total
 
@@ -80,7 +80,22 @@ class Gathered:
 
     def requests(self) -> list[tuple[Request, Source]]:
         """Return every request once, without the replays of the main thread in sub-agents' files."""
+        found = self._requests
+        repeated = _named_twice(found)
+        if repeated:
+            found = {key: each for key, each in found.items() if key not in repeated}
         if not self._side:
-            return list(self._requests.values())
-        main = {request.message for request, _ in self._requests.values() if request.main}
-        return [each for each in self._requests.values() if each[0].main or each[0].message not in main]
+            return list(found.values())
+        main = {request.message for request, _ in found.values() if request.main}
+        return [each for each in found.values() if each[0].main or each[0].message not in main]
+
+
+def _named_twice(requests: Mapping[str, tuple[Request, Source]]) -> set[str]:
+    """Return the keys that do not count because one file names the request by its message alone, and another in full."""
+    short = {key for key in requests if ":" not in key}
+    dropped = set()
+    for key in requests if short else ():
+        name = requests[key][0].message
+        if name in short and name != key:
+            dropped.add(key if requests[name][0].outranks(requests[key][0]) else name)
+    return dropped

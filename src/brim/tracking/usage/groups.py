@@ -88,6 +88,15 @@ def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callabl
     return sorted(sums.values(), key=lambda sum_: (-sum_.cost, -sum_.tokens, sum_.name))
 
 
+def unpriced(requests: Iterable[tuple[Request, Source]]) -> dict[str, int]:
+    """Return how many of *requests* have no price, by model, the most first."""
+    found: dict[str, int] = {}
+    for request, _ in requests:
+        if request.cost is None:
+            found[request.model] = found.get(request.model, 0) + 1
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
 class Days:
     """Says which day a time falls on, as ``2026-11-15``: here, or in *utc*. A request without a time has no day."""
 

@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from brim.tracking.events import RunTotal, Usage
 
 
+PLACE = "@"
+"""What the key of a request begins with that has no name but its place in a file."""
+
+
 class Request:
     """What one request took. A slotted class and no ``Frozen``: a tree of transcripts has hundreds of thousands.
 
@@ -58,7 +62,7 @@ class Request:
     @property
     def message(self) -> str:
         """The id of the message that the request answered with: the part of the key before the request's own id."""
-        return self.key.partition(":")[0]
+        return self.key if self.key.startswith(PLACE) else self.key.partition(":")[0]
 
     @property
     def prompt(self) -> int:
@@ -108,11 +112,16 @@ class Total:
         return self.session, self.cost, self.tokens
 
 
+def place_of(path: str, at: int) -> str:
+    """Return the key of the request at byte *at* of the file *path*."""
+    return f"{PLACE}{at}:{path}"
+
+
 def request_from(event: Usage, path: str) -> Request:
     """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
     tokens = event.tokens
     return Request(
-        event.request or f"{path}@{event.at}",
+        event.request or place_of(path, event.at),
         not event.agent,
         event.final,
         event.model,
