@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from brim.cli import main
 from tests.cli.conftest import Brim, Ran
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
@@ -290,6 +293,33 @@ def test_an_interrupt_while_reading_ends_with_130(brim: Brim) -> None:
     assert (process.returncode, out) == (130, b"")
     assert b"interrupted" in err
     assert b"Traceback" not in err
+
+
+def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parsing = argparse.ArgumentParser.parse_known_intermixed_args.__code__
+    lines = {line for _, _, line in parsing.co_lines() if line is not None and line > parsing.co_firstlineno}
+    monkeypatch.setattr(sys, "argv", ["brim", "models", "gpt-4o", "--json"])
+    before = sys.gettrace()
+    for wanted in lines:
+
+        def trace(frame: Any, event: str, _: object, wanted: int = wanted) -> Any:
+            if frame.f_code is not parsing:
+                return None if event == "call" else trace
+            if event == "line" and frame.f_lineno == wanted:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            with pytest.raises(SystemExit) as left:
+                main()
+        finally:
+            sys.settrace(before)
+        assert left.value.code in (0, 130), wanted
+        assert left.value.code == 0 or "interrupted" in capsys.readouterr().err
 
 
 # Wrong usage

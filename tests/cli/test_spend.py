@@ -101,6 +101,17 @@ def test_the_four_answers(brim: Brim) -> None:
     assert brim("spend", "limit", "shop", "2", "--json").json["state"] == "open"
 
 
+def test_the_same_limit_again_keeps_what_was_answered_unless_it_is_said_anew(brim: Brim) -> None:
+    for limit in ("1", "none"):
+        brim("spend", "limit", "shop", limit)
+        brim("spend", "stop", "shop")
+        again = brim("spend", "limit", "shop", limit, "--json")
+        assert again.json["state"] == "stopped"
+        assert "--anew" in again.err
+        anew = brim("spend", "limit", "shop", limit, "--anew", "--json")
+        assert (anew.json["state"], anew.err) == ("open", "")
+
+
 def test_a_warning_is_told(brim: Brim) -> None:
     brim("spend", "limit", "shop", "1")
     brim("spend", "reserve", "shop", "0.9", "--request-id", "r1")
@@ -215,6 +226,7 @@ def test_the_ledger_is_the_users_own_file(brim: Brim) -> None:
         "status a b",
         "status a//b",
         "status --lease 3",
+        "reserve shop 1 --anew",
         "nonsense",
     ],
 )

@@ -133,6 +133,28 @@ def test_an_unknown_price_is_said_and_never_nothing(brim: Brim) -> None:
     assert "> $0.000105" in ran.lines[-1]
 
 
+def test_only_models_that_were_asked_for_are_unpriced(brim: Brim) -> None:
+    session(brim, answer(model="nobody-knows-me"), answer("msg_2", time="2026-01-09T10:00:00Z"))
+    assert asked(brim, "--since", "2026-01-08")["unpriced"] == {}
+    assert brim("usage", "--since", "2026-01-08").err == ""
+
+
+def test_a_rest_without_a_price_is_never_hidden_in_one_with_a_price(brim: Brim) -> None:
+    session(brim, answer(), cost_state(0.6, inputTokens=10))
+    turn = {"type": "turn.completed", "usage": {"input_tokens": 500, "cached_input_tokens": 0, "output_tokens": 9}}
+    exec_stream = write(brim.cwd / "exec.jsonl", {"type": "thread.started", "thread_id": "t-1"}, turn)
+    paths = (str(brim.home / ".claude"), str(exec_stream))
+    assert asked(brim, *paths)["unattributed"]["unpriced_sessions"] == 1
+    assert "> $0.60" in brim("usage", *paths).out
+
+
+def test_of_very_many_days_the_last_are_shown(brim: Brim) -> None:
+    session(brim, *[answer(f"m{i}", time=f"2026-{1 + i // 28:02}-{1 + i % 28:02}T12:00:00Z") for i in range(150)])
+    lines = brim("usage", "--utc").lines
+    assert [lines[at].split()[0] for at in (1, 100, 101)] == ["2026-02-23", "2026-06-10", "total"]
+    assert "50 earlier days" in lines[-1]
+
+
 def test_a_price_in_the_configuration_counts_at_once(brim: Brim) -> None:
     session(brim, answer(model="house-model"))
     assert asked(brim)["total"]["cost"] is None
@@ -176,6 +198,30 @@ def test_paths_are_read_whatever_wrote_them(brim: Brim) -> None:
     write(brim.cwd / "saved" / "transcript.jsonl", answer())
     assert asked(brim, "saved")["total"]["requests"] == 3
     assert asked(brim, "saved/stream.jsonl", "saved/transcript.jsonl")["total"]["input_tokens"] == 13
+
+
+def test_a_stream_that_names_no_requests_is_no_second_session(brim: Brim) -> None:
+    message = {"id": "msg_1", "model": "claude-opus-4-5", "content": [], "usage": usage(10, 1)}
+    stream = {"type": "assistant", "message": message, "parent_tool_use_id": None, "session_id": "s-1"}
+    write(brim.cwd / "saved" / "stream.jsonl", stream)
+    write(brim.cwd / "saved" / "transcript.jsonl", answer())
+    assert counts(asked(brim, "saved")["total"]) == (1, 10, 5, 0, 0)
+
+
+def test_files_that_lie_anywhere_keep_their_projects(brim: Brim) -> None:
+    folder = brim.cwd / "projects" / "logs"
+    write(folder / "a.jsonl", answer("a", cwd="/home/user/a"))
+    write(folder / "b.jsonl", answer("b", cwd="/home/user/b"))
+    found = asked(brim, str(folder), "--by", "project")
+    assert [row["project"] for row in found["rows"]] == ["/home/user/a", "/home/user/b"]
+
+
+def test_where_the_agents_folder_lies_changes_no_project(brim: Brim) -> None:
+    folder = brim.cwd / "projects" / "x"
+    write(folder / "projects" / SLUG / "s.jsonl", answer(cwd="/home/user/shop/src"), answer("m", cwd="/home/user/shop"))
+    own = asked(brim, "--by", "project", env={"CLAUDE_CONFIG_DIR": str(folder)})
+    assert own["rows"] == asked(brim, "--by", "project", str(folder), "--no-index")["rows"]
+    assert own["rows"][0]["project"] == "/home/user/shop"
 
 
 def test_the_table_reads_well(brim: Brim) -> None:

@@ -10,7 +10,6 @@ from brim.errors import InputError
 from brim.spend import in_dollars, micro_dollars
 from brim.spend.money import MOST, checked_amount
 
-
 COMMAS = ("0,25", "1,5", "1,0000", ",5", "1,", "1.000,5", "10,00", "1000,000", "1.5,000")
 """A comma that stands for the point somewhere, or where none belongs."""
 

@@ -81,12 +81,18 @@ def test_another_version_is_emptied(index: Path, session: Path) -> None:
     assert known(index, session) == {str(session): 12}
 
 
-@pytest.mark.parametrize("damage", ["head", "middle", "json", "columns"])
+@pytest.mark.parametrize("damage", ["head", "middle", "json", "columns", "shape", "digit"])
 def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, damage: str) -> None:
     save_index(str(index), [row(str(session), found=["x" * 200] * 50)])
     if damage == "json":
         with sqlite3.connect(index) as database:
             database.execute("UPDATE files SET found = '{'")
+    elif damage == "shape":
+        with sqlite3.connect(index) as database:
+            database.execute("UPDATE files SET found = '[]'")
+    elif damage == "digit":
+        with sqlite3.connect(index) as database:
+            database.execute("UPDATE files SET size = size + 1")
     elif damage == "columns":
         with sqlite3.connect(index) as database:
             database.execute("ALTER TABLE files DROP COLUMN found")

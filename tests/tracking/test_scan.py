@@ -185,6 +185,20 @@ def test_the_format_is_found_out(tmp_path: Path) -> None:
     assert (request.key, request.final) == ("msg_1:req_1", False)
 
 
+def test_the_format_is_found_out_behind_a_very_long_line(tmp_path: Path) -> None:
+    for name, lines in {
+        "long": [result("x" * 700_000), answer()],
+        "unknown": [{"hello": "world"}, {"hello": "x" * 700_000}, answer()],
+        "no end": [compact(answer(text="x" * 700_000))],
+    }.items():
+        path = write(tmp_path / f"{name}.jsonl", *lines)
+        if name == "no end":
+            path.write_bytes(path.read_bytes().rstrip(b"\n"))
+        found = scan(str(path))
+        assert (found.format, len(found.usage.requests)) == ("claude-transcript", 1), name
+    assert scan(str(write(tmp_path / "none.jsonl", {"hello": "x" * 700_000}))).format == ""
+
+
 def test_the_project_is_the_folder_that_its_name_is_made_of(tmp_path: Path) -> None:
     lines = [answer(cwd="/home/user/shop/src"), answer("msg_2", cwd="/home/user/shop")]
     path = write(tmp_path / "a.jsonl", *lines)

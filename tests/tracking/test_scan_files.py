@@ -61,6 +61,46 @@ def test_a_named_session_comes_with_its_sub_agents(tmp_path: Path) -> None:
     assert {file.slug for file in found} == {"-home-user-shop"}
 
 
+@pytest.mark.parametrize(
+    ("path", "slug"),
+    [
+        ("home/projects/shop/.claude/projects/-home-user-shop/s.jsonl", "-home-user-shop"),
+        ("home/projects/shop/.claude/projects/-home-user-shop/s/subagents/agent-a.jsonl", "-home-user-shop"),
+        ("home/projects/logs/stream.jsonl", ""),
+        ("home/chats/logs/s.jsonl", ""),
+        ("home/chats/.gemini/tmp/shop/chats/session-1.jsonl", "shop"),
+    ],
+)
+def test_a_project_is_named_by_its_folder_only_where_an_agent_keeps_it(tmp_path: Path, path: str, slug: str) -> None:
+    (found,) = named_files([str(write(tmp_path / path, answer()))])
+    assert found.slug == slug
+
+
+def test_a_folder_that_a_link_leads_to_has_its_own_name(tmp_path: Path) -> None:
+    for name in ("a", "b", "m", "y", "z"):
+        (tmp_path / name).symlink_to(tmp_path / "real")
+    write(tmp_path / "real" / "s.jsonl", answer())
+    assert names(tmp_path, [*named_files([str(tmp_path)])]) == ["real/s.jsonl"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
+    write(tmp_path / "s.jsonl", answer())
+    here = os.open(tmp_path, os.O_RDONLY)
+    try:
+        for _ in range(20):  # deeper than a path can name: root, too, is refused
+            os.mkdir("d" * 250, dir_fd=here)
+            here, above = os.open("d" * 250, os.O_RDONLY, dir_fd=here), here
+            os.close(above)
+    finally:
+        os.close(here)
+    told: list[str] = []
+    assert len(named_files([str(tmp_path)], on_problem=told.append)) == 1
+    assert len(told) == 1
+    assert "cannot be looked into" in told[0]
+    assert own_files({"HOME": str(tmp_path / "missing")}, on_problem=told.append) == []
+    assert len(told) == 1
+
+
 def test_a_file_is_found_once_whatever_leads_to_it(tmp_path: Path) -> None:
     home(tmp_path)
     folder = tmp_path / ".claude"

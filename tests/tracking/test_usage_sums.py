@@ -15,7 +15,7 @@ from brim.tracking.usage.claude import slug_of
 from brim.tracking.usage.gathered import FileUsage, Gathered, Source
 from brim.tracking.usage.groups import BY, Days, grouped
 from brim.tracking.usage.prices import Prices
-from brim.tracking.usage.request import Request, Total
+from brim.tracking.usage.request import Request, Total, place_of
 from brim.tracking.usage.unattributed import unattributed
 
 COUNTS = st.integers(0, 400_000)
@@ -89,6 +89,27 @@ def test_a_sub_agents_replay_of_the_main_thread_is_dropped() -> None:
     gathered.add(FileUsage([request("m:r2", 90, main=False), request("n:r3", main=False)]), Source("claude", "p"))
     gathered.add(FileUsage([request("m:r1", 5)]), Source("claude", "p"))
     assert [each[0] for each in sums(gathered)] == ["m:r1", "n:r3"]
+
+
+def test_a_request_that_one_file_names_by_its_message_alone_counts_once() -> None:
+    for short, full, kept in (
+        (request("m", 1, final=False), request("m:r", 5), "m:r"),
+        (request("m", 5), request("m:r", 1, final=False), "m"),
+        (request("m", 5), request("m:r", 5), "m:r"),
+        (request("m", 5, main=False), request("m:r", 5), "m:r"),
+    ):
+        for files in ([short, full], [full, short]):
+            gathered = Gathered()
+            for each in [*files, request("n", 3), request("o:r", 3)]:
+                gathered.add(FileUsage([each]), Source("claude", "p"))
+            assert [each[0] for each in sums(gathered)] == [kept, "n", "o:r"]
+
+
+def test_requests_without_a_name_are_known_by_their_place() -> None:
+    gathered = Gathered()
+    for path, main in (("C:/a.jsonl", True), ("C:/b.jsonl", False)):
+        gathered.add(FileUsage([request(place_of(path, 0), main=main)]), Source("claude", "p"))
+    assert len(gathered.requests()) == 2
 
 
 def test_the_report_with_more_output_counts_and_a_final_one_before_that() -> None:

@@ -100,7 +100,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         note(f"standard output: {error.strerror or error}")
         code = 2
-    except AttributeError as error:  # argparse, interrupted half-way, puts back what it has not yet taken away
+    except (AttributeError, UnboundLocalError) as error:  # argparse, interrupted, puts back what it did not take yet
         if not isinstance(error.__context__, KeyboardInterrupt):
             raise
         note("interrupted")

@@ -80,15 +80,16 @@ def follow(
 
 
 def _follow(session: Session, *, interval: float, idle: float | None, once: bool) -> Iterator[Tick]:
-    settled, last = False, time.monotonic()
+    settled, last, size = False, time.monotonic(), 0
     while True:
         if session.renew():
             settled = False
             yield Tick([], settled=False, again=True)
         for tail in session.tails():
             for events in tail.lines():
-                last = time.monotonic()
                 yield Tick(events, settled=settled)
+        if (now := sum(tail.size for tail in session.tails())) != size:
+            size, last = now, time.monotonic()
         if once:
             for tail in session.tails():
                 yield Tick(tail.rest(), settled=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from brim._atomic import replace_file, write_new
 from brim.errors import InputError
 
 
@@ -16,15 +17,9 @@ def save(path: str, text: str) -> None:
     """
     real = os.path.realpath(path)
     check_regular(path)
-    # A random name: what a killed process left behind, in a container with the same id, must not be in the way.
     beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
     try:
-        _write(beside, text, like=real)
-        try:
-            os.replace(beside, real)
-        except OSError:
-            os.unlink(beside)
-            raise
+        replace_file(real, _bytes(text), beside=beside, prepare=lambda new: _make_like(new, real))
         _settle(os.path.dirname(real))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
@@ -48,7 +43,7 @@ def keep(path: str, text: str) -> str:
     while True:
         name = f"{real}.bak{f'.{number}' if number else ''}"
         try:
-            _write(name, text, like=real)
+            write_new(name, _bytes(text), prepare=lambda new: _make_like(new, real))
         except FileExistsError:
             number += 1
         except OSError as error:
@@ -58,22 +53,9 @@ def keep(path: str, text: str) -> str:
             return name
 
 
-def _write(path: str, text: str, *, like: str) -> None:
-    """Write a new file with *text* to the disk, with the permissions of the file *like*; all of it or none.
-
-    Half of a surrogate pair has no bytes in UTF-8: it is written as JSON writes it.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
-            file.flush()
-            os.fsync(file.fileno())
-        _make_like(path, like)
-    except BaseException:
-        os.unlink(path)
-        raise
+def _bytes(text: str) -> bytes:
+    """Return *text* in UTF-8. Half of a surrogate pair has no bytes there: it is written as JSON writes it."""
+    return text.encode("utf-8", "backslashreplace")
 
 
 def _make_like(path: str, like: str) -> None:

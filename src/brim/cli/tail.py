@@ -91,6 +91,8 @@ class Tail:
         self._counts = counts
         self._feed = counts.feed()
         self._file: FileIO | None = None
+        self.size = 0
+        """Bytes that were read, those of a half line included."""
         self._stamp: tuple[int, int] | None = None
         """When the file was written and how long it was, if it is one value: written anew, it is read anew."""
         self._is_half = False
@@ -106,6 +108,7 @@ class Tail:
             yield from self._value(self._file)
         while data := self._file.read(BLOCK):
             self._counts.taken(len(data))
+            self.size += len(data)
             for line in lines_of(data):
                 self._counts.reader.agent = self._agent
                 if events := self._feed.feed(line):
@@ -143,7 +146,8 @@ class Tail:
             file.seek(0)
             return
         self._stamp = about.st_mtime_ns, about.st_size
-        self._counts.taken(file.seek(0, os.SEEK_END))
+        self.size = file.seek(0, os.SEEK_END)
+        self._counts.taken(self.size)
         self._counts.reader.agent = self._agent
         yield self._own(self._counts.take(values or [], self._feed))
 

@@ -110,8 +110,9 @@ class Watch:
         budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:
             return True
-        still = budget.utilization >= budget.warn_threshold
-        if still or not budget.should_warn or not isinstance(notice, ContextWarning | CompactDue):
+        if not budget.should_warn or not isinstance(notice, ContextWarning | CompactDue):
+            return False
+        if budget.utilization >= budget.warn_threshold:
             return False
         same = (notice.window, notice.session) == (budget.context_window, budget.session)
         return not same or budget.used_tokens < _RELIEF * notice.used_tokens

@@ -109,19 +109,13 @@ def _write(cache: str, stamps: list[list[Any]], found: Files) -> None:
     """Put what was found into *cache*, all of it or nothing."""
     import json
 
+    from brim._atomic import replace_file
+
     values, lines = found
-    beside = f"{cache}.{os.urandom(8).hex()}.tmp"
     try:
         text = json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(beside, cache)
-        except OSError:
-            os.unlink(beside)
-            raise
+        replace_file(cache, text.encode(), durable=False)
     except (OSError, ValueError, TypeError):  # no folder, no room, no right to write, or a value that JSON has not
         return

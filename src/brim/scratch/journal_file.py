@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NAME = "journal.jsonl"
 _BLOCK = 1 << 20
+_FARTHEST = 1_000_000
+"""A number that is farther from the last one is damage: counting on from it would soon end."""
 
 
 class Journal:
@@ -112,7 +114,7 @@ class Journal:
 
     def _take(self, line: bytes) -> None:
         entry = decoded(line)
-        if entry is not None:
+        if entry is not None and entry.number <= self._last + _FARTHEST:
             self.entries.append(entry)
             self._last = max(self._last, entry.number)
         elif line.strip():

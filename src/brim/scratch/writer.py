@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import contextmanager
 
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
 from brim.scratch.drafts import draft
 from brim.scratch.entries import SECTIONS
 from brim.scratch.folder import (
@@ -95,7 +95,7 @@ class ScratchWriter:
             added = self._journal_model(model, done, replay=replay)
             others = [pair for pair in self._models if pair[0] is not model]
             self._models = [*others, (model, len(model.entries))]
-            self._render(folder)
+            self._show(folder)
         return added
 
     def append_human_input(self, text: str) -> Entry | None:
@@ -118,7 +118,7 @@ class ScratchWriter:
             if known is None:
                 (known,) = self._journal.append([entry.changed(time=self._clock())])
                 self._matching.wrote(known, by_itself=True)
-                self._render(folder)
+                self._show(folder)
         return known
 
     def rebuild(self) -> list[str]:
@@ -213,6 +213,14 @@ class ScratchWriter:
         title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
         known = (title.text, title.refs["phase"]) == (view.job, view.phase)
         return [] if known or not (model.job or model.phase) else [title]
+
+    def _show(self, folder: str) -> None:
+        """Render what was journaled. Who is told that a file cannot be written must know that nothing is lost."""
+        try:
+            self._render(folder)
+        except StoreError as error:
+            kept = "the journal holds everything: do not add it again, 'brim scratch rebuild' renders it"
+            raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
         from brim.scratch.details import render_details

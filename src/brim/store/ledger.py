@@ -267,7 +267,7 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
     if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_dollars(limit.held)} is held back for the wrap-up")
     answers = "" if limit.state == WRAPPING_UP else f": brim spend continue|raise|wrap-up|stop {name}"
-    opens = f"limit {name} none" if limit.amount is None else f"raise {name} USD"
+    opens = f"limit {name} none --anew" if limit.amount is None else f"raise {name} USD"
     text = {
         STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend {opens}' opens it",
         CLOSED: f"{name}: is closed, because a request cost more than was reserved for it: "

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from contextlib import suppress
 
 from brim.errors import InputError, StoreError
 from brim.store.folder import FILE, make_folder
@@ -127,18 +126,9 @@ def _change(user_folder: str, project: str, event: str, now: float) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    beside = f"{path}.{os.urandom(8).hex()}.tmp"
+    from brim._atomic import replace_file
+
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(beside, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise
+        replace_file(path, text.encode())
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None

@@ -117,7 +117,9 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
-                database.run_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows))
+                database.run_many(
+                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows)
+                )
         return True
     except StoreError:
         return False

@@ -92,7 +92,7 @@ def _show(options: Namespace) -> int:
     elif entries:
         say(text.rstrip("\n"))
     if not entries:
-        note(f"nothing is kept yet in {writer.folder}")
+        note("no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}")
         return 1
     return 0
 
@@ -174,9 +174,12 @@ def _rebuild(options: Namespace) -> int:
     added = 0
     journal_of(options)  # refused before anything is read, if it is not ours
     for path in options.words:
-        model = ScratchModel()
+        model, known = ScratchModel(), False
         for event in read(path):
             model.extract(event)
+            known = True
+        if not known:
+            note(f"{path}: holds nothing that an agent wrote, as far as brim can read it")
         session = next((entry.session for entry in model.entries if entry.session), options.session)
         added += len(writer_for(options, session=session).write_scratch(model, replay=True))
     writer, journal = journal_of(options)
@@ -205,13 +208,14 @@ def _clean(options: Namespace) -> int:
     if not says_yes(f"Remove {folder}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
     kept = writer.cleanup()
+    stays = os.path.isdir(folder)
     if options.as_json:
         say_json({**facts, "kept": kept})
     else:
-        say(f"{folder} is removed")
+        say(f"brim's files in {folder} are removed" if stays else f"{folder} is removed")
         for path in kept:
             say(f"kept for 30 days: {path}")
-    if os.path.isdir(folder):
+    if stays:
         note(f"{folder} holds files that brim did not write: they stay")
     return 0
 

@@ -32,7 +32,10 @@ WORDS = {
 }
 """What each action takes: how it is written, and how many words at least and at most."""
 
-RESERVE_ONLY = ("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up")
+OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), "reserve") | {
+    "anew": "limit"
+}
+"""Which action each option belongs to."""
 
 HELP = """\
 Set limits on cost, and see what is spent. A scope is a project, a job in it, an agent in that: shop/job-7/agent-2. What
@@ -40,7 +43,7 @@ an agent spends counts against every scope above it. Amounts are US dollars.
 
   status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
   limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5 % and at most $0.50, is
-                         held back for the wrap-up
+                         held back for the wrap-up. The same limit again changes nothing, unless you say --anew
   reserve SCOPE [USD]    set USD aside before a request is sent; ends with 1 if it does not fit: then do not send it
   settle ID USD          what the request really cost; saying it again corrects it
   release ID             the request was not sent
@@ -75,6 +78,8 @@ def arguments(parser: ArgumentParser) -> None:
         text = f"for reserve with --model: tokens that {what}"
         parser.add_argument(f"--{name}-tokens", type=whole_number(0), metavar="N", help=text)
     parser.add_argument("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up")
+    text = "for limit: forget what was answered, also if the limit is the same; what was stopped is open again"
+    parser.add_argument("--anew", action="store_true", default=None, help=text)
     add_json(parser)
 
 
@@ -83,9 +88,9 @@ def run(options: Namespace) -> int:
     usage, least, most = WORDS[options.action]
     if not least <= len(options.words) <= most:
         raise InputError(f"write it as: brim spend {options.action} {usage}")
-    for name in RESERVE_ONLY:
-        if options.action != "reserve" and getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} belongs to 'brim spend reserve'")
+    for name, action in OPTIONS.items():
+        if options.action != action and getattr(options, name) is not None:
+            raise InputError(f"--{name.replace('_', '-')} belongs to 'brim spend {action}'")
     if options.action == "status":
         return _status(options)
     if options.action not in ("settle", "release"):
@@ -127,7 +132,9 @@ def _answer(options: Namespace, money: Money) -> int:
     money.apply_default(scope)
     if options.action == "limit":
         amount = None if rest[0].strip().lower() in ("none", "unlimited") else micro_dollars(rest[0], up=False)
-        status = money.ledger.limit(scope, amount, anew=True)
+        status = money.ledger.limit(scope, amount, anew=bool(options.anew))
+        if status.limit != amount or status.state in ("wrapping_up", "stopped", "closed"):
+            note(f"{scope}: has this limit already, and what was answered since stays: --anew begins anew")
     elif options.action == "raise":
         status = money.ledger.answer(scope, Raise(micro_dollars(rest[0], up=False)))
     else:
