@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from re import Match, Pattern
     from typing import Any
 
-    _Rows = list[tuple[str, list[str], str]]
-    _Table = tuple[_Rows, dict[str, frozenset[str]], _Rows]
+    _Step = Callable[[str], tuple[str, int]]
+    _Table = tuple[list[tuple[list[str], _Step]], dict[str, frozenset[str]]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
@@ -83,14 +83,11 @@ def _steps(text: str) -> Iterator[Callable[[str], tuple[str, int]]]:
         yield _without_authorization
     if "cookie" in lowered:
         yield _without_cookies
-    for label, hints, pattern in _table()[0]:
+    for hints, step in _table()[0]:
         for hint in hints:  # a loop, not any(): most of the time of a text without secrets is spent here
             if hint in text:
-                yield _shape(label, pattern)
+                yield step
                 break
-    for label, hints, pattern in _table()[2]:
-        if any(hint in text for hint in hints):
-            yield _flag(label, pattern)
     if "://" in text and "@" in text:
         yield _without_url_passwords
     if any(word in lowered for word in ("key", "token", "secret", "pass", "credential")):
@@ -98,14 +95,14 @@ def _steps(text: str) -> Iterator[Callable[[str], tuple[str, int]]]:
 
 
 def _table() -> _Table:
-    """Return the shapes, for each word of a secret the names that end in it and hold none, and the flags."""
+    """Return the shapes and flags, and for each word of a secret the names that end in it and hold none."""
     if "table" not in _compiled:
         with open(__file__.removesuffix(".pyc").removesuffix(".py") + ".tsv", encoding="utf-8") as file:
             rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-        shapes = [(row[1], row[2].split(" "), _BORDER + row[3]) for row in rows if row[0] == "shape"]
+        makers = {"shape": _shape, "flag": _flag}
+        steps = [(row[2].split(" "), makers[row[0]](row[1], row[3])) for row in rows if row[0] in makers]
         plain = {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
-        flags = [(row[1], row[2].split(" "), row[3]) for row in rows if row[0] == "flag"]
-        _compiled["table"] = shapes, plain, flags
+        _compiled["table"] = steps, plain
     table: _Table = _compiled["table"]
     return table
 
@@ -125,7 +122,7 @@ def _shape(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:
     def masked_shape(found: Match[str]) -> str:
         return f"[masked {label}]" + "\n" * found[0].count("\n")
 
-    return lambda text: _pattern(f"(?:{pattern}){_WRAPPED}").subn(masked_shape, text)
+    return lambda text: _pattern(f"{_BORDER}(?:{pattern}){_WRAPPED}").subn(masked_shape, text)
 
 
 def _flag(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:

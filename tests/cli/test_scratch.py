@@ -223,3 +223,22 @@ def test_what_a_tool_wrote_cannot_steer_the_terminal(project: Brim) -> None:
     for words in (["show"], ["list"], ["get", "1"]):
         assert "\x1b" not in project("scratch", *words).out
     assert "1 line of the journal cannot be read" in project("scratch", "list").err
+
+
+def test_what_is_not_there_is_said_as_it_is(project: Brim) -> None:
+    project("scratch", "add", "one")
+    assert "no entry matches" in project("scratch", "show", "--session", "other").err
+    (project.cwd / "notes.txt").write_text("hello\n")
+    found = project("scratch", "rebuild", "notes.txt")
+    assert found.code == 0
+    assert "notes.txt: holds nothing that an agent wrote" in found.err
+
+
+def test_clean_says_what_it_removed_and_what_it_left(project: Brim) -> None:
+    project("scratch", "add", "one")
+    (project.cwd / ".context" / "mine.txt").write_text("hello")
+    found = project("scratch", "clean", "--yes")
+    assert "brim's files in" in found.out
+    assert "they stay" in found.err
+    assert (project.cwd / ".context" / "mine.txt").read_text() == "hello"
+    (project.cwd / ".context" / "mine.txt").unlink()

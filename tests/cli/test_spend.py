@@ -140,8 +140,10 @@ def test_tokens_are_priced_and_an_unknown_price_is_refused_unless_allowed(brim: 
     assert (refused.code, refused.json["reason"]) == (1, "unknown_price")
     brim.configure(user="spend: {unknown_price: allow}\n")
     allowed = brim("spend", "reserve", "shop", "--model", "nobody-knows-me", *tokens)
-    assert (allowed.code, allowed.json["amount"]) == (0, 0)
+    assert (allowed.code, allowed.json["amount"]) == (0, 1)
     assert "not known" in allowed.err
+    brim("spend", "limit", "shut", "0")
+    assert brim("spend", "reserve", "shut", "--model", "nobody-knows-me", *tokens).code == 1
 
 
 def test_the_setting_is_the_limit_of_a_project_that_has_none(brim: Brim) -> None:

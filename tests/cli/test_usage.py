@@ -122,6 +122,19 @@ def test_what_the_client_counts_beyond_its_lines_is_a_row_of_its_own(brim: Brim)
     assert asked(brim, "--since", "2026-01-06")["unattributed"]["sessions"] == 0
 
 
+def test_a_fork_with_the_lines_and_the_total_of_its_parent_has_no_rest(brim: Brim) -> None:
+    first = answer(used=usage(100_000, 0))  # $0.30; the other one costs $0.60
+    session(brim, first, cost_state(0.3, inputTokens=100_000))
+    copied = answer(used=usage(100_000, 0), session="s-2")
+    more = answer("msg_2", used=usage(0, 40_000), session="s-2")
+    total = cost_state(0.9, session="s-2", inputTokens=100_000, outputTokens=40_000)
+    for name in ("s-0", "s-2"):  # read before the parent, and after it
+        path = session(brim, copied, more, total, name=name)
+        found = asked(brim)
+        assert (found["total"]["cost"], found["unattributed"]["sessions"]) == (900_000, 0)
+        path.unlink()
+
+
 def test_an_unknown_price_is_said_and_never_nothing(brim: Brim) -> None:
     session(brim, answer(model="nobody-knows-me"), answer("msg_2"))
     found = asked(brim, "--by", "model")
@@ -240,6 +253,10 @@ def test_nothing_there_is_no_error(brim: Brim) -> None:
     assert (ran.code, ran.out) == (0, "")
     assert "no usage yet" in ran.err
     assert counts(asked(brim)["total"]) == (0, 0, 0, 0, 0)
+    session(brim, answer())
+    assert "no usage matches --until 2025-01-01 --project web (1 file read)" in (
+        brim("usage", "--project", "web", "--until", "20250101").err
+    )
 
 
 @pytest.mark.parametrize(

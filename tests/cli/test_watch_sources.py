@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import time
 from typing import Any
 
@@ -112,3 +114,16 @@ def test_lines_that_say_nothing_are_no_silence(brim: Brim) -> None:
     assert json.loads(watcher.line())["lines"] == 8
     assert watcher.process.wait(20) == 0
     watcher.stop()
+
+
+def test_a_socket_is_named_as_what_cannot_be_opened(brim: Brim) -> None:
+    with socket.socket(socket.AF_UNIX) as end:
+        before = os.getcwd()
+        os.chdir(brim.cwd)  # the name of a socket may be no longer than some hundred bytes
+        try:
+            end.bind("s.sock")
+        finally:
+            os.chdir(before)
+        ran = brim("watch", "s.sock")
+    assert ran.code == 2
+    assert "s.sock: cannot be opened" in ran.err

@@ -55,3 +55,31 @@ def test_what_is_told_of_a_failing_test_holds_every_edit_whole() -> None:
     assert found.what.count(path) == 2
     assert all(text in found.what for text in texts)
     assert "…" not in found.what
+
+
+def test_the_same_error_in_one_file_after_another_is_progress() -> None:
+    for where in (
+        'File "lib/m{}.ml", line {}, characters 4-9:\nError: Unbound module Core',
+        "error[E0432]: x\n --> src/m{}.rs:{}:5",
+    ):
+        play = Play()
+        for number in range(5):
+            play.sh("dune build", where.format(number, number + 3), 1)
+            play.edit(f"/home/user/project/lib/m{number}.ml", "open Core_kernel", "open Core")
+        assert not play.found
+
+
+def test_the_same_error_in_the_same_file_is_not() -> None:
+    play = Play()
+    for line in range(3):
+        play.sh("dune build", f'File "lib/order.ml", line {line}, characters {line}-9:\nError: Unbound module Core', 1)
+        play.edit("/home/user/project/lib/order.ml", f"open {line}", f"open {line + 1}")
+    assert play.statuses == [("failing-test", "confirmed")]
+
+
+def test_gradle_tasks_say_what_they_check() -> None:
+    play = Play()
+    for new in "abc":
+        play.sh("./gradlew :app:testDebugUnitTest --tests '*DueDateTest*'", "shop.DueDateTest > leapYear FAILED", 1)
+        play.edit("/home/user/project/app/src/DueDate.kt", "Date(y)", f"{new}(y)")
+    assert play.statuses == [("failing-test", "confirmed")]

@@ -172,3 +172,13 @@ def test_many_processes_at_once_give_every_entry_its_own_number(tmp_path: Path) 
     assert sorted(told) == sorted(f"{each.number} {each.text}" for each in journal.entries)
     assert [each.number for each in journal.entries] == list(range(1, 61))
     assert (journal.broken, (tmp_path / ".context" / "human-input.md").read_text().count("\n## #")) == (0, 60)
+
+
+def test_a_number_out_of_all_reach_is_damage_and_is_not_counted_on_from(tmp_path: Path) -> None:
+    journal_in(tmp_path).append([entry("a")])
+    with (tmp_path / "journal.jsonl").open("ab") as file:
+        file.write(b'{"number": 9007199254740992, "kind": "human", "text": "far"}\n')
+    assert [each.number for each in journal_in(tmp_path).append([entry("b")])] == [3]
+    found = journal_in(tmp_path)
+    assert [(each.number, each.text) for each in found.refresh()] == [(1, "a"), (3, "b")]
+    assert found.broken == 1

@@ -55,6 +55,13 @@ def test_todo_lists_of_other_agents_are_read() -> None:
     assert fed(before, after).state_changes == ["todo `a`: pending → completed"]
 
 
+def test_a_task_is_known_by_its_name_if_only_the_text_tells_its_number() -> None:
+    made = call("1", "TaskCreate", "todo", subject="Write tests"), ok("1", "Task #4 created successfully: Write tests")
+    assert fed(*made, call("2", "TaskUpdate", "todo", taskId="4", status="completed")).state_changes == [
+        "todo `Write tests`: completed"
+    ]
+
+
 def test_a_task_is_known_by_the_name_that_it_was_made_with() -> None:
     model = fed(
         call("1", "TaskCreate", "todo", subject="Write tests"),

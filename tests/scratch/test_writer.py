@@ -188,3 +188,17 @@ def test_writing_down_imports_nothing_heavy(tmp_path: Path) -> None:
         check=True,
     )
     assert set(done.stdout.split()) - set(alone.stdout.split()) == set()
+
+
+def test_who_cannot_render_is_told_that_the_journal_holds_it(tmp_path: Path) -> None:
+    writer = ScratchWriter(tmp_path)
+    writer.append_human_input("one")
+    (tmp_path / ".context" / "scratch.md").unlink()
+    (tmp_path / ".context" / "scratch.md").mkdir()
+    with pytest.raises(StoreError, match="the journal holds everything"):
+        writer.append_human_input("two")
+    (tmp_path / ".context" / "scratch.md").rmdir()
+    writer.append_human_input("three")
+    assert [entry.text for entry in ScratchWriter(tmp_path).read().entries] == ["one", "two", "three"]
+    assert "two" in files(tmp_path)["scratch.md"]
+    assert "two" in files(tmp_path)["human-input.md"]

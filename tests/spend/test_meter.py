@@ -46,6 +46,14 @@ def test_a_request_is_counted_once_and_a_later_report_replaces_it(meter: SpendMe
     assert (meter.total, meter.requests) == (20, 1)
 
 
+@pytest.mark.parametrize("keys", [("msg", "msg:req"), ("msg:req", "msg")])
+def test_a_stream_that_lacks_the_second_half_of_the_key_tells_of_the_same_request(
+    meter: SpendMeter, keys: tuple[str, str]
+) -> None:
+    assert [meter.update(use(key)) for key in keys] == [10, 0]
+    assert meter.update(use("msg2:req")) == 10
+
+
 def test_requests_without_a_key_each_count(meter: SpendMeter) -> None:
     assert [meter.update(use("", 10)) for _ in range(3)] == [10, 10, 10]
     assert meter.requests == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from brim.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, Message
@@ -86,15 +88,17 @@ def test_another_session_with_a_smaller_prompt_is_another_window() -> None:
     assert budget.filling.by_category() == {"system and tools": 12_000}
 
 
-def test_overhead_over_the_threshold_is_said_once_and_compaction_not_asked_for_again() -> None:
+@pytest.mark.parametrize("session", ["", "s1"])
+def test_overhead_over_the_threshold_is_said_once_and_compaction_not_asked_for_again(session: str) -> None:
     budget = ContextBudget()
-    assert [notice.kind for notice in budget.update(usage("a", 165_000))] == [CONTEXT_WARNING, COMPACT_DUE]
+    first = budget.update(usage("a", 165_000, session=session))
+    assert [notice.kind for notice in first] == [CONTEXT_WARNING, COMPACT_DUE]
     told: list[Notice] = []
     for turn in range(5):
         budget.request_compaction()
-        told += budget.update(Compaction(before=165_000, after=3_000, time=float(turn)))
-        told += budget.update(usage(f"b{turn}", 164_000))
-        told += budget.update(usage(f"c{turn}", 166_000))
+        told += budget.update(Compaction(before=165_000, after=3_000, time=float(turn), session=session))
+        told += budget.update(usage(f"b{turn}", 164_000, session=session))
+        told += budget.update(usage(f"c{turn}", 166_000, session=session))
     assert not budget.should_compact
     assert budget.overhead_exceeds
     assert not budget.must_compact()
@@ -129,3 +133,20 @@ def test_once_there_is_room_again_compaction_is_asked_for_again() -> None:
     assert not budget.overhead_exceeds
     budget.update(usage("d", 165_000))
     assert budget.should_compact
+
+
+@pytest.mark.parametrize(
+    ("compaction", "times"),
+    [
+        (Compaction(before=160_000, after=3_000), 1),
+        (Compaction(after=3_000), 1),
+        (Compaction(time=5.0), 1),
+        (Compaction(), 2),
+    ],
+)
+def test_a_repeated_compaction_counts_once_if_it_can_be_told_from_another(compaction: Compaction, times: int) -> None:
+    budget = ContextBudget()
+    budget.update(usage("a", 160_000))
+    for _ in range(2):
+        budget.update(compaction)
+    assert budget.compactions == times

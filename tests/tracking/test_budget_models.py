@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from brim.tracking.budget import ContextBudget
+from brim.tracking.events import Compaction, End, Message
 from brim.tracking.windows import is_short_for
-from tests.tracking.lines import assistant
+from tests.tracking.lines import MODEL, assistant, usage
 
 
 def _started(model: str) -> dict[str, object]:
@@ -74,3 +75,40 @@ def test_only_what_a_sub_agent_reports_makes_a_window() -> None:
     budget.update(assistant("m1", 5_000, parent="toolu_1"))
     budget.update({"type": "system", "subtype": "task_notification", "task_id": "a1", "status": "completed"})
     assert {name: agent.used_tokens for name, agent in budget.agents.items()} == {"toolu_1": 5_000}
+
+
+def test_the_callers_window_is_the_main_threads_alone() -> None:
+    budget = ContextBudget(50_000)
+    budget.update(assistant("m1", 5_000))
+    budget.update(assistant("m2", 5_000, parent="toolu_1"))
+    assert (budget.context_window, budget.agents["toolu_1"].window.tokens) == (50_000, 200_000)
+
+
+@pytest.mark.parametrize("prompt", [150_000, 180_000])
+def test_a_refused_prompt_names_the_window_and_one_that_fits_does_not_disprove_it(prompt: int) -> None:
+    said = "API Error: 400 prompt is too long: 210000 tokens > 180000 maximum"
+    for refusal in (Message(role="error", text=said), End(error=True, text=said)):
+        budget = ContextBudget()
+        budget.update(assistant("m1", 100_000))
+        budget.update(refusal)
+        budget.update(assistant("m2", prompt))
+        assert (budget.context_window, budget.window.source) == (180_000, "overflow")
+        budget.update(assistant("m3", 180_001))
+        assert (budget.context_window, budget.window.source) == (200_000, "table")
+
+
+def test_an_answer_that_quotes_such_an_error_says_nothing_about_the_window() -> None:
+    said = "prompt is too long: 210000 tokens > 180000 maximum"
+    budget = ContextBudget()
+    budget.update(assistant("m1", 100_000))
+    for quote in (Message(role="assistant", text=said), End(error=False, text=said)):
+        budget.update(quote)
+    assert budget.context_window == 200_000
+
+
+def test_overhead_of_exactly_the_threshold_exceeds_it() -> None:
+    budget = ContextBudget(model=MODEL)
+    budget.update(usage("a", 170_000))
+    budget.update(Compaction(before=170_000, after=3_000))
+    budget.update(usage("b", 156_000))
+    assert budget.overhead_exceeds

@@ -186,11 +186,12 @@ def test_the_format_is_found_out(tmp_path: Path) -> None:
 
 
 def test_the_format_is_found_out_behind_a_very_long_line(tmp_path: Path) -> None:
-    for name, lines in {
+    files: dict[str, list[Any]] = {
         "long": [result("x" * 700_000), answer()],
         "unknown": [{"hello": "world"}, {"hello": "x" * 700_000}, answer()],
         "no end": [compact(answer(text="x" * 700_000))],
-    }.items():
+    }
+    for name, lines in files.items():
         path = write(tmp_path / f"{name}.jsonl", *lines)
         if name == "no end":
             path.write_bytes(path.read_bytes().rstrip(b"\n"))

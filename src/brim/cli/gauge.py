@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from brim.cli.reading import Reading
 
 LEAST_WIDTH = 20
-"""Columns that are drawn in at least: a terminal narrower than that shows nothing that can be read."""
+"""Columns that a gauge needs; in fewer there is only the number, since lines that wrap cannot be drawn in place."""
 
 MOST_ROWS = 6
 """Rows that a list gets at most; the rest is summed up in one."""
@@ -32,7 +32,9 @@ _SHORTEST_BAR, _LONGEST_BAR = 8, 40
 
 def draw(reading: Reading, width: int) -> list[str]:
     """Return the lines of the gauge, none wider than *width*."""
-    width = max(LEAST_WIDTH, width)
+    if width < LEAST_WIDTH:
+        full = percent(reading["utilization"]) if reading["used_tokens"] else symbols("…", "-")
+        return [paint(_cut(full, max(1, width)), colour_of(reading))]
     lines = _head(reading, width)
     if reading["context_window"]:
         lines += [_bar(reading, width), _marks(reading, width)]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 PROGRESS_FROM = 30_000_000
 """Bytes to read from which on a terminal is shown how far it is."""
 
+PROGRESS_FILES = 1_000
+"""Files to read from which on it is shown, however small they are."""
+
 _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 """The formats of the files whose place says whose project they are."""
 
@@ -62,7 +65,9 @@ def read_all(files: list[UsageFile], *, index: str | None, prices: str, now: flo
         else:
             waiting.append(file)
             jobs.append(_job(file, row))
-    with Progress(sum(job.size for job in jobs), shown_from=PROGRESS_FROM, doing="reading") as progress:
+    size = sum(job.size for job in jobs)
+    shown_from = PROGRESS_FROM if len(jobs) < PROGRESS_FILES else 0
+    with Progress(size, shown_from=shown_from, doing="reading") as progress:
         for place, scanned in scan_many(jobs, on_read=progress.advance):
             file = waiting[place]
             if isinstance(scanned, InputError):

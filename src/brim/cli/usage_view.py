@@ -27,8 +27,8 @@ class Answer:
         unpriced: Mapping[str, int],
         rest: list[Unattributed],
         reading: Reading,
-        filters: Mapping[str, str | None],
         *,
+        filters: Mapping[str, str | None],
         utc: bool,
     ) -> None:
         self.by, self.sums, self.unpriced, self.rest = by, sums, unpriced, rest
@@ -69,7 +69,9 @@ def say_answer(answer: Answer) -> None:
     """Print the table, and what should be known about it."""
     reading = answer.reading
     if not answer.sums and not answer.rest:
-        where = "there" if reading.files else "yet: name a file or a folder, or run an agent first"
+        asked = " ".join(f"--{name} {value}" for name, value in answer.filters.items() if value)
+        where = f"matches {asked}" if asked else "there"
+        where = where if reading.files else "yet: name a file or a folder, or run an agent first"
         note(f"no usage {where} ({reading.files:,} file{'' if reading.files == 1 else 's'} read)")
         return
     has_project = answer.by == "session"

@@ -5,6 +5,7 @@ What is seen first is where it began, and no change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from brim.scratch.drafts import draft
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
 _LABELS = ("content", "text", "step", "description", "subject")
 _MOST = 10_000
+_CREATED = re.compile(r"Task #(\w{1,40}) created")
 
 
 class States:
@@ -46,6 +48,8 @@ class States:
         """Remember the name of a task that *call* made: later calls give its number alone."""
         task = result.detail.get("task") if isinstance(result.detail, Mapping) else None
         number = task.get("id") if isinstance(task, Mapping) else None
+        if number is None and call.tool == "todo" and (told := _CREATED.match(result.text)):
+            number = told[1]
         label = call.input.get("subject")
         if number is not None and isinstance(label, str):
             self._tasks[(call.session, str(number)[:100])] = label

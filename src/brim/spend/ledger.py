@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from brim.notices import Notice
-    from brim.spend.limits import Raise
+    from brim.spend.limits import Limit, Raise
 else:
     Protocol = object
 
@@ -141,7 +141,8 @@ class Ledger(Protocol):
 
         Setting what was set before changes nothing, so that a job which sets its limit at every start keeps what a
         person has answered since. With *anew* it counts as a new limit all the same, and what was closed is open. A
-        *default* gives way to a limit that somebody set.
+        *default* gives way to a limit that somebody set or raised, and leaves closed what is. If more is spent already,
+        a person is asked at once.
         """
         ...
 
@@ -150,8 +151,10 @@ class Ledger(Protocol):
     ) -> Reservation:
         """Set *amount* aside for one request; raise ``LimitReached`` if it does not fit: then do not send it.
 
-        The same *request_id* gives the same reservation again, whatever its state, unless it was released; another
-        scope, amount or purpose is an ``InputError``. Without an id it gets one.
+        The same *request_id* gives the same reservation again, whatever its state, unless it was released; one that is
+        settled was sent already. Another scope, amount or purpose is an ``InputError``. Without an id it gets one.
+
+        The purpose ``wrap_up`` may take what is held back, here and above, once one of these scopes is wrapped up.
         """
         ...
 
@@ -178,8 +181,11 @@ class Ledger(Protocol):
         """Return how *scope* stands; one that nobody has used has spent nothing."""
         ...
 
-    def statuses(self, under: str = "") -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it."""
+    def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
+        """Return how every known scope stands, by name: all, or *under* and those below it.
+
+        *default* shows them as they would stand under that default, which is not set.
+        """
         ...
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:

@@ -45,6 +45,7 @@ class SpendMeter:
     def __init__(self, prices: Prices | None = None) -> None:
         self._prices = prices
         self._requests: dict[str, _Request] = {}
+        self._longer: dict[str, _Request] = {}
         self._sessions: dict[str, _Session] = {}
         self._known = 0
         self.by_model: dict[str, int] = {}
@@ -83,10 +84,11 @@ class SpendMeter:
         return self._settle(event) if isinstance(event, RunTotal) else 0
 
     def _use(self, event: Usage) -> int:
-        request = self._requests.get(event.request) if event.request else None
+        request = self._find(event.request) if event.request else None
         if request is None:
             request = _Request(event.model, event.agent)
             self._requests[event.request or f"\0{len(self._requests)}"] = request
+            self._longer.setdefault(event.request.partition(":")[0], request)
         session = self._sessions.setdefault(event.session, _Session())
         self.unpriced_sessions.discard(event.session)
         touched = self._touched(event.session, *request.sessions)
@@ -101,6 +103,11 @@ class SpendMeter:
         request.time = next((time for time in (event.time, request.time, session.latest) if time is not None), None)
         self._price(request, event)
         return self._sum(touched) - before
+
+    def _find(self, key: str) -> _Request | None:
+        """Return the request *key*. A line that lacks the second half of ``message:request`` means the same one."""
+        found = self._requests.get(key) or self._requests.get(key.partition(":")[0])
+        return found or self._longer.get(key)
 
     def _price(self, request: _Request, event: Usage) -> None:
         """Put what *event* costs in place of what *request* had cost so far; a placeholder replaces nothing final."""

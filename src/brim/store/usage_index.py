@@ -134,10 +134,9 @@ def _values(row: Indexed) -> tuple[object, ...]:
 
 def _indexed(row: tuple[Any, ...]) -> Indexed:
     """Return a row as it was written; a ``ValueError`` if a bit of it has changed since."""
-    *values, check = row
-    if _check(values) != check:
-        raise ValueError
-    return Indexed(*values[:8], json.loads(values[8]))
+    if _check(row[:-1]) != row[-1]:
+        raise ValueError("the row is not as it was written")
+    return Indexed(*[*row[:8], json.loads(row[8])])
 
 
 def _check(values: Iterable[object]) -> int:

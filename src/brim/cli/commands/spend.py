@@ -32,6 +32,9 @@ WORDS = {
 }
 """What each action takes: how it is written, and how many words at least and at most."""
 
+LEAST = 1
+"""What is set aside for a price that is not known but allowed: not 0, which would fit where nothing is left."""
+
 OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), "reserve") | {
     "anew": "limit"
 }
@@ -219,8 +222,8 @@ def _amount(options: Namespace, money: Money) -> int:
     except UnknownPrice as error:
         if money.config["spend.unknown_price"] == "refuse":
             raise
-        note(f"the price of {error.model} is not known: it is admitted as if it cost nothing (spend.unknown_price)")
-        return 0
+        note(f"the price of {error.model} is not known: only {in_dollars(LEAST)} is set aside (spend.unknown_price)")
+        return LEAST
 
 
 def _stands(found: Reservation) -> str:

@@ -87,18 +87,19 @@ def _answer(reading: Reading, options: Namespace) -> Answer:
         day = day_of(time)
         return (not options.since or day >= options.since) and (not options.until or "" < day <= options.until)
 
-    everything = reading.gathered.requests()
+    gathered = reading.gathered
+    everything = gathered.requests()
     filtered = options.agent or options.project or options.since or options.until
     wanted = [each for each in everything if is_wanted(each[1], each[0].time)] if filtered else everything
-    rest = unattributed([request for request, _ in everything], reading.gathered.totals)
-    sources = reading.gathered.sources
+    rest = unattributed([request for request, _ in everything], gathered.totals, gathered.copies())
+    sources = gathered.sources
     return Answer(
         options.by,
         grouped(wanted, options.by, day_of),
         unpriced(wanted),
         [each for each in rest if not filtered or is_wanted(sources[each.session], each.time)],
         reading,
-        {"since": options.since, "until": options.until, "agent": options.agent, "project": options.project},
+        filters={"since": options.since, "until": options.until, "agent": options.agent, "project": options.project},
         utc=options.utc,
     )
 

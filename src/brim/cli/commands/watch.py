@@ -120,7 +120,10 @@ def _source(options: Namespace, path: str, progress: Progress) -> tuple[Counts, 
 
 def _handle(path: str) -> int:
     if path != "-":
-        return os.open(path, os.O_RDONLY)
+        try:
+            return os.open(path, os.O_RDONLY)
+        except OSError as error:
+            raise InputError(f"{printable(path)}: cannot be opened: {error.strerror or error}") from None
     if sys.stdin is None:
         raise InputError("standard input is closed: name a file")
     return sys.stdin.fileno()

@@ -199,7 +199,10 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
                 return Check(kind="test", name=f"{words[0]} {found[1]}", target=found[2].strip(" )"))
     if len(plain) < 2 or plain[0] in lines("files.txt") or plain[0] in lines("looking.txt"):
         return None
-    kind = "test" if plain[1] in _TESTS else "build" if plain[1] in _BUILDS else ""
+    task = plain[1]
+    if plain[0] in ("gradle", "gradlew"):  # :app:testDebugUnitTest, compileKotlin
+        task = next((name for name in ("test", "build", "compile") if name in task.rpartition(":")[2].lower()), task)
+    kind = "test" if task in _TESTS else "build" if task in _BUILDS else ""
     return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:])) if kind else None
 
 

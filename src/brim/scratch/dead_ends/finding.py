@@ -77,9 +77,10 @@ def masked_line(text: str, most: int = LONGEST) -> str:
     from brim.masking import mask
     from brim.scratch.quoting import begun, cleaned, one_line, shortened
 
-    # Masked before it is cut, since half of a secret is not recognised, and again as one line.
+    # Masked before it is cut, since half of a secret is not recognised; and again if it was on several lines.
     kept = begun(text, CLIP)
-    return shortened(mask(one_line(mask(cleaned(kept if kept == text else f"{kept}…")))), most)
+    safe = mask(cleaned(kept if kept == text else f"{kept}…"))
+    return shortened(mask(one_line(safe)) if "\n" in safe else one_line(safe), most)
 
 
 def key_of(*parts: str) -> str:

@@ -21,6 +21,7 @@ _WIDEST = 240
 _FEWEST = 8
 """A signature with fewer letters says too little to be the same thing."""
 
+_PLACE = re.compile(r'File "[^"]{1,300}", line \d|--> \S|[┌╭]─+\[? ?\S')
 _volatile: list[tuple[Pattern[str], str]] = []
 
 
@@ -47,11 +48,24 @@ def settled(text: str) -> str:
 
 
 def error_lines(text: str) -> list[str]:
-    """Return the lines of *text* that say what went wrong; where none does, the last few that say anything."""
+    """Return the lines of *text* that say what went wrong, and where; if none does, the last few that say anything.
+
+    The same error in another file is another error: whoever goes through files one by one gets on.
+    """
     says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
-    told = [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]
-    told = [line for line in told if not retells.match(line)]
-    found = [line for line in told if says.search(line)]
+    found: list[str] = []
+    told: list[str] = []
+    place = ""
+    for line in [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]:
+        if _PLACE.match(line):
+            # Of a trace, the last place before an error is where it is; a compiler says the place after the error.
+            place = line if line.startswith("File") else ""
+            found += [line] if found and not place else []
+        elif not retells.match(line):
+            told.append(line)
+            if says.search(line):
+                found += [place, line] if place else [line]
+                place = ""
     return found[: _MOST_LINES // 2] + found[_MOST_LINES // 2 :][-_MOST_LINES // 2 :] if found else told[-3:]
 
 

@@ -1,4 +1,6 @@
-"""The versions that a file went through, and which edits a change takes back. Only hashes are kept, never the text.
+"""The versions that a file went through, and which edits a change takes back.
+
+Hashes are kept, and of each edit a line that says what it was; never the file.
 
 Where a client tells the whole text before an edit, a version is that text's hash. Where it tells only what was
 replaced, a version is the one before it and the replacement; the opposite replacement leads back.

@@ -56,6 +56,7 @@ class Gathered:
 
     def __init__(self) -> None:
         self._requests: dict[str, tuple[Request, Source]] = {}
+        self._copies: dict[tuple[str, str], Request] = {}
         self._side = False
         self.totals: dict[str, Total] = {}
         self.sources: dict[str, Source] = {}
@@ -66,6 +67,9 @@ class Gathered:
         requests, sources = self._requests, self.sources
         for key, request in found.requests.items():
             known = requests.get(key)
+            if known is not None and known[0].session != request.session:
+                self._copies[known[0].session, key] = known[0]
+                self._copies[request.session, key] = request
             if known is None or request.outranks(known[0]):
                 requests[key] = (request, source)
             if request.session not in sources:
@@ -77,6 +81,10 @@ class Gathered:
             before = self.totals.get(session)
             if before is None or total.outranks(before):
                 self.totals[session] = total
+
+    def copies(self) -> list[Request]:
+        """Return what sessions report that counts as another session's: a fork begins with the lines of its parent."""
+        return [each for (session, key), each in self._copies.items() if self._requests[key][0].session != session]
 
     def requests(self) -> list[tuple[Request, Source]]:
         """Return every request once, without the replays of the main thread in sub-agents' files."""
@@ -91,7 +99,7 @@ class Gathered:
 
 
 def _named_twice(requests: Mapping[str, tuple[Request, Source]]) -> set[str]:
-    """Return the keys that do not count because one file names the request by its message alone, and another in full."""
+    """Return the keys that do not count because one file names a request by its message alone, and another in full."""
     short = {key for key in requests if ":" not in key}
     dropped = set()
     for key in requests if short else ():

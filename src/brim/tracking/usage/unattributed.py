@@ -21,15 +21,19 @@ class Unattributed:
         self.session, self.tokens, self.cost, self.time = session, tokens, cost, time
 
 
-def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> list[Unattributed]:
+def unattributed(
+    requests: Iterable[Request], totals: Mapping[str, Total], copies: Iterable[Request] = ()
+) -> list[Unattributed]:
     """Return what is left of the *totals* of each session when its *requests* are taken off; never below 0.
 
-    The client's own prices are in its totals. Where they are lower than the table's, nothing may be left.
+    So are the *copies* in it of another session's requests: its total may go on from the other's, and what is counted
+    there must not be a rest here. The client's own prices are in its totals. Where they are lower than the table's,
+    nothing may be left.
     """
     tokens: dict[str, dict[str, list[int]]] = {session: {} for session in totals}
     costs: dict[str, int] = dict.fromkeys(totals, 0)
     times: dict[str, float] = {}
-    for request in requests:
+    for request in (*requests, *copies):
         if request.session not in totals:
             continue
         sums = tokens[request.session].setdefault(request.model, [0] * 5)
