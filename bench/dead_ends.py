@@ -2,8 +2,8 @@
 
 Every scenario is written in several variants and in the shape of every client that can show it, read by brim's own
 readers, and given to the detector. The ``developed`` scenarios were there when the rules were made; those held out were
-written after, with other tools, languages and words. The ``later`` and the ``last`` ones were each written after the
-rules had been mended by the set before. Exits with 1 if a target is missed on those three.
+written after, with other tools, languages and words. The ``later``, ``last``, ``fifth`` and ``sixth`` ones were each
+written after the rules had been mended by the set before. Exits with 1 if a target is missed on those five.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from brim.scratch.dead_ends import RULES, DeadEndDetector
 from brim.tracking.readers.detect import AnyReader
 from labelled.developed import DEVELOPED
 from labelled.developed_alikes import LOOK_ALIKES
+from labelled.fifth import FIFTH
 from labelled.held_out import HELD_OUT
 from labelled.held_out_alikes import HELD_OUT_ALIKES
 from labelled.last import LAST
 from labelled.later import LATER
+from labelled.sixth import SIXTH
 from labelled.streams import Line, Scenario, Scenarios, Session
 from labelled.unclear import UNCLEAR
 from report import Target, print_targets, table
@@ -37,6 +39,8 @@ SETS: dict[str, Scenarios] = {
     "held out": HELD_OUT + HELD_OUT_ALIKES,
     "later": LATER,
     "last": LAST,
+    "fifth": FIFTH,
+    "sixth": SIXTH,
 }
 
 
@@ -61,7 +65,7 @@ def main() -> int:
     print(f"\nNot to be told apart from dead ends: found in {len(unclear.wrong)} of {unclear.sessions} sessions")
     taken = microseconds([one for scenarios in SETS.values() for one in scenarios], variants)
     print(f"\nTime: {taken:.1f} microseconds for each event, readers not included")
-    targets = [target for name in ("held out", "later", "last") for target in judge(name, scores[name])]
+    targets = [target for name in ("held out", "later", "last", "fifth", "sixth") for target in judge(name, scores[name])]
     missed = print_targets(targets)
     if options.json:
         everything = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -31,26 +32,52 @@ LINES = st.one_of(
     st.builds(lambda dollars: compact(cost_state(dollars)), st.integers(0, 9)),
     st.sampled_from([compact(result()), '{"usage"', "", "no json"]),
 )
-CHANGES = st.tuples(
-    st.sampled_from(NAMES), st.sampled_from(["append", "append", "append", "replace", "remove", "tear"]), LINES
-)
+KINDS = ("append", "append", "append", "replace", "remove", "tear", "shorten", "edit", "rename", "copy", "link")
+CHANGES = st.tuples(st.sampled_from(NAMES), st.sampled_from(KINDS), LINES)
+TICKS = itertools.count(1_767_600_000)
+"""Times of change: each differs, as if somebody had waited for the clock."""
 
 
 def change(path: Path, kind: str, line: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
+    apply(path, kind, line)
+    if path.exists():
+        os.utime(path, (0, next(TICKS)))
+
+
+def apply(path: Path, kind: str, line: str) -> None:
+    other = path.parent / ("z.jsonl" if path.parent.name != "subagents" else "agent-9.jsonl")
     if kind == "remove":
         path.unlink(missing_ok=True)
     elif kind == "replace":
         path.unlink(missing_ok=True)
         path.write_text(line + "\n", encoding="utf-8")
+    elif kind in ("shorten", "edit", "rename", "copy", "link") and not path.is_file():
+        return
+    elif kind == "shorten":
+        os.truncate(path, path.stat().st_size * 2 // 3)
+    elif kind == "edit":  # as long as before
+        path.write_bytes(path.read_bytes().replace(b'"output_tokens":1', b'"output_tokens":9'))
+    elif kind == "rename":
+        path.replace(other)
+    elif kind == "copy":  # as a resumed session begins
+        other.unlink(missing_ok=True)
+        other.write_bytes(path.read_bytes())
+    elif kind == "link":
+        other.unlink(missing_ok=True)
+        other.symlink_to(path)
     else:
         with path.open("a", encoding="utf-8") as file:
             file.write(line + "\n" if kind == "append" else line[: len(line) // 2])
 
 
 def outcome(reading: Reading) -> tuple[object, ...]:
-    requests = sorted((each.key, each.output, each.prompt, each.cost or 0) for each, _ in reading.gathered.requests())
-    return requests, sorted((each.session, each.cost) for each in reading.gathered.totals.values()), reading.files
+    requests = sorted(
+        (each.key, each.output, each.prompt, each.cost or 0, each.session, source.agent, source.project)
+        for each, source in reading.gathered.requests()
+    )
+    totals = sorted((each.session, each.cost) for each in reading.gathered.totals.values())
+    return requests, totals, reading.files, reading.bytes, reading.broken
 
 
 @settings(max_examples=60, deadline=None)
