@@ -1,4 +1,4 @@
-"""A fourth judgement of the rules for dead ends: tools that no set had used, by somebody who had not made the rules."""
+"""A fourth judgement of the rules for dead ends, with tools that no set before had used and mostly no list named."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def toolchain_probes(s: Session) -> None:
 
 @scenario(FIFTH)
 def nextflow_resume(s: Session) -> None:
-    for i, p in enumerate(("FASTQC", "TRIM", "ALIGN", "SORT")):
+    for p in ("FASTQC", "TRIM", "ALIGN", "SORT"):
         s.sh(
             "nextflow run main.nf -resume",
             f"N E X T F L O W  ~  version 24.04.{s.number(1, 9)}\n"

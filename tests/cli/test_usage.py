@@ -2,61 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from tests.cli.conftest import COMMAND, Brim
+from tests.cli.conftest import Brim
+from tests.cli.usages import GEMINI, ROLLOUT, SLUG, asked, counts, session
 from tests.tracking.transcripts import answer, cost_state, result, usage, write
-
-SLUG = "-home-user-shop"
-ROLLOUT = [
-    {"timestamp": "2026-01-06T08:00:00Z", "type": "session_meta", "payload": {"id": "t-1", "cwd": "/home/user/api"}},
-    {
-        "timestamp": "2026-01-06T08:00:01Z",
-        "type": "turn_context",
-        "payload": {"model": "gpt-5", "cwd": "/home/user/api"},
-    },
-    {
-        "timestamp": "2026-01-06T08:00:02Z",
-        "type": "token_usage_record",
-        "payload": {
-            "thread_id": "t-1",
-            "response_id": "resp_1",
-            "usage": {"input_tokens": 100, "cached_input_tokens": 60, "output_tokens": 7},
-        },
-    },
-]
-GEMINI = [
-    {"sessionId": "g-1", "projectHash": "h", "startTime": "2026-01-07T09:00:00Z", "kind": "main"},
-    {
-        "id": "g-m",
-        "timestamp": "2026-01-07T09:00:01Z",
-        "type": "gemini",
-        "content": "hi",
-        "tokens": {"input": 50, "output": 6, "cached": 20, "thoughts": 1, "tool": 0, "total": 57},
-        "model": "gemini-2.5-flash",
-    },
-]
-
-
-def session(brim: Brim, *lines: Any, name: str = "s-1", slug: str = SLUG) -> Path:
-    return write(brim.home / ".claude" / "projects" / slug / f"{name}.jsonl", *lines)
-
-
-def asked(brim: Brim, *arguments: str, **more: Any) -> Any:
-    ran = brim("usage", "--json", "--utc", *arguments, **more)
-    assert ran.code == 0, ran.err
-    return ran.json
-
-
-def counts(sums: Any) -> tuple[int, ...]:
-    names = ("requests", "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    return tuple(sums[name] for name in names)
 
 
 def test_each_request_is_counted_once_over_all_files(brim: Brim) -> None:
@@ -69,32 +19,6 @@ def test_each_request_is_counted_once_over_all_files(brim: Brim) -> None:
     assert [(row["day"], row["requests"]) for row in found["rows"]] == [("2026-01-05", 3), ("2026-01-06", 1)]
     # 10 in and 5 out, three times; 20 in, 7 out, 30 written to and 40 read from the cache: at $3, $15, $3.75 and $0.30
     assert found["total"]["cost"] == 3 * 105 + (60 + 105 + 113 + 12)
-
-
-def test_the_second_time_only_what_is_new_is_read(brim: Brim) -> None:
-    path = session(brim, answer(), result("x" * 5_000))
-    first = asked(brim)
-    assert first["read"]["new_bytes"] == path.stat().st_size
-    assert (asked(brim)["read"]["new_bytes"], asked(brim)["total"]) == (0, first["total"])
-    before = path.stat().st_size
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(answer("msg_2", "req_2")) + "\n" + json.dumps(answer("msg_3"))[:50])
-    second = asked(brim)
-    assert (second["total"]["requests"], second["read"]["new_bytes"]) == (2, path.stat().st_size - before)
-    assert second["total"] == asked(brim, "--no-index")["total"]
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(answer("msg_3"))[50:])
-    assert asked(brim)["total"]["requests"] == 3  # whole, though no line end follows yet
-
-
-def test_replaced_shortened_and_removed_files_are_seen(brim: Brim) -> None:
-    path, other = session(brim, answer(), answer("msg_2")), session(brim, answer("msg_5"), name="s-2")
-    assert asked(brim)["total"]["requests"] == 3
-    write(path, answer("msg_9"))
-    assert asked(brim)["total"]["requests"] == 2
-    write(path, answer("msg_7"), answer("msg_8"), answer("msg_6"))
-    other.unlink()
-    assert asked(brim)["total"]["requests"] == 3
 
 
 def test_the_agents_are_told_apart(brim: Brim) -> None:
@@ -194,47 +118,12 @@ def test_a_day_is_one_of_the_time_zone(brim: Brim) -> None:
     assert asked(brim, "--by", "session")["rows"][0]["last"] == "2026-01-05T23:30:00Z"
 
 
-def test_paths_are_read_whatever_wrote_them(brim: Brim) -> None:
-    stream = [
-        {"type": "system", "subtype": "init", "session_id": "s-9", "model": "claude-opus-4-5", "cwd": "/home/user/x"},
-        {
-            "type": "assistant",
-            "message": {"id": "msg_9", "model": "claude-opus-4-5", "content": [], "usage": usage(3, 1)},
-            "parent_tool_use_id": None,
-            "session_id": "s-9",
-            "request_id": "req_9",
-        },
-    ]
-    write(brim.cwd / "saved" / "stream.jsonl", *stream)
-    write(brim.cwd / "saved" / "rollout-1.jsonl", *ROLLOUT)
-    write(brim.cwd / "saved" / "notes.jsonl", {"hello": "world"}, "no json")
-    write(brim.cwd / "saved" / "transcript.jsonl", answer())
-    assert asked(brim, "saved")["total"]["requests"] == 3
-    assert asked(brim, "saved/stream.jsonl", "saved/transcript.jsonl")["total"]["input_tokens"] == 13
-
-
 def test_a_stream_that_names_no_requests_is_no_second_session(brim: Brim) -> None:
     message = {"id": "msg_1", "model": "claude-opus-4-5", "content": [], "usage": usage(10, 1)}
     stream = {"type": "assistant", "message": message, "parent_tool_use_id": None, "session_id": "s-1"}
     write(brim.cwd / "saved" / "stream.jsonl", stream)
     write(brim.cwd / "saved" / "transcript.jsonl", answer())
     assert counts(asked(brim, "saved")["total"]) == (1, 10, 5, 0, 0)
-
-
-def test_files_that_lie_anywhere_keep_their_projects(brim: Brim) -> None:
-    folder = brim.cwd / "projects" / "logs"
-    write(folder / "a.jsonl", answer("a", cwd="/home/user/a"))
-    write(folder / "b.jsonl", answer("b", cwd="/home/user/b"))
-    found = asked(brim, str(folder), "--by", "project")
-    assert [row["project"] for row in found["rows"]] == ["/home/user/a", "/home/user/b"]
-
-
-def test_where_the_agents_folder_lies_changes_no_project(brim: Brim) -> None:
-    folder = brim.cwd / "projects" / "x"
-    write(folder / "projects" / SLUG / "s.jsonl", answer(cwd="/home/user/shop/src"), answer("m", cwd="/home/user/shop"))
-    own = asked(brim, "--by", "project", env={"CLAUDE_CONFIG_DIR": str(folder)})
-    assert own["rows"] == asked(brim, "--by", "project", str(folder), "--no-index")["rows"]
-    assert own["rows"][0]["project"] == "/home/user/shop"
 
 
 def test_the_table_reads_well(brim: Brim) -> None:
@@ -275,56 +164,3 @@ def test_wrong_usage_is_told(brim: Brim, arguments: tuple[str, ...]) -> None:
     ran = brim("usage", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err
-
-
-def test_garbage_is_counted_and_passed_over(brim: Brim) -> None:
-    path = session(brim, '{"usage": ', answer(), "\x00\x01", '{"type":"assistant","message":{"usage":7}}', "[[[[")
-    with path.open("ab") as file:
-        file.write(b'\xff\xfe{"usage"\n' + b'{"type":"assistant","message":' * 2_000 + b'"usage"\n')
-    found = asked(brim)
-    assert (found["total"]["requests"], found["read"]["broken_lines"]) == (1, 3)
-    assert "3 broken lines left out" in brim("usage").err
-
-
-def test_without_a_home_to_write_in_it_works_all_the_same(brim: Brim) -> None:
-    session(brim, answer())
-    (brim.home / ".brim").write_text("in the way")
-    found = asked(brim)
-    assert (found["total"]["requests"], found["read"]["index"]) == (1, "unavailable")
-
-
-def test_a_damaged_index_is_made_anew(brim: Brim) -> None:
-    session(brim, answer())
-    asked(brim)
-    (brim.home / ".brim" / "usage.db").write_bytes(b"no database at all")
-    ran = brim("usage", "--json")
-    assert (ran.code, ran.json["total"]["requests"]) == (0, 1)
-    assert "made anew" in ran.err
-    assert asked(brim)["read"]["new_bytes"] == 0
-
-
-def test_without_the_index_nothing_is_kept(brim: Brim) -> None:
-    session(brim, answer())
-    assert asked(brim, "--no-index")["read"]["index"] == "off"
-    assert not (brim.home / ".brim").exists()
-
-
-def test_many_at_once_agree(brim: Brim) -> None:
-    session(brim, *[answer(f"m{i}", f"r{i}") for i in range(300)])
-    running = [
-        subprocess.Popen([COMMAND, "usage", "--json"], env=brim.environ, cwd=brim.cwd, stdout=subprocess.PIPE)
-        for _ in range(4)
-    ]
-    answers = [json.loads(each.communicate(timeout=60)[0]) for each in running]
-    assert [each["total"]["requests"] for each in answers] == [300] * 4
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
-def test_a_large_tree_is_read_by_several_processes_to_the_same_sums(brim: Brim) -> None:
-    for i in range(6):
-        lines = [part for j in range(20) for part in (answer(f"m{i}-{j}", f"r{i}-{j}"), result("y" * 45_000))]
-        session(brim, *lines, name=f"s-{i}")
-    found = asked(brim)
-    assert found["read"]["bytes"] > 8_000_000
-    assert counts(found["total"]) == (120, 1_200, 600, 0, 0)
-    assert asked(brim)["total"] == found["total"]

@@ -69,3 +69,18 @@ def test_the_plan_that_was_approved_is_the_decision_and_not_the_one_that_was_pro
 def test_a_plan_that_waits_for_an_answer_is_no_decision() -> None:
     plan = call("1", "ExitPlanMode", "plan", plan="1. rewrite")
     assert fed(plan, ok("1", "Your plan has been submitted to the team lead for approval.")).decisions == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Claude requested permissions to use Bash, but you haven't granted it yet.",
+        "Permission to use Bash with command rm has been denied.",
+        "PreToolUse:Bash hook error: [check.sh]: no",
+        "The user has specified a rule which prevents you from using this specific tool call.",
+    ],
+)
+def test_what_a_rule_or_a_hook_refused_is_nobody_s_decision(text: str) -> None:
+    run = call("1", "Bash", "shell", command="rm -r build")
+    assert fed(run, failed("1", text, refusal="permission")).decisions == []
+    assert fed(run, failed("1", "The user doesn't want to proceed with this tool use.", refusal="permission")).decisions

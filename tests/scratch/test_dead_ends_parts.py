@@ -160,6 +160,8 @@ def test_half_of_a_secret_is_never_told_however_much_is_masked_before_it() -> No
         ("Rscript -e 'devtools::test(filter = \"tax\")'", "test", "Rscript devtools::test", "filter = tax"),
         ("prove -l t/date.t", "test", "prove", "t/date.t"),
         ("nix build .#shop", "build", "nix build", ".#shop"),
+        ("./gradlew :app:compileKotlin", "build", "gradlew :app:compileKotlin", ""),
+        ("godot --headless -s gut.gd -gtest=res://test/test_player.gd", "test", "godot", "test_player.gd"),
     ],
 )
 def test_a_check_that_no_list_names_says_itself_what_it_is(command: str, kind: str, name: str, target: str) -> None:
@@ -169,6 +171,8 @@ def test_a_check_that_no_list_names_says_itself_what_it_is(command: str, kind: s
     assert (found.kind, found.name, found.target) == (kind, name, target)
 
 
-@pytest.mark.parametrize("command", ["mkdir test", "cat tests", "git checkout test", "rm -rf build", "python check"])
+@pytest.mark.parametrize(
+    "command", ["mkdir test", "cat tests", "git checkout test", "rm -rf build", "python check", "vim test_a.py"]
+)
 def test_a_file_of_that_name_is_no_check(command: str) -> None:
     assert check_in(parts(command)) == (None, True)

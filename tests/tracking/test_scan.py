@@ -149,6 +149,14 @@ def test_lines_that_name_no_request_count_each(tmp_path: Path) -> None:
     assert len(scan(str(write(tmp_path / "a.jsonl", *lines)), format="claude-transcript").usage.requests) == 2
 
 
+def test_a_file_that_became_another_ones_is_read_as_what_it_is_now(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", answer())
+    first = scan(str(path))
+    write(path, {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/x" * 300})
+    again = scan(str(path), start=first.offset, check=first.check)
+    assert (first.format, again.format, again.resumed) == ("claude-transcript", "claude-stream", False)
+
+
 def test_a_replaced_file_is_read_from_its_beginning(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", answer("msg_1", "req_1"))
     first = scan(str(path), format="claude-transcript")

@@ -107,7 +107,7 @@ def _job(file: UsageFile, row: Indexed | None) -> Job:
     return Job(
         file.path,
         size - row.read_to,
-        format=TRANSCRIPT,
+        format=file.format,
         slug=file.slug,
         start=row.read_to,
         check=row.read_check,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping
 
@@ -18,6 +19,7 @@ _WAITS = re.compile(
     r"\s*your plan has been submitted|\s*plan (?:was )?submitted|.{0,80}awaiting approval", re.IGNORECASE
 )
 NOT_ANSWERED = "not answered"
+_not_asked: list[str] = []
 
 
 def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
@@ -48,6 +50,15 @@ def plan_of(call: ToolCall, result: ToolResult) -> str:
 def is_undecided(result: ToolResult) -> bool:
     """Whether a plan was only handed on, and nobody has answered it yet."""
     return not result.error and bool(_WAITS.match(result.text[:400]))
+
+
+def was_asked(result: ToolResult) -> bool:
+    """Whether a person refused a call, and not a rule, a hook or the mode that it ran in: ``data/not_asked.txt``."""
+    if not _not_asked:
+        with open(os.path.join(os.path.dirname(__file__), "data", "not_asked.txt"), encoding="utf-8") as file:
+            _not_asked.extend([line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")])
+    opening = result.text[:200].lstrip().lower().removeprefix("<tool_use_error>").removeprefix("error: ")
+    return not opening.startswith(tuple(_not_asked))
 
 
 def _asked(call: ToolCall) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from brim.scratch.answers import NOT_ANSWERED, answers_of, is_undecided, plan_of, questions_of
+from brim.scratch.answers import NOT_ANSWERED, answers_of, is_undecided, plan_of, questions_of, was_asked
 from brim.scratch.drafts import draft, first_error
 from brim.scratch.quoting import one_line
 from brim.tracking.events import ToolCall, ToolResult
@@ -66,6 +66,8 @@ class Calls:
         if call.tool == "plan" and changed_plan(call):
             return found + _plan(call, result, failed, where)
         if result.refusal == "permission":
+            if not was_asked(result):
+                return found
             return [
                 *found,
                 draft("decision", _named(call), refs={"noun": "call", "outcome": _refused(result)}, **where),

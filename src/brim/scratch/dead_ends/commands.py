@@ -40,6 +40,7 @@ _RUNNERS = (
 _TESTS = ("test", "tests", "runtest", "spec", "eunit")
 _BUILDS = ("build", "compile", "check")
 _TEST_CALL = re.compile(r"((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})", re.I)
+_TEST_FILE = re.compile(r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$")
 _TEST_SCRIPT = re.compile(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", re.I)
 _INSIDE = re.compile(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
 _REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
@@ -197,13 +198,16 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
         for flag, code in pairwise(words[1:]):
             if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := _TEST_CALL.search(code)):
                 return Check(kind="test", name=f"{words[0]} {found[1]}", target=found[2].strip(" )"))
-    if len(plain) < 2 or plain[0] in lines("files.txt") or plain[0] in lines("looking.txt"):
+    if words[0] in lines("files.txt") or words[0] in lines("looking.txt"):
         return None
-    task = plain[1]
-    if plain[0] in ("gradle", "gradlew"):  # :app:testDebugUnitTest, compileKotlin
+    task = plain[1] if len(plain) > 1 else ""
+    if words[0] in ("gradle", "gradlew"):  # :app:testDebugUnitTest, compileKotlin
         task = next((name for name in ("test", "build", "compile") if name in task.rpartition(":")[2].lower()), task)
     kind = "test" if task in _TESTS else "build" if task in _BUILDS else ""
-    return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:])) if kind else None
+    if kind:
+        return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:]))
+    given = [found[1] for word in words[1:] if (found := _TEST_FILE.search(word))]
+    return Check(kind="test", name=words[0], target=" ".join(given)) if given else None
 
 
 def _target(words: list[str], places: list[str]) -> str:

@@ -12,7 +12,7 @@ from brim.tracking.readers.feed import LONGEST_LINE, Feed, parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from brim.tracking.events import Event
@@ -29,16 +29,18 @@ def read(
     format: str | None = None,
     start: int = 0,
     subagents: bool = True,
+    on_broken: Callable[[int], object] = int,
 ) -> Iterator[Event]:
     """Read the session at *path*, from byte *start* on: its own events first, then those of each sub-agent's file.
 
     Memory stays flat. A file that is one JSON value over several lines is read as one line, or as one per item of a
-    list. What cannot be opened or is no text is an ``InputError``.
+    list. What cannot be opened or is no text is an ``InputError``. *on_broken* is told how many whole lines of a file
+    could not be read, when it is at its end.
     """
     name = os.fspath(path)
     reader = AnyReader(format)
     file = open_session(name)
-    return _events(name, file, reader, start=start, subagents=subagents)
+    return _events(name, file, reader, start=start, subagents=subagents, on_broken=on_broken)
 
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
@@ -103,12 +105,13 @@ def _events(
     *,
     start: int,
     subagents: bool,
+    on_broken: Callable[[int], object],
 ) -> Iterator[Event]:
     reader.agent = subagent_of(path)
     with file:
         values = json_values(file) if start == 0 else None
         if values is None:
-            yield from _lines(path, file, Feed(reader=reader, start=start))
+            yield from _lines(path, file, Feed(reader=reader, start=start), on_broken)
         else:
             for one in values:
                 yield from reader.events(one)
@@ -119,16 +122,17 @@ def _events(
         except InputError:
             continue
         with own:
-            yield from _lines(name, own, Feed(reader=reader))
+            yield from _lines(name, own, Feed(reader=reader), on_broken)
 
 
-def _lines(path: str, file: FileIO, feed: Feed) -> Iterator[Event]:
+def _lines(path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], object]) -> Iterator[Event]:
     try:
         file.seek(feed.offset)
         while data := file.read(BLOCK):
             yield from feed.feed(data)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    on_broken(feed.broken)
     yield from feed.finish()
 
 

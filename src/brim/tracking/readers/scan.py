@@ -97,9 +97,11 @@ def scan(
             if not stat.S_ISREG(found.st_mode):
                 raise InputError(f"{path}: is not a regular file")
             stamp = Stamp.of(found)
-            format = format or _format(file)
+            resumed = format in ("", TRANSCRIPT) and 0 < start <= stamp.size and _check(file, start) == check
+            if not resumed:
+                file.seek(0)
+            format = TRANSCRIPT if resumed else format or _format(file)
             if format == TRANSCRIPT:
-                resumed = 0 < start <= stamp.size and _check(file, start) == check
                 file.seek(start if resumed else 0)
                 usage, offset = _transcript(file, path, slug, on_read)
                 check = _check(file, offset)
@@ -175,7 +177,8 @@ def _is_sub_agent(path: str) -> bool:
 def _by_reader(path: str, format: str) -> FileUsage:
     """Read the whole file with its format's reader."""
     found = FileUsage()
-    for event in read(path, format=format or None, subagents=False):
+    broken: list[int] = []
+    for event in read(path, format=format or None, subagents=False, on_broken=broken.append):
         if isinstance(event, Usage):
             found.add(request_from(event, path))
         elif isinstance(event, RunTotal):
@@ -183,6 +186,7 @@ def _by_reader(path: str, format: str) -> FileUsage:
                 found.add_total(total_from(event))
         elif isinstance(event, StateSeen) and event.name == "folder" and not found.folder:
             found.folder = event.value
+    found.broken = sum(broken)
     return found
 
 
