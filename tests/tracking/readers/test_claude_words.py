@@ -29,6 +29,8 @@ def test_what_a_person_typed_is_shown_as_typed(written: str, typed: str) -> None
     "written",
     [
         "<task-notification>\n<task-id>a1</task-id>",
+        "<channel source='ci'>red</channel>",
+        "Another Claude session sent a message: stop",
         "<system-reminder>Today is Sunday.</system-reminder>",
         "<local-command-stdout>Set model</local-command-stdout>",
         "<local-command-caveat>The command below</local-command-caveat>",
@@ -69,6 +71,20 @@ def test_otherwise_a_person_typed_it(line: dict[str, Any]) -> None:
 def test_what_the_client_added_to_a_persons_words_is_left_out() -> None:
     content = [{"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": "fix it"}]
     assert words({}, content) == ("fix it", True)
+
+
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("Fix it.\n<system-reminder>\nToday is Sunday.\n</system-reminder>", "Fix it."),
+        ("Fix it.\n\n<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n", "Fix it."),
+        ("What is a <system-reminder>?", "What is a <system-reminder>?"),
+        ("Drop the <system-reminder>x</system-reminder>", "Drop the <system-reminder>x</system-reminder>"),
+        ("a\n<system-reminder>b</system-reminder>\nc", "a\n<system-reminder>b</system-reminder>\nc"),
+    ],
+)
+def test_reminders_after_a_persons_words_are_left_out(written: str, typed: str) -> None:
+    assert typed_text(written) == typed
 
 
 def test_a_tag_that_is_not_closed_holds_nothing() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _openings: list[str] = []
 _TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
 """What a person typed behind a sign of its own, and the sign."""
+_REMINDER = "system-reminder"
 
 
 def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
@@ -42,7 +43,17 @@ def typed_text(written: str) -> str:
     for tag, sign in _TYPED_TAGS:
         if opening.startswith(f"<{tag}>"):
             return sign + tagged(opening, tag)
-    return "" if opening.startswith(_machine_openings()) else written
+    return "" if opening.startswith(_machine_openings()) else _without_reminders(written)
+
+
+def _without_reminders(written: str) -> str:
+    """Return *written* without the blocks that the client put after it, each from the beginning of a line."""
+    while written.rstrip().endswith(f"</{_REMINDER}>"):
+        before, opened, _ = written.rpartition(f"\n<{_REMINDER}>")
+        if not opened:
+            break
+        written = before.rstrip("\n")
+    return written
 
 
 def tagged(written: str, tag: str) -> str:
