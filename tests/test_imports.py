@@ -70,10 +70,15 @@ def test_a_count_imports_nothing_heavy(call: str) -> None:
 def test_every_public_name_is_there() -> None:
     import brim
     import brim.models
+    import brim.scratch
+    import brim.spend
+    import brim.store
     import brim.tokens
+    import brim.tracking
     import brim.window
 
-    for package in (brim, brim.models, brim.tokens, brim.window):
+    rooms = (brim.models, brim.scratch, brim.spend, brim.store, brim.tokens, brim.tracking, brim.window)
+    for package in (brim, *rooms):
         for name in package.__all__:
             assert getattr(package, name) is not None
         assert set(package.__all__) <= set(dir(package))
