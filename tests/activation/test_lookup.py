@@ -18,6 +18,12 @@ def test_what_a_fact_confirms_is_among_what_it_looks_up(key: str, fact: str, val
         assert filed_under(key, value) in looked_up(key, fact)
 
 
+@pytest.mark.parametrize("fact", ["/main", "\\main", "./main", "main/", "main"])
+def test_a_branch_is_found_however_it_is_written(fact: str) -> None:
+    assert When(branch="main").match({"branch": (fact,)}).confirmed
+    assert filed_under("branch", "main") in looked_up("branch", fact)
+
+
 @given(st.text("aAßſSsİi", min_size=1, max_size=4), st.text("aAßſSsİi", min_size=1, max_size=4))
 def test_plain_values_are_found_in_upper_and_lower_case(value: str, fact: str) -> None:
     if When(task=value).match({"task": (fact,)}).confirmed:

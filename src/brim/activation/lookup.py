@@ -39,8 +39,10 @@ def looked_up(key: str, fact: str) -> tuple[str, ...]:
         name = parts[-1] if parts else ""
         _, dot, extension = name.rpartition(".")
         return (name, "*." + extension, ANYTHING) if dot else (name, ANYTHING) if name else (ANYTHING,)
-    if key == "branch":
-        return (fact.replace("\\", "/"), ANYTHING)
+    if key == "branch":  # matching passes over empty parts and dots
+        written = fact.replace("\\", "/")
+        parts = [part for part in written.split("/") if part not in ("", ".")]
+        return (*dict.fromkeys((written, "/".join(parts))), ANYTHING)
     return (fact.casefold(),)
 
 
