@@ -204,6 +204,9 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     if words[0] in ("gradle", "gradlew"):  # :app:testDebugUnitTest, compileKotlin
         task = next((name for name in ("test", "build", "compile") if name in task.rpartition(":")[2].lower()), task)
     kind = "test" if task in _TESTS else "build" if task in _BUILDS else ""
+    named = "test" if words[0].endswith("-test") else "build" if words[0].endswith("build") else ""
+    if named:  # elm-test, gprbuild
+        return Check(kind=kind or named, name=words[0], target=_target(words[1:], plain[1:]))
     if kind:
         return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:]))
     given = [found[1] for word in words[1:] if (found := _TEST_FILE.search(word))]

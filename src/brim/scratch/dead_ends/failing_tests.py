@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from brim.scratch.dead_ends.edits import Change, is_prose, is_temporary, only_looks
 from brim.scratch.dead_ends.finding import DeadEnd, masked_line, places
+from brim.scratch.dead_ends.signatures import moved
 from brim.scratch.dead_ends.step import Rule, Step, grown
 
 EDITS = 2
@@ -33,10 +34,11 @@ class _Tried:
 class _Failure:
     """One way of failing, and the edits that did not change it."""
 
-    __slots__ = ("at", "name", "seen", "target", "tries", "what")
+    __slots__ = ("at", "name", "quoted", "seen", "target", "tries", "what")
 
     def __init__(self, name: str, target: str) -> None:
         self.name, self.target = name, target
+        self.quoted: tuple[tuple[int, int], ...] = ()
         self.seen = 0
         self.tries: set[int] = set()
         self.at: tuple[int, ...] = ()
@@ -72,9 +74,10 @@ class FailingTests(Rule):
     def _failed(self, step: Step, name: str, target: str) -> list[DeadEnd]:
         key = step.signature
         failure = self._failures.pop(key, None)
-        if failure is None:
+        if failure is None or moved(failure.quoted, step.quoted):
             failure = _Failure(name, target)
             failure.seen = self._number
+        failure.quoted = step.quoted
         self._failures[key] = failure
         while len(self._failures) > _MOST:
             del self._failures[next(iter(self._failures))]

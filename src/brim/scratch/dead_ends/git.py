@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 _WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
+_SIDES = {"--ours", "--theirs", "--merge", "-m", "--conflict"}
+"""Which side of a conflict is taken: that is merging, and takes nothing back."""
+_GO_ON = ("merge", "rebase", "cherry-pick", "revert", "am")
 _MOVES = (
     "bisect",
     "checkout",
@@ -79,17 +82,16 @@ def _step(words: list[str]) -> GitStep | None:
     flags = {word for word in given if word.startswith("-") and word != "--"}
     names = [word for word in given if not word.startswith("-")]
     step = None
-    if verb == "commit" and "--dry-run" not in flags:
+    chosen = flags & _NO_FILES or {flag.partition("=")[0] for flag in flags} & _SIDES
+    if (verb == "commit" and "--dry-run" not in flags) or (verb in _GO_ON and "--continue" in flags):
         step = GitStep(does="commit")
     elif verb == "stash":
         step = _stash(names[0] if names else "push", names[1:])
     elif verb == "reset" and "--hard" in flags:
         step = GitStep(does="reset", everything=True, commits=any(name.startswith(_BACK) for name in names))
-    elif verb == "checkout" and not flags & _NO_FILES:
+    elif verb == "checkout" and not chosen:
         step = _restored(given[given.index("--") + 1 :] if "--" in given else names)
-    elif (
-        verb == "restore" and not flags & _NO_FILES and (flags & {"--worktree", "-W"} or not flags & {"--staged", "-S"})
-    ):
+    elif verb == "restore" and not chosen and (flags & {"--worktree", "-W"} or not flags & {"--staged", "-S"}):
         step = _restored(_without_source(given))
     return step
 

@@ -1,8 +1,8 @@
 """Suspect: the same call with the same failure three times.
 
 Where failing is part of waiting it takes more: a passing error (the network, a lock) six times, a command that looks
-whether something is ready ten times, and so does a look at a file between such commands. A check after an edit, or
-after git put another version in place, is another try: ``failing_tests`` looks at those.
+whether something is ready ten times. Between such commands, so does a look at a file, or asking what does not answer
+yet. A check after an edit, or after git put another version in place, is another try: ``failing_tests`` looks at those.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from brim.scratch.dead_ends.commands import looks
 from brim.scratch.dead_ends.finding import DeadEnd, places
 from brim.scratch.dead_ends.git import moves_tree
+from brim.scratch.dead_ends.signatures import moved
 from brim.scratch.dead_ends.step import Rule, Step, grown
+from brim.scratch.dead_ends.tables import any_of
 
 TIMES = 3
 TIMES_TRANSIENT = 6
@@ -21,10 +23,11 @@ _MOST = 256
 class _Tries:
     """How often one call failed in the same way."""
 
-    __slots__ = ("at", "edits", "error", "reported", "signature", "times", "waited", "waits")
+    __slots__ = ("at", "edits", "error", "quoted", "reported", "signature", "times", "waited", "waits")
 
     def __init__(self, signature: str, edits: int) -> None:
         self.signature, self.edits = signature, edits
+        self.quoted: tuple[tuple[int, int], ...] = ()
         self.times = 0
         self.at: tuple[int, ...] = ()
         self.error = ""
@@ -53,14 +56,15 @@ class SameCall(Rule):
             return [self._found(step, tries, "resolved")] if tries and tries.reported else []
         signature = step.signature or step.result.text[:200].strip()
         edited = step.check is not None and tries is not None and tries.edits != self._edits
-        if tries is None or (not tries.reported and edited) or tries.signature != signature:
+        other = tries is None or tries.signature != signature or moved(tries.quoted, step.quoted)
+        if tries is None or other or (edited and not tries.reported):
             tries = _Tries(signature, self._edits)
         self._tries[key] = tries
         while len(self._tries) > _MOST:
             del self._tries[next(iter(self._tries))]
         tries.times += 1
-        tries.edits = self._edits
-        tries.waited = tries.waited or (tries.times > 1 and tries.waits != self._waits and looks(step.parts))
+        tries.edits, tries.quoted = self._edits, step.quoted
+        tries.waited = tries.waited or (tries.times > 1 and tries.waits != self._waits and _may_come(step))
         tries.waits = self._waits
         tries.at = places(tries.at, step.call.at)
         if not grown(tries.times, TIMES_POLL if tries.waited else _threshold(step)):
@@ -78,6 +82,11 @@ class SameCall(Rule):
         """Begin anew: whatever a person says, the next try is theirs."""
         self._tries = {key: tries for key, tries in self._tries.items() if tries.reported}
         return []
+
+
+def _may_come(step: Step) -> bool:
+    """Whether waiting can help: something is looked at, or does not answer yet."""
+    return looks(step.parts) or any_of("not_ready.txt").search(step.signature) is not None
 
 
 def _threshold(step: Step) -> int:

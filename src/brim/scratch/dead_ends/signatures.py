@@ -22,6 +22,11 @@ _FEWEST = 8
 """A signature with fewer letters says too little to be the same thing."""
 
 _PLACE = re.compile(r'File "[^"]{1,300}", line \d|--> \S|[┌╭]─+\[? ?\S')
+_AT = (":<n>", "(<n>)", "line <n>")
+_QUOTED = re.compile(r"^[ \t]{0,12}(?:>[ \t]{0,12})?(\d{1,6})[ \t]{0,4}[|│][ \t]*(\S.{0,200})$", re.M)
+_MOST_QUOTED = 8
+_MOVED = 10
+"""An error more lines away than these, in other code, is at another place."""
 _volatile: list[tuple[Pattern[str], str]] = []
 
 
@@ -72,8 +77,29 @@ def error_lines(text: str) -> list[str]:
 def signature(text: str) -> str:
     """Return what makes the error *text* the same as another; empty if it says too little.
 
-    The order of its lines does not matter: tests that run at the same time end in any order.
+    The order of its lines does not matter: tests that run at the same time end in any order. At how many places of a
+    file an error is does: four, then three, is progress.
     """
-    kept = {" ".join(line.split()) for line in settled("\n".join(error_lines(text))).splitlines()}
+    told = error_lines(text)
+    places: dict[str, set[str]] = {}
+    for at, line in enumerate(settled("\n".join(told)).splitlines()):
+        places.setdefault(" ".join(line.split()), set()).add(told[at] if at < len(told) else line)
+    kept = [
+        f"{line} at {len(lines)} places" if len(lines) > 1 and any(mark in line for mark in _AT) else line
+        for line, lines in places.items()
+    ]
     whole = "\n".join(sorted(kept))
     return whole if sum(letter.isalpha() for letter in whole[:200]) >= _FEWEST else ""
+
+
+def quoted(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the code that *text* quotes, as compilers do (``14 |  total = x``): numbers of lines, and their hashes."""
+    found = _QUOTED.findall(clipped(text))[:_MOST_QUOTED] if "|" in text or "│" in text else []
+    return tuple([(int(number), hash(code.strip())) for number, code in found])
+
+
+def moved(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
+    """Whether two outputs quote other code, far from each other: the same error at another place."""
+    return bool(one and other) and all(
+        code != there and abs(number - line) > _MOVED for number, code in one for line, there in other
+    )

@@ -8,7 +8,7 @@ from brim.scratch.dead_ends.classify import Outcome, outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
 from brim.scratch.dead_ends.finding import CLIP, DeadEnd, key_of, masked_line
-from brim.scratch.dead_ends.signatures import clipped, signature
+from brim.scratch.dead_ends.signatures import clipped, quoted, signature
 from brim.scratch.dead_ends.tables import lines
 from brim.scratch.quoting import begun
 from brim.scratch.telling import telling_line
@@ -115,6 +115,11 @@ class Step:
         if self._signature is None:
             self._signature = signature(self.result.text)
         return self._signature
+
+    @property
+    def quoted(self) -> tuple[tuple[int, int], ...]:
+        """The lines of code that its error quotes."""
+        return quoted(self.result.text)
 
     @property
     def raw_error(self) -> str:

@@ -56,9 +56,10 @@ class Undone(Rule):
         if step.changes:
             for change in step.changes:
                 found += self._changed(step, change)
-        elif step.command and step.outcome.kind == "ok" and "git" in step.command:
+        elif step.command and "git" in step.command and (step.outcome.kind == "ok" or _goes_on(step)):
             for move in git_steps(step.parts):
-                found += self._moved(step, move)
+                if step.outcome.kind == "ok" or move.does == "commit":
+                    found += self._moved(step, move)
         for undo in self._undos:
             undo.steps += 1
         return found + self._confirm([undo for undo in self._undos if undo.steps > STAYS_FOR])
@@ -93,7 +94,8 @@ class Undone(Rule):
         back = [
             undo
             for undo in self._undos
-            if change.mark in undo.marks or (whole is not None and undo.left == whole and change.path in undo.paths)
+            if (change.is_told and change.mark in undo.marks)
+            or (whole is not None and undo.left == whole and change.path in undo.paths)
         ]
         self._undos = [undo for undo in self._undos if undo not in back]
         return [undo.found.changed(status="resolved") for undo in back]
@@ -161,3 +163,8 @@ class Undone(Rule):
     def turn_ended(self) -> list[DeadEnd]:
         """Confirm what was undone in this turn."""
         return self._confirm(self._undos)
+
+
+def _goes_on(step: Step) -> bool:
+    """Whether git went on to the next conflict: what solved the one before is committed."""
+    return step.failed and "--continue" in step.command and "CONFLICT" in step.result.text[:20_000]
