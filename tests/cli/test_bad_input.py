@@ -295,13 +295,14 @@ def test_an_interrupt_while_reading_ends_with_130(brim: Brim) -> None:
     assert b"Traceback" not in err
 
 
+@posix
 def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parsing = argparse.ArgumentParser.parse_known_intermixed_args.__code__
     lines = {line for _, _, line in parsing.co_lines() if line is not None and line > parsing.co_firstlineno}
     monkeypatch.setattr(sys, "argv", ["brim", "models", "gpt-4o", "--json"])
-    before = sys.gettrace()
+    before, pipes = sys.gettrace(), signal.getsignal(signal.SIGPIPE)
     for wanted in lines:
 
         def trace(frame: Any, event: str, _: object, wanted: int = wanted) -> Any:
@@ -318,6 +319,7 @@ def test_an_interrupt_while_the_arguments_are_read_is_no_traceback(
                 main()
         finally:
             sys.settrace(before)
+            signal.signal(signal.SIGPIPE, pipes)  # the command line dies of it; a test run must not
         assert left.value.code in (0, 130), wanted
         assert left.value.code == 0 or "interrupted" in capsys.readouterr().err
 
