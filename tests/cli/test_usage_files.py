@@ -131,3 +131,14 @@ def test_a_large_tree_is_read_by_several_processes_to_the_same_sums(brim: Brim) 
     assert found["read"]["bytes"] > 8_000_000
     assert counts(found["total"]) == (120, 1_200, 600, 0, 0)
     assert asked(brim)["total"] == found["total"]
+
+
+def test_a_file_that_was_named_and_cannot_be_read_is_an_error(brim: Brim) -> None:
+    path = session(brim, answer())
+    broken = brim.cwd / "picture.jsonl"
+    broken.write_bytes(b"\x89PNG\x00\x00\xff" * 100)
+    ran = brim("usage", str(path), str(broken))
+    assert ran.code == 2
+    assert "picture.jsonl: is no text" in ran.err
+    assert "total" in ran.out  # what could be read is there all the same
+    assert brim("usage", str(brim.cwd)).code == 0  # in a folder it is only passed over

@@ -73,7 +73,8 @@ def run(options: Namespace) -> int:
         say_answer(answer)
     for problem in reading.failed:
         note(problem)
-    return 0
+    named = [os.path.realpath(path) for path in options.paths if not os.path.isdir(path)]
+    return 2 if any(problem.startswith(f"{path}: ") for problem in reading.failed for path in named) else 0
 
 
 def _answer(reading: Reading, options: Namespace) -> Answer:
