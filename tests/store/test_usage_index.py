@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_files_that_are_gone_leave_it(index: Path, session: Path, tmp_path: Path
 
 def test_another_version_is_emptied(index: Path, session: Path) -> None:
     save_index(str(index), [row(str(session))])
-    with sqlite3.connect(index) as database:
+    with closing(sqlite3.connect(index)) as database, database:
         database.execute(f"PRAGMA user_version = {VERSION + 1}")
         database.execute("CREATE TABLE later (x)")
     told: list[str] = []
@@ -85,16 +86,16 @@ def test_another_version_is_emptied(index: Path, session: Path) -> None:
 def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, damage: str) -> None:
     save_index(str(index), [row(str(session), found=["x" * 200] * 50)])
     if damage == "json":
-        with sqlite3.connect(index) as database:
+        with closing(sqlite3.connect(index)) as database, database:
             database.execute("UPDATE files SET found = '{'")
     elif damage == "shape":
-        with sqlite3.connect(index) as database:
+        with closing(sqlite3.connect(index)) as database, database:
             database.execute("UPDATE files SET found = '[]'")
     elif damage == "digit":
-        with sqlite3.connect(index) as database:
+        with closing(sqlite3.connect(index)) as database, database:
             database.execute("UPDATE files SET size = size + 1")
     elif damage == "columns":
-        with sqlite3.connect(index) as database:
+        with closing(sqlite3.connect(index)) as database, database:
             database.execute("ALTER TABLE files DROP COLUMN found")
     else:
         data = bytearray(index.read_bytes())
@@ -111,7 +112,7 @@ def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, da
 
 def test_a_database_of_another_program_is_not_touched(index: Path, session: Path) -> None:
     index.parent.mkdir()
-    with sqlite3.connect(index) as database:
+    with closing(sqlite3.connect(index)) as database, database:
         database.execute("CREATE TABLE precious (x)")
     before = index.read_bytes()
     told: list[str] = []
