@@ -47,6 +47,8 @@ def reading(**changed: Any) -> Any:
         "cost": 1_025_539,
         "unattributed": 58_000,
         "unpriced": [],
+        "cost_limit": None,
+        "cost_warning": "",
         "warning": "It is time to compact.",
         "notices": [],
         "lines": 80,
@@ -161,6 +163,8 @@ def test_no_line_is_wider_than_the_terminal(
         model=model,
         session=model,
         warning=warning,
+        cost_limit=used,
+        cost_warning=warning,
     )
     lines = draw(state, width)
     assert max(map(width_of, lines)) <= width

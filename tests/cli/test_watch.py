@@ -39,6 +39,8 @@ KEYS = {
     "cost": int,
     "unattributed": int,
     "unpriced": list,
+    "cost_limit": int,
+    "cost_warning": str,
     "warning": str,
     "notices": list,
     "lines": int,
@@ -49,7 +51,7 @@ KEYS = {
 
 
 def test_json_is_one_object_per_change_with_the_keys_of_its_schema(brim: Brim) -> None:
-    ran = brim("watch", RECORDED / "session.jsonl", "--json", "--replay", "2000")
+    ran = brim("watch", RECORDED / "session.jsonl", "--json", "--replay", "2000", "--limit", "9")
     objects = [json.loads(line) for line in ran.lines]
     assert ran.code == 0
     for each in objects:
@@ -211,6 +213,22 @@ def test_fail_over_answers_with_the_exit_code(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 100_000))
     assert brim("watch", path, "--once", "--fail-over", "0.5").code == 1
     assert brim("watch", path, "--once", "--fail-over", "0.51").code == 0
+
+
+def test_what_a_limit_is_about_is_told_once(brim: Brim) -> None:
+    lines = "".join(called(number, 100_000) for number in range(1, 21))  # $0.030317 each
+    brim.configure(user="spend:\n  limit: 0.50\n")
+    ran = brim("watch", "-", "--json", stdin=lines)
+    seen = [json.loads(line) for line in ran.out.splitlines()]
+    assert [(notice["kind"], one["cost"]) for one in seen for notice in one["notices"]] == [
+        ("COST_WARNING", 14 * 30_317),
+        ("COST_LIMIT", 16 * 30_317),
+    ]
+    assert (seen[-1]["cost_limit"], "limit is reached" in seen[-1]["cost_warning"]) == (500_000, True)
+    plain = brim("watch", "-", "--limit", "10", stdin=lines)
+    assert plain.err == ""
+    assert "$0.61 of $10.00" in plain.out
+    assert "cost_limit" in brim("watch", "-", "--json", "--limit", "none", stdin=lines).out
 
 
 def test_flags_outrank_settings_and_the_window_says_whose_it_is(brim: Brim) -> None:

@@ -42,6 +42,8 @@ def draw(reading: Reading, width: int) -> list[str]:
         lines += [_row(name if at == 0 else "", row, width) for at, row in enumerate(rows)]
     if reading["warning"]:
         lines += _wrapped(f"! {printable(reading['warning'])}", width, colour_of(reading))
+    if reading["cost_warning"]:
+        lines += _wrapped(f"! {printable(reading['cost_warning'])}", width, "red")
     return lines
 
 
@@ -155,6 +157,8 @@ def _window(reading: Reading) -> str:
 def _cost(reading: Reading, *, short: bool = False) -> str:
     unpriced = ", ".join(reading["unpriced"])
     text = dollars(reading["cost"])
+    if reading["cost_limit"] is not None:
+        text += f" of {dollars(reading['cost_limit'])}"
     if unpriced:
         return f"{text} and what {printable(unpriced)} costs: no price is known"
     if reading["unattributed"] and not short:

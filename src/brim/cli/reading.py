@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         cost: int
         unattributed: int
         unpriced: list[str]
+        cost_limit: int | None
+        cost_warning: str
         warning: str
         notices: list[Told]
         lines: int

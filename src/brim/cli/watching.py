@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from brim.cli.reading import SCHEMA
+from brim.notices import INPUT_REQUESTED
+from brim.spend.budget import CostBudget
 from brim.spend.meter import SpendMeter
+from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, ModelSeen, RunTotal
 from brim.tracking.thresholds import CompactDue, ContextWarning
@@ -44,6 +47,11 @@ class Watch:
         else:
             self.budget = ContextBudget(window, *thresholds, pinned=True)
         self.meter = SpendMeter()
+        limit = self._config["spend.limit"]
+        most = None if limit is None else micro_dollars(repr(limit), up=False)
+        self.money = CostBudget(most, self._config["spend.warn"])
+        self.money.subscribe(self._note_cost)
+        self.cost_notice: Notice | None = None
         self.time: float | None = None
         self.notice: Notice | None = None
 
@@ -55,6 +63,9 @@ class Watch:
             notices += told
             self.notice = told[-1] if told else self.notice
             self.meter.update(event)
+            # Nobody can be asked here: what the limit is about is told, and the question is left out.
+            spent = self.money.add(self.meter.total - self.money.spent)
+            notices += [each for each in spent if each.kind != INPUT_REQUESTED]
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
@@ -95,12 +106,18 @@ class Watch:
             "cost": meter.total,
             "unattributed": meter.unattributed,
             "unpriced": sorted(meter.unpriced),
+            "cost_limit": self.money.limit,
+            "cost_warning": str(self.cost_notice or ""),
             "warning": str(self.notice or "") if budget.should_warn else "",
             "notices": [{"kind": notice.kind, "text": str(notice)} for notice in notices],
             "lines": counts.lines,
             "broken_lines": counts.broken,
             "unknown_lines": counts.unknown,
         }
+
+    def _note_cost(self, notice: Notice) -> None:
+        if notice.kind != INPUT_REQUESTED:
+            self.cost_notice = notice
 
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or much less in it.

@@ -56,6 +56,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--warn", metavar="SHARE", help=text)
     text = "share of the window from which to compact (default: the setting 'context.compact')"
     parser.add_argument("--compact", metavar="SHARE", help=text)
+    text = "USD that the session may cost: tells when it comes near (default: the setting 'spend.limit')"
+    parser.add_argument("--limit", metavar="USD", help=text)
     text = "end with 1 if the window is at least so full at the end"
     parser.add_argument("--fail-over", type=_share, metavar="SHARE", help=text)
     text = "print one JSON object on one line for each change"
@@ -70,7 +72,12 @@ def run(options: Namespace) -> int:
     from brim.cli.watching import Watch
 
     config = settings(
-        {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
+        {
+            "context.window": options.window,
+            "context.warn": options.warn,
+            "context.compact": options.compact,
+            "spend.limit": options.limit,
+        }
     )
     if options.path == "":
         raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
