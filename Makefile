@@ -1,7 +1,8 @@
 # Each target is one line: the work is in scripts/.
-.PHONY: demo test check bench
+.PHONY: demo test check bench e2e
 
 demo: ; @scripts/demo
 test: ; @scripts/test
 check: ; @scripts/check
 bench: ; @scripts/bench
+e2e: ; @scripts/e2e

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -141,3 +142,106 @@ with open_scopes(None, {str(tmp_path)!r}, trusted=False, migrate=False, timeout=
 """)
     assert found & (HEAVY - {"json"}) == set()
     assert {name for name in found if name.startswith("brim.tokens.")} <= {"brim.tokens.count", "brim.tokens.calibrate"}
+
+
+HOOK_STDLIB = {
+    "__future__",
+    "_collections",
+    "_functools",
+    "_hashlib",
+    "_json",
+    "_operator",
+    "_sha2",
+    "_sha256",
+    "_sqlite3",
+    "_sre",
+    "_struct",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copyreg",
+    "encodings.ascii",
+    "enum",
+    "errno",
+    "fcntl",
+    "functools",
+    "gc",
+    "itertools",
+    "keyword",
+    "marshal",
+    "math",
+    "operator",
+    "re",
+    "re._casefix",
+    "re._compiler",
+    "re._constants",
+    "re._parser",
+    "reprlib",
+    "struct",
+    "time",
+    "types",
+    "unicodedata",
+    "zlib",
+}
+"""Every module of the standard library that a hook may import, beyond what Python itself has; most import fewer."""
+
+HOOK_ROOMS = (
+    "activation",
+    "agents",
+    "behaviors",
+    "config",
+    "injection",
+    "models",
+    "scratch",
+    "spend",
+    "store",
+    "tracking",
+)
+HOOK_FILES = {"_atomic", "_frozen", "_json", "_lazy", "_sha", "errors", "masking", "notices"}
+
+
+@pytest.mark.parametrize(
+    "event",
+    ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"],
+)
+def test_a_hook_imports_these_modules_and_no_other(tmp_path: Path, event: str) -> None:
+    """The list is whole: a module that is not in it makes an agent wait, and must be worth it."""
+    from tests.agents.hook_world import World
+
+    world = World(tmp_path)
+    tool = {"tool_name": "Bash", "tool_input": {"command": "make test"}, "tool_use_id": "t", "error": "Exit code 2"}
+    own = {"source": "startup", "prompt": "run the tests", **tool, "tool_response": {"stdout": "ok"}}
+    sent = world.message(event, **own)
+    code = f"""
+import io
+def call():
+    from brim.agents.hook import main
+    return main([{event!r}, "claude"], io.StringIO({json.dumps(sent)!r}), io.StringIO(), {world.environ!r})
+assert call() == 0
+"""
+    found = imported(code)
+    assert world.log() == ""
+    ours = {name for name in found if name == "brim" or name.startswith("brim.")}
+    assert found - ours <= HOOK_STDLIB
+    assert found & (HEAVY - {"json", "brim.config"}) == set()
+    rooms = {name.split(".")[1] for name in ours if "." in name}
+    assert rooms <= {*HOOK_ROOMS, *HOOK_FILES, "tokens"}
+    tokens = {name for name in ours if name.startswith("brim.tokens.")}
+    assert tokens <= {"brim.tokens.count", "brim.tokens.calibrate"}
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "PostCompact", "Stop", "SubagentStop", "SessionEnd"])
+def test_no_hook_imports_what_is_not_in_python_or_brim(tmp_path: Path, event: str) -> None:
+    """At the end of a turn prices are worked out, which takes more of the standard library."""
+    from tests.agents.hook_world import World
+
+    world = World(tmp_path)
+    sent = json.dumps(world.message(event, compact_summary="what was done", trigger="auto"))
+    found = imported(f"""
+import io
+from brim.agents.hook import main
+assert main([{event!r}, "claude"], io.StringIO({sent!r}), io.StringIO(), {world.environ!r}) == 0
+""")
+    assert world.log() == ""
+    assert {name.partition(".")[0] for name in found} <= {"brim", *sys.stdlib_module_names}
+    assert found & {"logging", "asyncio", "subprocess", "argparse", "brim.cli"} == set()

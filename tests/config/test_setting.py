@@ -69,3 +69,10 @@ def test_a_very_long_value_is_shown_in_part() -> None:
     with pytest.raises(ValueError, match="not 'xxx") as caught:
         Setting("a", "whole", 1, "").parsed("x" * 10_000)
     assert len(str(caught.value)) < 120
+
+
+def test_off_may_be_written_bare_though_yaml_reads_as_false() -> None:
+    gate = Setting("a", "text", None, "", choices=("b",), none="off")
+    assert gate.checked(False) is gate.checked("off") is gate.parsed("off") is None
+    with pytest.raises(ValueError, match="must be a text, not False"):
+        Setting("a", "text", None, "", choices=("b",), none="unlimited").checked(False)

@@ -139,3 +139,12 @@ def test_a_session_prints_what_is_used() -> None:
     session.charge(told(session, 0.4))
     assert repr(session) == f"Session({session.used} tokens of 100, 1 prompts, 1 shown)"
     assert repr(session.shown) == "{'long': Shown(1 times, at prompt 1, summary)}"
+
+
+def test_what_is_not_a_plan_is_spent_from_the_same_total() -> None:
+    session = Session(max_tokens=10)
+    session.spend(7)
+    assert (session.used, session.remaining) == (7, 3)
+    with pytest.raises(InputError, match="3 tokens left, and the text takes 4"):
+        session.spend(4)
+    assert session.used == 7

@@ -17,6 +17,7 @@ from brim.injection import ActivationTierMapper, InjectionPlan
 from brim.store import Store, open_store
 from brim.store.database import Database
 from brim.store.opening import open_database
+from brim.store.scopes import open_scopes
 from brim.store.sessions import KEPT
 from tests.store.making import behavior
 
@@ -165,3 +166,15 @@ def test_processes_that_are_killed_leave_a_sound_file_and_every_charge_they_told
     with open_store(path) as store, store.session("s1", max_tokens=10**6) as session:
         assert store.check() == []
         assert said <= session.used <= said + 16 * 40  # at most the one charge each that nobody was told of any more
+
+
+def test_a_session_can_be_looked_at_while_another_writes(path: str, tmp_path: Path) -> None:
+    with open_scopes(None, str(tmp_path / ".brim"), trusted=False) as scopes:
+        with scopes.session("s1", "agent") as session:
+            session.charge(plan_of(behavior()))
+        with open_store(path) as other, other.writing():
+            main, mine = scopes.session_seen("s1"), scopes.session_seen("s1", "agent", max_tokens=50)
+        assert (main.used, main.shown, main.remaining) == (mine.used, {}, 3_000 - main.used)
+        assert (mine.shown["b1"].times, mine.remaining) == (1, 50 - main.used)
+        mine.spend(1)
+        assert scopes.session_seen("s1").used == main.used

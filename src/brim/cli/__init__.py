@@ -62,6 +62,16 @@ GROUPS = {
         "scratch": "Show, search and rebuild what survives a compaction.",
         "spend": "Set limits on cost, and see what is spent.",
     },
+    "inside agents": {
+        "init": "Install brim into your agents.",
+        "upgrade": "Bring what was installed up to date.",
+        "uninstall": "Take brim out of your agents again.",
+        "doctor": "Say what is installed where, and whether it works.",
+        "pause": "Let every hook say nothing for a while.",
+        "statusline": "Print the status line of an agent.",
+        "mcp": "Serve behaviors and budgets to agents over MCP.",
+        "run": "Run an agent under supervision: gauge, compaction, limit.",
+    },
     "in and out": {
         "import": "Read behaviors from a file made by export.",
         "export": "Write behaviors to a file made for git.",

@@ -90,11 +90,11 @@ def _stamps(paths: list[str]) -> list[list[Any]]:
 
 def _read(cache: str, stamps: list[list[Any]]) -> Files | None:
     """Return what *cache* says the files set; None if it was made of other files, or is no cache."""
-    import json
+    from brim import _json
 
     try:
         with open(cache, encoding="utf-8") as file:
-            kept = json.load(file)
+            kept = _json.loads(file.read())
         if kept["format"] != FORMAT or kept["stamps"] != stamps:
             return None
         # Each value is checked anew: another version of brim may have written it.
@@ -107,13 +107,12 @@ def _read(cache: str, stamps: list[list[Any]]) -> Files | None:
 
 def _write(cache: str, stamps: list[list[Any]], found: Files) -> None:
     """Put what was found into *cache*, all of it or nothing."""
-    import json
-
+    from brim import _json
     from brim._atomic import replace_file
 
     values, lines = found
     try:
-        text = json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
+        text = _json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)

@@ -73,8 +73,8 @@ class Setting:
 
     def checked(self, value: object) -> Any:
         """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
-        if self.none and (value is None or value == self.none):
-            return None
+        if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
+            return None  # YAML reads a bare ``off`` as false
         if not _is_of(self.kind, value):
             raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
         if self.choices and value not in self.choices:

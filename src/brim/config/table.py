@@ -12,6 +12,7 @@ MODES = ("auto", "approximate", "exact", "api")
 STRATEGIES = ("lowest-first", "level", "optimal")
 FORMATS = ("markdown", "xml", "plain")
 UNKNOWN_PRICES = ("refuse", "allow")
+GATES = ("constraints",)
 
 UNLIMITED = "unlimited"
 BUDGET_FLAG = "--token-budget"
@@ -114,6 +115,15 @@ SETTINGS = (
     _constant("sigmoid_gain", 10.0, "how sharply strong and weak are told apart"),
     _constant("sigmoid_center", 0.3, "where strong begins"),
     _constant("least", 0.05, "an activation under this is 0", most=1),
+    Setting(
+        "hooks.gate",
+        "text",
+        None,
+        "which rules deny, once, an edit, write or command that they match, if this window was not shown them yet",
+        choices=GATES,
+        none="off",
+        lowers=True,
+    ),
     _share("context.warn", 0.70, "share of the window from which to warn"),
     _share("context.compact", 0.78, "share of the window from which to compact"),
     Setting(

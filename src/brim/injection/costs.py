@@ -113,6 +113,10 @@ class StoredCosts:
         self._ratio = ratio
         self._headings = heading_costs(format, encoding)
 
+    def covers(self, id: str) -> bool:
+        """Whether the behavior *id* is stored at every tier, so that its texts are not needed for its costs."""
+        return all((id, tier) in self._items for tier in (1, 2, 3))
+
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what was stored for *behavior* at *tier*."""
         known = self._items.get((behavior.id, tier.value))

@@ -111,12 +111,15 @@ class Session:
 
     def charge(self, plan: InjectionPlan) -> None:
         """Spend what *plan* takes, and note what it shows; raise, and note nothing, if that is more than is left."""
-        tokens = int(plan.total_tokens) if plan.included else 0
+        self.spend(int(plan.total_tokens) if plan.included else 0, "the plan")
+        self.record(plan)
+
+    def spend(self, tokens: int, what: str = "the text") -> None:
+        """Spend *tokens* for *what* goes in; raise, and spend nothing, if that is more than is left."""
         left = self.remaining
         if left is not None and tokens > left:
-            raise InputError(f"the session has {left:,} tokens left, and the plan takes {tokens:,}")
+            raise InputError(f"the session has {left:,} tokens left, and {what} takes {tokens:,}")
         self._spend(tokens)
-        self.record(plan)
 
     def record(self, plan: InjectionPlan) -> None:
         """Note what *plan* shows without charging it: what goes in when a session starts has a budget of its own."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping
+
+from brim import _json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _given(result: ToolResult) -> list[tuple[str, object]]:
     beside = result.detail.get("answers") if isinstance(result.detail, Mapping) else None
     if not beside and result.text[:200].lstrip().startswith("{"):
         try:
-            told = json.loads(result.text)
+            told = _json.loads(result.text)
         except (ValueError, RecursionError):
             told = None
         beside = told.get("answers") if isinstance(told, dict) else None

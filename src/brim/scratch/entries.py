@@ -100,7 +100,7 @@ SECTIONS = (
 
 def identity(session: str, kind: str, text: str, source: str) -> str:
     """Return the id of an entry that was made from *source*: an event's own id, its time, or a number."""
-    from hashlib import sha256
+    from brim._sha import sha256_hex
 
     parts = "\0".join((session, kind, text, source))
-    return sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256_hex(parts.encode("utf-8", "surrogatepass"))[:16]

@@ -6,12 +6,12 @@ itself; other users cannot read it. A session that comes while another one is li
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
 from contextlib import suppress
 
+from brim import _json
 from brim.errors import InputError, StoreError
 from brim.scratch.locks import FLAGS
 
@@ -134,9 +134,9 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
 
 def own_names(session: str) -> list[str]:
     """Return the names that a session's own folder may have: its first 8 characters, or more if those are taken."""
-    from hashlib import sha256
+    from brim._sha import sha256_hex
 
-    hashed = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()
+    hashed = sha256_hex(session.encode("utf-8", "surrogatepass"))
     name = session if _SAFE.fullmatch(session) else hashed
     return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
 
@@ -148,7 +148,7 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
         seen = known.get("seen")
         fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
         if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
-            save(folder, OWNER, json.dumps({"session": session, "seen": now, "closed": closed}) + "\n")
+            save(folder, OWNER, _json.dumps({"session": session, "seen": now, "closed": closed}) + "\n")
 
 
 def session_folders(root: str) -> dict[str, str]:
@@ -171,7 +171,7 @@ def _names(folder: str) -> list[str]:
 def owner_of(folder: str) -> dict[str, object]:
     """Return what is noted about the session that *folder* belongs to: its id, when it was seen, whether it is over."""
     try:
-        found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
+        found = _json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 
+from brim import _json
 from brim.scratch.entries import Entry
 from brim.scratch.quoting import encodable
 
@@ -21,14 +21,14 @@ def encoded(entry: Entry) -> bytes:
     """Return *entry* as one line: JSON in UTF-8 with the end of the line, which stands nowhere else in it."""
     time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
     values = (entry.number, entry.id, entry.session, entry.agent, time, entry.kind, entry.text, entry.refs)
-    line = json.dumps(dict(zip(Entry.__slots__, values, strict=True)), ensure_ascii=False, default=str)
+    line = _json.dumps(dict(zip(Entry.__slots__, values, strict=True)), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
 def decoded(line: bytes) -> Entry | None:
     """Return the entry in *line*, None if there is none: torn, damaged, or something else."""
     try:
-        value = json.loads(line)
+        value = _json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):

@@ -7,15 +7,20 @@ through a crash; the last moments before a power cut may be missing.
 from __future__ import annotations
 
 import os.path
-import sqlite3
 from contextlib import contextmanager, suppress
 
 from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, Self
+else:
+    try:
+        import _sqlite3 as sqlite3  # the same without dates, for which a hook would wait
+    except ImportError:
+        import sqlite3
 
 TIMEOUT = 5.0
 """Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
@@ -47,16 +52,16 @@ class Database:
         found = self.rows(sql, values)
         return found[0] if found else None
 
-    def rows_in(self, sql: str, values: Iterable[object], *more: object) -> list[Any]:
+    def rows_in(self, sql: str, values: Iterable[object], *more: object, before: tuple[object, ...] = ()) -> list[Any]:
         """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time.
 
-        *more* are the values of the question marks after the last ``{}``.
+        *before* and *more* are the values of the question marks before the first ``{}`` and after the last.
         """
         given = list(values)
         found: list[Any] = []
         for at in range(0, len(given), MOST_PLACES):
             part = given[at : at + MOST_PLACES]
-            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), [*part * sql.count("{}"), *more])
+            found += self.rows(sql.replace("{}", ",".join("?" * len(part))), [*before, *part * sql.count("{}"), *more])
         return found
 
     def run(self, sql: str, values: Sequence[object] = ()) -> int:
@@ -130,6 +135,10 @@ class Database:
             raise in_words(error, self.path) from None
         except OverflowError:
             raise InputError("a number is too large to be stored: at most 19 digits") from None
+
+    def stamp(self) -> tuple[int, int]:
+        """Return two numbers of which one is another if the file was changed meanwhile, here or by somebody else."""
+        return self._connection.total_changes, self.row("PRAGMA data_version")[0]
 
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""

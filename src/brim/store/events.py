@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
+from brim import _json
 from brim._frozen import Frozen
 from brim.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from brim.store.database import Database
@@ -43,7 +42,7 @@ class Event(Frozen):
 
 def add_event(database: Database, event: Event) -> None:
     """Write *event* after all others."""
-    detail = json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
+    detail = _json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
     database.run(
         "INSERT INTO events (time, kind, behavior, session, detail) VALUES (?, ?, ?, ?, ?)",
         (event.time, event.kind, event.behavior, event.session, detail),
@@ -62,18 +61,41 @@ def read_events(
         (*given.values(), -1 if limit is None else limit),
     )
     try:
-        return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
+        return [Event(row[0], row[1], row[2], session=row[3], detail=_json.loads(row[4])) for row in reversed(rows)]
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
 
 
+def together_lately(database: Database, ids: Collection[str], limit: int) -> dict[tuple[float, str], list[str]]:
+    """Return what came up together with several of *ids* in the newest *limit* injections, by time and session.
+
+    Most injections are about something else: their text alone tells, and is not parsed.
+    """
+    rows = database.rows(
+        "SELECT time, session, detail FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?", (limit,)
+    )
+    found = {}
+    written = [_json.dumps(id) for id in ids]
+    try:
+        for time, session, detail in rows:
+            text = detail[detail.rfind('"together"') :]
+            if sum([id in text for id in written]) > 1:
+                together = _json.loads(detail).get("together") or ()
+                found[time, session] = [id for id in together if isinstance(id, str)]
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
+    return found
+
+
 def _masked(value: Any) -> Any:
-    from brim.masking import mask
+    from brim.masking import mask, masked
 
     if isinstance(value, str):
         return mask(value)
     if isinstance(value, dict):
         return {str(key): _masked(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
+        if all(type(each) is str for each in value) and not masked("\n".join(value))[1]:
+            return list(value)  # many ids, looked at once
         return [_masked(each) for each in value]
     return value

@@ -10,14 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from brim.injection.costs import Costs
     from brim.store.scopes import Scopes
 
 DEFAULT_ENCODING = "o200k_base"
 """What is counted with when no model is named, and what stands in for a vocabulary that is not public."""
 
 
-def model_costs(scopes: Scopes, ids: Collection[str], format: str, model: str | None) -> Costs:
+def model_costs(scopes: Scopes, ids: Collection[str], format: str, model: str | None) -> StoredCosts:
     """Return the costs of *ids* in *format* for *model*: those of its own encoding, else o200k's times its ratio."""
     encoding, ratio = DEFAULT_ENCODING, None
     if model is not None:

@@ -7,7 +7,6 @@ raised as well: after any accident the file is of one version or of the next.
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 
 from brim.errors import StoreError
@@ -99,6 +98,8 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
 
 def statements(path: str) -> list[str]:
     """Return the statements in the SQL file *path*."""
+    import sqlite3
+
     with open(path, encoding="utf-8") as file:
         lines = file.readlines()
     found, begun = [], ""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 
+from brim import _json
 from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.edges import Edge
 from brim.behaviors.kinds import EdgeKind
@@ -68,7 +68,7 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         behavior.scope,
         behavior.status.value,
         int(behavior.live),
-        json.dumps(behavior.when.conditions),
+        _json.dumps(behavior.when.conditions),
         " ".join(sorted(words)),
         behavior.usage.injected,
         behavior.usage.confirmed,
@@ -79,12 +79,12 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         behavior.created_at,
         behavior.updated_at,
         behavior.superseded_by,
-        json.dumps(behavior.supersedes),
-        json.dumps(behavior.tags),
+        _json.dumps(behavior.supersedes),
+        _json.dumps(behavior.tags),
         _kept(mask(behavior.summary)),
-        json.dumps(came_from),
+        _json.dumps(came_from),
         _kept(mask(behavior.canonical)),
-        json.dumps([mask(text) for text in behavior.variants]),
+        _json.dumps([mask(text) for text in behavior.variants]),
         _kept(mask(behavior.extra)),
     )
 
@@ -119,7 +119,7 @@ def _behavior(at: dict[str, Any]) -> Behavior:
         status=at["status"],
         priority=_whole(at["priority"]),
         confidence=at["confidence"],
-        provenance=Provenance(**json.loads(at["provenance"])),
+        provenance=_provenance(at["provenance"]),
         usage=Usage(*used(at["injected"], at["confirmed"], at["overridden"], at["last_used"])),
         supersedes=_listed(at["supersedes"]),
         superseded_by=at["superseded_by"],
@@ -130,10 +130,16 @@ def _behavior(at: dict[str, Any]) -> Behavior:
     )
 
 
+@lru_cache(256)
+def _provenance(column: str) -> Provenance:
+    """Return where a column says that a behavior came from. What was learned in one sitting often has the same."""
+    return Provenance(**_json.loads(column))
+
+
 @lru_cache(4096)
 def when_of(conditions: str) -> When:
     """Return the conditions that a column holds. Many behaviors have the same."""
-    pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in json.loads(conditions)])
+    pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in _json.loads(conditions)])
     return _as_written(When, pairs)
 
 
@@ -177,7 +183,7 @@ def _as_written(kind: type[_Value], *fields: object) -> _Value:
 
 def _listed(column: str) -> Sequence[str]:
     """Return the texts that a column of JSON holds."""
-    return () if column == "[]" else _texts(json.loads(column))
+    return () if column == "[]" else _texts(_json.loads(column))
 
 
 def _texts(values: Any) -> tuple[str, ...]:

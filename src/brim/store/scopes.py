@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from brim.behaviors.kinds import EdgeKind, Status
     from brim.injection.session import Session
     from brim.store.precedence import InForce
+    from brim.store.sketches import Sketch
     from brim.store.store import Store
 
     _Entry = TypeVar("_Entry", Node, Behavior)
@@ -66,6 +67,8 @@ class Scopes:
     def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
         self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
         self._stores: dict[str, Store] = {}
+        self._stamps: list[tuple[int, int]] = []
+        self._force: dict[str, InForce | None] = {}  # as of the stamps: one hook asks many times
         try:
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
@@ -132,6 +135,12 @@ class Scopes:
         for scope, own in self._split(ids):
             found.update({id: _of(scope, each) for id, each in self._stores[scope].get_many(own).items()})
         return found
+
+    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
+        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+        from brim.store.sketches import read_sketches
+
+        return read_sketches(self._stores, ids)
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
@@ -210,6 +219,12 @@ class Scopes:
         """Hand out the state of a session, to be charged: see ``Store.session``."""
         return self.home.session(session, agent, **limits)
 
+    def session_seen(self, session: str, agent: str = "", **limits: Any) -> Session:
+        """Return the state of a session to look at, without waiting for anybody: see ``brim.store.sessions``."""
+        from brim.store.sessions import session_seen
+
+        return session_seen(self.home.database, session, agent, **limits)
+
     def close(self) -> None:
         """Close both files."""
         for store in self._stores.values():
@@ -227,8 +242,15 @@ class Scopes:
         """Return for each of *ids* which file's entry counts."""
         from brim.store.precedence import in_force
 
-        standing = {scope: store.standing(ids) for scope, store in self._stores.items()}
-        return in_force(ids, standing.get("user", {}), standing.get("project", {}))
+        stamps = [store.database.stamp() for store in self._stores.values()]
+        if stamps != self._stamps:
+            self._stamps, self._force = stamps, {}
+        unknown = [id for id in ids if id not in self._force]
+        if unknown:
+            standing = {scope: store.standing(unknown) for scope, store in self._stores.items()}
+            found = in_force(unknown, standing.get("user", {}), standing.get("project", {}))
+            self._force.update({id: found.get(id) for id in unknown})
+        return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""

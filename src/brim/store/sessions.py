@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import contextmanager
 
+from brim import _json
 from brim.errors import StoreError
 from brim.injection.session import Session
 
@@ -36,30 +36,51 @@ def session_in(
     Nobody else gets at the file meanwhile, so decide before and charge inside. A sub-agent (*agent*) has a backoff of
     its own and spends from the total of the session itself.
     """
-
-    def loaded(agent: str, parent: Session | None) -> Session:
-        found = Session(max_tokens, max_per_injection, backoff, renew_on_compaction=renew_on_compaction, parent=parent)
-        row = database.row("SELECT state FROM sessions WHERE session = ? AND agent = ?", (session, agent))
-        if row is not None:
-            try:
-                found.load(_checked(json.loads(row[0])))
-            except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
-                raise StoreError(
-                    f"{database.path}: the state of the session {session[:80]!r} cannot be read", "damaged"
-                ) from None
-        return found
-
+    limits = (max_tokens, max_per_injection, backoff, renew_on_compaction)
     with database.writing():
         now = clock()
-        main = loaded("", None)
-        mine = loaded(agent, main) if agent else main
+        main, mine = _loaded(database, session, agent, limits)
         yield mine
         for name, state in {"": main, agent: mine}.items():
             database.run(
                 "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
-                (session, name, json.dumps(state.to_dict()), now),
+                (session, name, _json.dumps(state.to_dict()), now),
             )
         database.run("DELETE FROM sessions WHERE updated_at < ?", (now - KEPT,))
+
+
+def session_seen(
+    database: Database,
+    session: str,
+    agent: str = "",
+    *,
+    max_tokens: int = 3_000,
+    max_per_injection: int = 500,
+    backoff: int = 5,
+    renew_on_compaction: bool = True,
+) -> Session:
+    """Return the session as it is now, to look at: nobody waits for it, and what becomes of it is not kept."""
+    return _loaded(database, session, agent, (max_tokens, max_per_injection, backoff, renew_on_compaction))[1]
+
+
+def _loaded(
+    database: Database, session: str, agent: str, limits: tuple[int, int, int, bool]
+) -> tuple[Session, Session]:
+    """Return the session itself, and that of *agent* in it, which is the same if there is none."""
+    tokens, per_injection, backoff, renew = limits
+    main = Session(tokens, per_injection, backoff, renew_on_compaction=renew)
+    mine = Session(tokens, per_injection, backoff, renew_on_compaction=renew, parent=main) if agent else main
+    rows = database.rows(
+        "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)", (session, agent)
+    )
+    try:
+        for is_main, state in rows:
+            (main if is_main else mine).load(_checked(_json.loads(state)))
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
+        raise StoreError(
+            f"{database.path}: the state of the session {session[:80]!r} cannot be read", "damaged"
+        ) from None
+    return main, mine
 
 
 def _checked(state: dict[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,13 @@ def nodes(database: Database, ids: Collection[str]) -> list[Node]:
 
 def edges_touching(database: Database, ids: Collection[str]) -> list[Edge]:
     """Return every edge with an end among *ids*, wherever the other end is."""
-    rows = database.rows_in(_TOUCHING, dict.fromkeys(ids))
+    wanted = dict.fromkeys(ids)
+    most = 4 * len(wanted)
+    rows = database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))  # noqa: S608
+    if len(rows) > most:
+        rows = database.rows_in(_TOUCHING, wanted)
+    else:  # to look at each of a few edges is faster than to look up each of many ids, twice
+        rows = [row for row in rows if row[0] in wanted or row[1] in wanted]
     return [edge_of(row) for row in {row[:3]: row for row in rows}.values()]
 
 

@@ -146,10 +146,11 @@ class Store:
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together: each counts one use more."""
         with self.writing():
-            self.database.run_many(
-                "UPDATE behaviors SET injected = injected + 1, last_used = max(coalesce(last_used, ?1), ?1) "
-                "WHERE id = ?2",
-                [(now, id) for id in ids],
+            self.database.rows_in(
+                "UPDATE behaviors SET injected = injected + 1, last_used = max(coalesce(last_used, 0), ?) "
+                "WHERE id IN ({})",
+                dict.fromkeys(ids),
+                before=(now,),
             )
             add_event(self.database, Event("injected", now, session=session, detail={"ids": list(ids), **detail}))
 

@@ -7,6 +7,7 @@ was together once and is not any more is forgotten by itself.
 from __future__ import annotations
 
 from brim.activation.learning import BREADTH, co_activated, joint_pairs, touched
+from brim.store.events import together_lately
 from brim.store.precedence import edge_key
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ def note_injection(
     scopes.used(kept, now=now, session=session, together=met, **detail)
     known = {edge_key(edge): edge for edge in scopes.edges(ids)}
     changed = {edge_key(edge): edge for edge in touched(known.values(), active, now)}
-    learned = co_activated(met, {**known, **changed}.values(), now, joint=_joint(stores.values()))
+    learned = co_activated(met, {**known, **changed}.values(), now, joint=_joint(stores.values(), met))
     changed.update((edge_key(edge), edge) for edge in learned)
     homes = {behavior.id: behavior.scope for behavior in told}
     for scope, store in stores.items():
@@ -61,13 +62,14 @@ def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, hom
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
 
 
-def _joint(stores: Iterable[Store]) -> dict[Pair, int]:
-    """Return how often each pair has come up lately. An injection from both files has an event in each: it is one."""
+def _joint(stores: Iterable[Store], met: Sequence[str]) -> dict[Pair, int]:
+    """Return how often each pair of *met* has come up lately.
+
+    An injection from both files has an event in each: it is one.
+    """
     injections: dict[tuple[float, str], list[str]] = {}
-    for store in stores:
-        for event in store.events(kind="injected", limit=RECENT):
-            together = event.detail.get("together") or ()
-            injections[event.time, event.session] = [id for id in together if isinstance(id, str)]
+    for store in stores if len(met) > 1 else ():
+        injections.update(together_lately(store.database, met, RECENT))
     counts: dict[Pair, int] = {}
     for ids in injections.values():
         for pair in joint_pairs(ids):

@@ -9,10 +9,10 @@ the disk, but never the mark.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 
+from brim import _json
 from brim.errors import InputError, StoreError
 from brim.store.folder import FILE, make_folder
 
@@ -99,7 +99,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
             found = os.fstat(file.fileno())
             if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
                 raise StoreError(f"{path}: others can write to it, so it is not believed: 'chmod 600' it", "refused")
-            projects = json.load(file)["projects"]
+            projects = _json.loads(file.read())["projects"]
             return {str(key): dict(entry) for key, entry in projects.items()}
     except FileNotFoundError:
         return {}
@@ -111,6 +111,8 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 
 def _change(user_folder: str, project: str, event: str, now: float) -> None:
     """Write the list anew. The user's database is locked meanwhile, so that two changes do not undo each other."""
+    import json
+
     from brim.store.events import Event
     from brim.store.store import open_store
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from brim import _json
 from brim.tracking.readers.detect import AnyReader
 
 TYPE_CHECKING = False
@@ -114,7 +113,7 @@ def parsed_line(line: bytes) -> Any:
     {'a': '\\ufffd'}
     """
     try:
-        parsed = json.loads(line.decode("utf-8", "replace"))
+        parsed = _json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     if b"\\ud" in line or b"\\uD" in line:

@@ -6,9 +6,9 @@ A client's own keys stay as they are. Beside them every call that has one gets `
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
+from brim import _json
 from brim.tracking.readers.fields import items, mapping, text, value
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ def arguments(raw: object) -> dict[str, Any]:
     if not isinstance(raw, str):
         return {}
     try:
-        read = json.loads(raw)
+        read = _json.loads(raw)
     except (ValueError, RecursionError):
         read = None
     if isinstance(read, dict):

@@ -1,0 +1,265 @@
+"""The hook, measured as an agent meets it: ``python bench/hook.py [--quick] [--json FILE]``.
+
+The installed launcher is called with what Claude Code sends, with 1,000 behaviors in the stores and a transcript of
+five megabytes, in turn with ``python -I -c pass``. Exits with 1 if a target is missed. Progress goes to standard
+error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from brim.agents.launcher import install_launcher
+from brim.store import open_store
+from brim.store.trust import trust
+from measure import say
+from report import Target, print_targets, table
+from rules import make
+
+BARE = "python -I -c pass"
+EVENTS = {
+    "SessionStart": "session start",
+    "UserPromptSubmit": "prompt",
+    "PreToolUse": "before a tool",
+    "PostToolUse": "after a tool",
+}
+MOST = 3.0
+"""Times the bare interpreter that the hook may take."""
+TRANSCRIPT = 5_000_000
+"""Bytes."""
+
+TOPICS = [
+    "account",
+    "api",
+    "archive",
+    "backup",
+    "billing",
+    "branch",
+    "cache",
+    "calendar",
+    "chart",
+    "client",
+    "cluster",
+    "config",
+    "coupon",
+    "cursor",
+    "dashboard",
+    "database",
+    "deploy",
+    "discount",
+    "docker",
+    "email",
+    "export",
+    "feature",
+    "fixture",
+    "folder",
+    "gateway",
+    "graph",
+    "header",
+    "image",
+    "import",
+    "index",
+    "invoice",
+    "journal",
+    "kafka",
+    "ledger",
+    "login",
+    "metric",
+    "migration",
+    "mobile",
+    "network",
+    "notebook",
+    "order",
+    "package",
+    "parser",
+    "payment",
+    "permission",
+    "pipeline",
+    "portal",
+    "profile",
+    "queue",
+    "receipt",
+    "region",
+    "release",
+    "report",
+    "retry",
+    "router",
+    "schema",
+    "search",
+    "session",
+    "shipping",
+    "signup",
+    "socket",
+    "stream",
+    "tenant",
+    "ticket",
+    "token",
+    "upload",
+    "vendor",
+    "webhook",
+    "widget",
+    "worker",
+]
+CONDITIONS: dict[str, tuple[str, ...]] = {
+    "language": ("python", "rust", "go", "typescript", "java", "ruby", "c", "shell", "sql", "kotlin"),
+    "task": ("testing", "deployment", "refactoring", "documentation", "debugging", "review", "release"),
+    "file": ("src/**/*.py", "docs/*.md", "web/**/*.ts", "infra/**", "src/billing/**", "migrations/*.sql"),
+    "project_type": ("python", "web", "rust", "go", "node", "java", "docker", "terraform"),
+    "environment": ("ci", "staging", "production"),
+    "branch": ("main", "release", "develop", "hotfix"),
+}
+"""What rules are about, and when they hold: as in a store that grew over years, most of it is about something else."""
+
+Environ = Mapping[str, str]
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="15 rounds instead of 60")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(machine)
+    with tempfile.TemporaryDirectory() as folder:
+        taken, answers = measure(Path(folder).resolve(), 15 if options.quick else 60)
+    medians = {name: statistics.median(times) for name, times in taken.items()}
+    bare = medians[BARE]
+    title = f"One call of the hook in a fresh process, median of {len(taken[BARE])} alternating runs"
+    rows = [
+        [name, f"{ms:.1f}", f"{ms / bare:.2f}", f"{statistics.median(answers.get(name, [0])):,.0f}"]
+        for name, ms in medians.items()
+    ]
+    table(title, ["", "ms", "times bare", "characters answered"], rows, [])
+    targets = [Target(f"{label}, times bare python", medians[label] / bare, at_most=MOST) for label in EVENTS.values()]
+    missed = print_targets(targets)
+    if options.json:
+        everything = {"machine": machine, "median_ms": medians, "targets": [target.as_dict() for target in targets]}
+        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def measure(folder: Path, rounds: int) -> tuple[dict[str, list[float]], dict[str, list[int]]]:
+    """Return milliseconds by what was run, and the length of each answer."""
+    environ, launcher = prepare(folder)
+    taken: dict[str, list[float]] = {name: [] for name in (BARE, *EVENTS.values())}
+    answers: dict[str, list[int]] = {name: [] for name in EVENTS.values()}
+    for round in range(rounds + 1):
+        if round % 10 == 0:
+            say(f"hook: round {round} of {rounds}")
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-I", "-c", "pass"], env=environ, check=True)
+        bare = (time.perf_counter() - start) * 1000
+        if round:  # the first one only warms the file cache
+            taken[BARE].append(bare)
+        for event, label in EVENTS.items():
+            said = json.dumps(message(event, folder, f"session-{round}"))
+            start = time.perf_counter()
+            done = subprocess.run(
+                [launcher, event, "claude"], input=said.encode(), capture_output=True, check=False, env=environ
+            )
+            ms = (time.perf_counter() - start) * 1000
+            if done.returncode or done.stderr:
+                raise SystemExit(f"{event}: {done.returncode} {done.stderr.decode(errors='replace')}")
+            if round:
+                taken[label].append(ms)
+                answers[label].append(len(done.stdout))
+        ended = json.dumps(message("SessionEnd", folder, f"session-{round}"))
+        subprocess.run([launcher, "SessionEnd", "claude"], input=ended.encode(), env=environ, check=True)
+    log = folder / "home" / ".brim" / "log" / "hook.log"
+    if log.exists():
+        raise SystemExit(f"a hook failed: {log.read_text(encoding='utf-8')}")
+    return taken, answers
+
+
+def prepare(folder: Path) -> tuple[Environ, str]:
+    """Make a home and a trusted project with 1,000 behaviors; return the environment and the launcher."""
+    say("hook: 1,000 behaviors and the transcript are written")
+    home, project = folder / "home" / ".brim", folder / "project"
+    for each in (home, project / ".brim", project / ".git"):
+        each.mkdir(parents=True, mode=0o700)
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    (project / "pyproject.toml").write_text("", encoding="utf-8")
+    (home / "config.yaml").write_text("token_budget:\n  default: 2000\n", encoding="utf-8")
+    os.utime(home / "config.yaml", (1, 1))
+    store_rules(home, project)
+    now = time.time()
+    trust(str(project), str(home), now=now)
+    write_transcript(folder / "session.jsonl")
+    time.sleep(2.1)  # what was changed a moment ago is not cached yet
+    environ = {"HOME": str(folder / "home"), "PATH": os.environ.get("PATH", ""), "CLAUDE_PROJECT_DIR": str(project)}
+    return environ, install_launcher(str(home))
+
+
+def store_rules(home: Path, project: Path) -> None:
+    """Put 200 behaviors into the user's file and 800 into the project's: three in a hundred are for every situation."""
+    rng = random.Random(1)
+    behaviors, _, _ = make(1_000, 1)
+    for scope, store_folder, own in (("user", home, behaviors[:200]), ("project", project / ".brim", behaviors[200:])):
+        with open_store(str(store_folder / "brim.db")) as store, store.writing():
+            for behavior in own:
+                key, values = rng.choice(tuple(CONDITIONS.items()))
+                when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
+                made = behavior.changed(when=when, tags=rng.sample(TOPICS, rng.randint(1, 2)), scope=scope)
+                store.put(made, event="learned", now=time.time())
+
+
+def write_transcript(path: Path) -> None:
+    """Write a transcript of five megabytes: mostly what tools answered, and a usage now and then."""
+    usage = {"input_tokens": 12, "cache_creation_input_tokens": 800, "cache_read_input_tokens": 41_000}
+    with path.open("w", encoding="utf-8") as file:
+        number = 0
+        while file.tell() < TRANSCRIPT:
+            number += 1
+            reported = {**usage, "output_tokens": 300, "cache_read_input_tokens": 20_000 + number * 30}
+            message = {"id": f"msg_{number}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": reported}
+            told = {"type": "assistant", "isSidechain": False, "requestId": f"req_{number}", "sessionId": "s"}
+            block = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "make test"}}
+            file.write(json.dumps({**told, "message": {**message, "content": [block]}}) + "\n")
+            result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "passed\n" * 1_200}
+            answered = {"type": "user", "isSidechain": False, "message": {"role": "user", "content": [result]}}
+            file.write(json.dumps(answered) + "\n")
+
+
+def message(event: str, folder: Path, session: str) -> dict[str, Any]:
+    """Return what Claude Code sends at *event*."""
+    project = str(folder / "project")
+    said: dict[str, Any] = {
+        "session_id": session,
+        "transcript_path": str(folder / "session.jsonl"),
+        "cwd": project,
+        "permission_mode": "default",
+        "hook_event_name": event,
+    }
+    call = {
+        "tool_name": "Edit",
+        "tool_input": {"file_path": f"{project}/src/app/api.py", "old_string": "a = 1", "new_string": "a = 2"},
+        "tool_use_id": "toolu_1",
+    }
+    if event == "SessionStart":
+        return {**said, "source": "startup", "model": "claude-sonnet-4-5"}
+    if event == "UserPromptSubmit":
+        return {**said, "prompt": "the retry helper of the billing webhook fails, please fix it and run the tests"}
+    if event == "PreToolUse":
+        return {**said, **call}
+    if event == "SessionEnd":
+        return {**said, "reason": "other"}
+    command = {"command": "uv run pytest -x", "description": "run the tests"}
+    response = {"stdout": "12 passed\n" * 50, "stderr": "", "interrupted": False, "isImage": False}
+    return {**said, **call, "tool_name": "Bash", "tool_input": command, "tool_response": response, "duration_ms": 900}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

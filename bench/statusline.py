@@ -1,0 +1,100 @@
+"""The status line, measured as Claude Code meets it: ``python bench/statusline.py [--quick] [--json FILE]``.
+
+A fresh process each time, in turn with ``python -I -c pass``: with nothing stored, with a ledger that has a limit, and
+with another status line to run. Exits with 1 if a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from brim.cli.commands.statusline import EXAMPLE
+from brim.store import open_ledger
+from report import Target, print_targets, table
+
+BARE = "python -I -c pass"
+PLAIN, LIMITED, CHAINED = "nothing stored", "a ledger with a limit", "another status line (echo)"
+TYPED = "typed: brim statusline"
+MOST = 3.0
+"""Times the bare interpreter that it may take, as for a hook."""
+
+CODE = "from brim.agents.statusline import main; main()"
+SESSION = "0f3c2f0a-7d2b-4a55-8a43-2f1f6a3b9e10"
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="15 rounds instead of 60")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    print(machine)
+    with tempfile.TemporaryDirectory() as folder:
+        taken = measure(Path(folder).resolve(), 15 if options.quick else 60)
+    medians = {name: statistics.median(times) for name, times in taken.items()}
+    bare = medians[BARE]
+    title = f"One status line in a fresh process, median of {len(taken[BARE])} alternating runs"
+    rows = [[name, f"{ms:.1f}", f"{ms / bare:.2f}"] for name, ms in medians.items()]
+    table(title, ["", "ms", "times bare"], rows, [])
+    targets = [
+        Target(f"status line, {name}, times bare python", medians[name] / bare, at_most=MOST)
+        for name in (PLAIN, LIMITED)
+    ]
+    missed = print_targets(targets)
+    if options.json:
+        everything: dict[str, Any] = {
+            "machine": machine,
+            "taken": taken,
+            "targets": [each.as_dict() for each in targets],
+        }
+        options.json.write_text(json.dumps(everything, indent=1) + "\n", encoding="utf-8")
+    return 1 if missed else 0
+
+
+def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of each way to run it; everyone in every round, so that a busy machine slows all of them."""
+    project = folder / "shop"
+    (project / ".git").mkdir(parents=True)
+    given = json.dumps({**EXAMPLE, "session_id": SESSION, "cwd": str(project)}).encode()
+    homes = {name: folder / f"home{at}" for at, name in enumerate((PLAIN, LIMITED, CHAINED))}
+    for home in homes.values():
+        home.mkdir()
+    with open_ledger(str(homes[LIMITED] / "brim.db")) as ledger:
+        ledger.limit("shop", 5_000_000)
+        ledger.record(f"shop/{SESSION[:8]}/main", "request", 4_100_000)
+    chain = homes[CHAINED] / "statusline.json"
+    chain.write_text('{"command": "cat >/dev/null; echo mine"}')
+    chain.chmod(0o600)
+    direct = [sys.executable, "-I", "-c", CODE]
+    calls = {
+        BARE: ([sys.executable, "-I", "-c", "pass"], homes[PLAIN]),
+        **{name: (direct, home) for name, home in homes.items()},
+        TYPED: ([str(Path(sys.executable).with_name("brim")), "statusline"], homes[PLAIN]),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    for at in range(rounds + 1):
+        for name, (command, home) in calls.items():
+            environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "BRIM_HOME": str(home)}
+            start = time.perf_counter()
+            done = subprocess.run(command, input=given, capture_output=True, env=environ, check=True, timeout=60)
+            spent = (time.perf_counter() - start) * 1000
+            if name != BARE and b"43 %" not in done.stdout:
+                raise SystemExit(f"{name}: no status line came: {done.stdout!r} {done.stderr!r}")
+            if at:  # the first round fills caches
+                taken[name].append(spent)
+    return taken
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""A tool was called, and went well or failed: what it changed is written down, and what is due is told.
+
+Most calls change nothing, and then nothing is opened. A few failures in a row are worth a look at the whole turn, in
+which a dead end may show. Money is settled here only if there is a limit to it: else the end of the turn does that.
+"""
+
+from __future__ import annotations
+
+from brim.agents.answer import NOTHING, Answer
+from brim.agents.handlers.attempting import attempt, together
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.agents.call import HookCall
+    from brim.agents.place import Place
+
+FAILURES = 3
+"""So many calls must have failed since the last look before the turn is looked at again."""
+
+_FAILED = "failures"
+
+
+def handle(call: HookCall, place: Place) -> Answer:
+    """Return what is told after a tool: to the human once per latch, to the agent what nothing could tell before."""
+    told = attempt(_told, call, place)
+    if place.supervised or not call.session:
+        return told
+    attempt(_journal, call, place)
+    if call.event == "tool_failed" and not call.interrupted:
+        attempt(_look_back, call, place)
+    return together(told, attempt(_cost, call, place), attempt(_context, call, place))
+
+
+def _told(call: HookCall, place: Place) -> Answer | None:
+    if call.agent != "gemini":  # the others are told before the call
+        return None
+    from brim.agents.handlers.injecting import tell_with_result
+
+    return tell_with_result(call, place)
+
+
+def _journal(call: HookCall, place: Place) -> None:
+    if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
+        from brim.agents.journal import journal_tool
+
+        journal_tool(call, place)
+
+
+def _look_back(call: HookCall, place: Place) -> None:
+    state = place.state(call.session)
+    failed = state.kept(_FAILED)
+    failed = failed + 1 if type(failed) is int else 1
+    state.keep(_FAILED, failed % FAILURES)
+    if failed >= FAILURES and not call.sub_agent:
+        from brim.agents.turn import write_turn
+
+        write_turn(call, place)
+
+
+def _cost(call: HookCall, place: Place) -> Answer | None:
+    from brim.agents.gate import limited_scopes, may_be_limited
+
+    if not may_be_limited(call, place) or not limited_scopes(call, place):
+        return None
+    from brim.agents.handlers.warning import cost_note
+
+    return cost_note(call, place)
+
+
+def _context(call: HookCall, place: Place) -> Answer | None:
+    from brim.agents.handlers.warning import context_note, is_look_due
+
+    return (context_note(call, place) or NOTHING) if not call.sub_agent and is_look_due(call, place) else None

@@ -1,0 +1,187 @@
+"""Brings what a session has spent into the ledger, each request once, whichever hook comes first.
+
+A hook cannot stand before the call, so the limit is checked between calls: the overshoot is at most the calls in
+flight. One hook settles at a time; another that comes meanwhile leaves it to that one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from brim.agents.account import Account, load_account, save_account
+from brim.agents.reports import is_current, new_reports
+from brim.agents.spenders import agent_scope, project_scope, session_scope
+from brim.agents.state import FOLDER, file_id
+from brim.errors import InputError, StoreError
+from brim.spend.ledger import SETTLED
+from brim.tracking.events import RunTotal, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brim.agents.call import HookCall
+    from brim.agents.place import Place
+    from brim.notices import Notice
+    from brim.spend.ledger import Reservation
+    from brim.spend.meter import Prices
+    from brim.store.database import Database
+    from brim.store.ledger import SqliteLedger
+
+UNATTRIBUTED = "unattributed:"
+"""How the id of what no line shows begins; the session follows."""
+
+
+def settle(
+    call: HookCall, place: Place, *, prices: Prices | None = None, clock: Callable[[], float] = time.monotonic
+) -> list[Notice]:
+    """Record what the session of *call* has spent since the last time; return what is to be told about it."""
+    if place.supervised or not call.session or not call.transcript:
+        return []
+    database = user_database(place)
+    if database is None or database.readonly:
+        return []
+    from brim.scratch.locks import locked
+
+    folder = os.path.join(place.home, FOLDER)
+    path = os.path.join(folder, f"{file_id(call.session)}.spend.json")
+    try:
+        with locked(
+            path.removesuffix("json") + "lock",
+            patience=0.0,
+            prepare=lambda: os.makedirs(folder, 0o700, exist_ok=True),
+        ):
+            return _settle(call, place, database, path, prices, clock=clock)
+    except StoreError as error:
+        if error.reason == "busy":
+            return []
+        raise
+
+
+def user_database(place: Place) -> Database | None:
+    """Return the file that the user's ledger is in; None if there is none yet."""
+    from brim.store.folder import FILE
+
+    if not os.path.exists(os.path.join(place.home, FILE)):
+        return None
+    return place.scopes.home.database
+
+
+def default_limit(place: Place) -> int | None:
+    """Return the limit of a project for which nobody has set one, in micro-dollars; None is no limit."""
+    limit = place.config["spend.limit"]
+    if limit is None:
+        return None
+    from brim.spend.money import micro_dollars
+
+    return micro_dollars(repr(limit), up=False)
+
+
+def _settle(
+    call: HookCall,
+    place: Place,
+    database: Database,
+    path: str,
+    prices: Prices | None,
+    *,
+    clock: Callable[[], float],
+) -> list[Notice]:
+    account = load_account(path)
+    before = dict(vars(account), offsets=dict(account.offsets))
+    if call.agent != "claude":  # read from the beginning, so everything is told again
+        account = Account()
+    if is_current(call, account):
+        return []
+    events = list(new_reports(call, account, clock=clock))
+    if not events:
+        if vars(account) != before:
+            save_account(path, account)
+        return []
+    from brim.spend.prices import PriceList
+    from brim.store.ledger import SqliteLedger
+
+    notices: list[Notice] = []
+    ledger = SqliteLedger(database, warn=place.config["spend.warn"], clock=lambda: place.now)
+    ledger.subscribe(notices.append)
+    database.run("PRAGMA synchronous = FULL")
+    with database.writing():
+        ledger.limit(project_scope(place), default_limit(place), default=True)
+        _Settling(call, place, ledger, account, prices or PriceList()).take(events)
+    save_account(path, account)
+    return notices
+
+
+class _Settling:
+    """One batch of reports on its way into the ledger, inside one transaction."""
+
+    def __init__(self, call: HookCall, place: Place, ledger: SqliteLedger, account: Account, prices: Prices) -> None:
+        self._call, self._place = call, place
+        self._ledger, self._account, self._prices = ledger, account, prices
+        self._scope = session_scope(call, place)
+        self._seen: dict[str, int] = {}
+        self._anew = call.agent != "claude"
+
+    def take(self, events: list[Usage | RunTotal]) -> None:
+        """Take in *events*, and what the total has beyond them."""
+
+        for event in events:
+            self._account.see(event.time)
+            if isinstance(event, Usage):
+                self._use(event)
+            elif not event.agent:
+                self._total(event)
+        self._unattributed()
+
+    def _use(self, event: Usage) -> None:
+        account = self._account
+        time = event.time if event.time is not None else account.latest
+        cost = self._prices.request(event.tokens, event.model, time)
+        cost = event.cost or 0 if cost is None else cost
+        key = event.request or f"{self._call.session}:{event.agent}:{event.at}"
+        if key in self._seen and not event.final:
+            return
+        try:
+            known = self._known(key)
+            key = known.request_id if known is not None else key
+            scope = known.scope if known is not None else agent_scope(self._call, self._place, event.agent)
+            is_own = scope.startswith(f"{self._scope}/")
+            if is_own and (known is None or known.charged != cost or known.state != SETTLED):
+                self._ledger.record(scope, key, cost)
+        except InputError:  # a key that no ledger takes
+            return
+        if not is_own:  # the session that this one was forked from has paid for it
+            account.add_kin("/".join(scope.split("/")[:2]))
+        counted = self._seen.get(key)
+        if counted is None:
+            counted = known.charged if known is not None and is_own and not self._anew else 0
+        self._seen[key] = cost
+        account.add(cost - counted, event.time)
+
+    def _known(self, key: str) -> Reservation | None:
+        """Return what the ledger has of the request. A line that lacks the second half of the key means the same."""
+        found = self._ledger.reservation(key)
+        half = key.partition(":")[0]
+        return found if found is not None or half == key else self._ledger.reservation(half)
+
+    def _total(self, event: RunTotal) -> None:
+        total = event.cost
+        if total is None and event.tokens:
+            total = self._prices.sum(event.tokens, self._account.latest if event.time is None else event.time)
+        if total is not None:
+            self._account.settle(total, event.time)
+
+    def _unattributed(self) -> None:
+        """Record what the client's total has more than the requests, without what other sessions have paid of it."""
+        rest = self._account.difference
+        for scope in self._account.kin if rest else ():
+            row = self._ledger.database.row(
+                "SELECT coalesce(sum(charged), 0) FROM reservations WHERE scope = ? AND request_id >= ? "
+                "AND request_id < ?",
+                (scope, UNATTRIBUTED, UNATTRIBUTED[:-1] + ";"),
+            )
+            rest -= row[0]
+        key = UNATTRIBUTED + file_id(self._call.session)
+        known = self._ledger.reservation(key)
+        if rest > 0 or known is not None:
+            self._ledger.record(known.scope if known is not None else self._scope, key, max(0, rest))

@@ -1,0 +1,265 @@
+"""What is remembered of a session between two calls of a hook: a small file of JSON for each.
+
+Hooks of one session run at the same time, and the status line beside them. So a change is written under a lock, on top
+of what the file holds by then; what may happen only once is claimed under the same lock. A file that is missing,
+broken or not writable means that nothing is remembered, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brim._frozen import Frozen
+from brim.agents.state_file import Lock, read, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+FOLDER = "state"
+KEPT = 30 * 24 * 3600.0
+"""Seconds after which the file of a session that nobody came back to is removed."""
+
+_HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+SOURCES = ("statusline", "transcript", "hook")
+"""Where a reading of the window comes from."""
+
+
+class UsageSeen(Frozen):
+    """How full the window was, in exact numbers, when the agent last said so."""
+
+    __slots__ = ("cost", "model", "source", "time", "tokens", "window")
+
+    tokens: int
+    """Tokens of the last prompt."""
+    window: int
+    """Tokens that the window holds, 0 if the source does not say."""
+    model: str
+    time: float
+    """When it was read, in seconds since 1970."""
+    source: str
+    """One of ``SOURCES``."""
+    cost: int | None
+    """Micro-dollars of the session so far, None if the source does not say."""
+
+    def __init__(  # noqa: PLR0917 (a record of six numbers and names)
+        self,
+        tokens: int,
+        window: int = 0,
+        model: str = "",
+        time: float = 0.0,
+        source: str = "",
+        cost: int | None = None,
+    ) -> None:
+        self._fill(tokens=tokens, window=window, model=model, time=time, source=source, cost=cost)
+
+
+def file_id(session: str) -> str:
+    """Return *session* as it may stand in the name of a file: itself if it is harmless, else its SHA-256."""
+    if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
+        return session
+    from brim._sha import sha256_hex
+
+    return sha256_hex(session.encode("utf-8", "surrogatepass"))
+
+
+class SessionState:
+    """What is remembered of one session. Read what you need, change it, and it is written when the hook ends."""
+
+    def __init__(self, path: str, session: str, values: Mapping[str, Any]) -> None:
+        self.path, self.session = path, session
+        self._values = dict(values)
+        self._changed: set[str] = set()
+
+    @classmethod
+    def load(cls, home: str, session: str) -> SessionState:
+        """Return what is remembered of *session* in the user's folder *home*; nothing if it cannot be read."""
+        path = os.path.join(home, FOLDER, f"{file_id(session)}.json")
+        return cls(path, session, read(path))
+
+    # One value each ---------------------------------------------------------------------------------------------
+
+    @property
+    def usage(self) -> UsageSeen | None:
+        """The newest exact reading of the window of the main thread."""
+        return _usage(self._values.get("usage"))
+
+    @usage.setter
+    def usage(self, seen: UsageSeen | None) -> None:
+        fields = ("tokens", "window", "model", "time", "source", "cost")
+        self.keep("usage", None if seen is None else {field: getattr(seen, field) for field in fields})
+
+    @property
+    def epoch(self) -> int:
+        """How often the window was emptied; a latch of an earlier epoch is open again."""
+        found = self._values.get("epoch")
+        return found if type(found) is int and found >= 0 else 0
+
+    def begin_epoch(self) -> None:
+        """The window was emptied: what was shown in it has gone, and so has the reading of it."""
+        self.keep("epoch", self.epoch + 1)
+        self.keep("shown", {})
+        self.keep("usage", None)
+
+    @property
+    def offset(self) -> int:
+        """Up to which byte the transcript was read for costs."""
+        found = self._values.get("offset")
+        return found if type(found) is int and found >= 0 else 0
+
+    @offset.setter
+    def offset(self, at: int) -> None:
+        self.keep("offset", at)
+
+    @property
+    def lost(self) -> str:
+        """What the last summary lost and the agent has not got back yet; ``take_lost`` gives it once."""
+        found = self._values.get("lost")
+        return found if isinstance(found, str) else ""
+
+    @lost.setter
+    def lost(self, text: str) -> None:
+        self.keep("lost", text)
+
+    def kept(self, name: str) -> Any:
+        """Return what a handler has kept under *name*, None if nothing; it may hold anything that JSON has."""
+        return self._values.get(name)
+
+    def keep(self, name: str, value: Any) -> None:
+        """Remember *value*, which must be JSON and small, under *name*."""
+        if name in self._values and self._values[name] == value:
+            return
+        self._values[name] = value
+        self._changed.add(name)
+
+    # What happens once ------------------------------------------------------------------------------------------
+
+    def told(self, latch: str) -> bool:
+        """Whether *latch* has been claimed and not been opened since."""
+        return latch in _mapping(self._values.get("told"))
+
+    def tell_once(self, latch: str) -> bool:
+        """Claim *latch*; whether this call was the first since it was opened.
+
+        Written at once: of two hooks at the same time one gets it. If it cannot be written nobody does: a warning that
+        comes again with every call is worse than none.
+        """
+        return not self.told(latch) and self._claim("told", latch)
+
+    def open_latch(self, latch: str) -> None:
+        """Let *latch* be told again."""
+        if self.told(latch):
+            self._change(lambda values: _mapping(values.get("told")).pop(latch, None) is not None)
+
+    def show_first(self, rule: str) -> bool:
+        """Claim the showing of *rule* in this window; whether nobody has shown it there yet."""
+        return rule not in _mapping(self._values.get("shown")) and self._claim("shown", rule)
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """The rules that this window has been shown."""
+        return frozenset(_mapping(self._values.get("shown")))
+
+    def mark_shown(self, *rules: str) -> None:
+        """Remember that this window has been shown *rules*."""
+        known = _mapping(self._values.get("shown"))
+        if any(rule not in known for rule in rules):
+            self.keep("shown", {**known, **dict.fromkeys(rules, 1)})
+
+    def take_lost(self) -> str:
+        """Return what the last summary lost, to one caller; empty if there is nothing, or another one has taken it."""
+        if not self.lost:
+            return ""
+        taken: list[str] = []
+
+        def take(values: dict[str, Any]) -> bool:
+            found = values.get("lost")
+            if isinstance(found, str) and found:
+                taken.append(found)
+            values["lost"] = ""
+            return bool(taken)
+
+        return taken[0] if self._change(take) else ""
+
+    def _claim(self, table: str, key: str) -> bool:
+        def claim(values: dict[str, Any]) -> bool:
+            known = values[table] = _mapping(values.get(table))
+            if key in known:
+                return False
+            known[key] = 1
+            return True
+
+        return self._change(claim)
+
+    # The file ---------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Write what changed, if anything did."""
+        if self._changed:
+            self._change(lambda _: True)
+
+    def _change(self, decide: Callable[[dict[str, Any]], bool]) -> bool:
+        """Let *decide* change what the file holds by now, under the lock; write it if it returns True.
+
+        Return whether it did and was written. What was kept in this process is written with it.
+        """
+        mine = {name: self._values[name] for name in self._changed}
+        try:
+            with Lock(f"{self.path[:-5]}.lock"):
+                values = _merged(read(self.path), mine)
+                if not decide(values):
+                    self._values = values
+                    return False
+                write(self.path, values)
+        except OSError:  # no room, no right, no home, or another one holds the lock too long
+            return False
+        self._values = values
+        self._changed.clear()
+        return True
+
+
+def remove_old(home: str, *, now: float) -> int:
+    """Remove the files of sessions that nobody came back to; return how many. What cannot be removed stays."""
+    removed = 0
+    try:
+        with os.scandir(os.path.join(home, FOLDER)) as entries:
+            for entry in entries:
+                try:
+                    if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
+                        os.unlink(entry.path)
+                        removed += 1
+                except OSError:
+                    continue
+    except OSError:
+        return removed
+    return removed
+
+
+def _merged(values: dict[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *values* with what this process changed; rules that another one has shown meanwhile stay shown."""
+    merged = {**values, **mine}
+    if mine.get("shown") and isinstance(values.get("shown"), dict) and mine.get("epoch") is None:
+        merged["shown"] = {**values["shown"], **mine["shown"]}
+    return merged
+
+
+def _mapping(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+def _usage(found: object) -> UsageSeen | None:
+    if not isinstance(found, dict):
+        return None
+    tokens, window, cost, time = (found.get(name) for name in ("tokens", "window", "cost", "time"))
+    if type(tokens) is not int or tokens < 0:
+        return None
+    return UsageSeen(
+        tokens,
+        window if type(window) is int and window > 0 else 0,
+        str(found.get("model") or ""),
+        float(time) if isinstance(time, int | float) else 0.0,
+        str(found.get("source") or ""),
+        cost if type(cost) is int and cost >= 0 else None,
+    )

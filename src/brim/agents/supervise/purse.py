@@ -1,0 +1,180 @@
+"""The money of a supervised run: counted once per request, kept in the ledger, and held against two limits.
+
+The run has a limit of its own, and the project may have one. brim stands beside the calls, so both are looked at
+between them, and the agent is told what is left.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from brim.agents.spenders import NO_PROJECT
+from brim.errors import InputError, StoreError
+from brim.spend.budget import CostBudget
+from brim.spend.limits import STOPPED, WARN, WRAPPING_UP
+from brim.spend.meter import SpendMeter
+from brim.spend.scope_names import LONGEST, lineage
+from brim.tracking.events import RunTotal, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from brim.notices import Notice
+    from brim.spend.ledger import Ledger, ScopeStatus
+    from brim.spend.limits import Raise
+    from brim.tracking.events import Event
+
+UNATTRIBUTED = "unattributed:"
+"""Begins the id of what a session's total has more than its requests, here as in the hooks."""
+LONGEST_ID = 200
+"""Characters of a request's id."""
+_MOST = 1e9
+"""Dollars that a client may say: more is no sum of money."""
+
+
+class Purse:
+    """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
+
+    *ledger* may be None: then the run is counted all the same, and nothing is kept. *resumed* is whether the session
+    was there before: its total includes what was spent then, which is not this run's.
+    """
+
+    def __init__(
+        self,
+        limit: int | None,
+        *,
+        scope: str,
+        ledger: Ledger | None = None,
+        warn: float = WARN,
+        resumed: bool = False,
+        tell: Callable[[str], object] = print,
+    ) -> None:
+        self.scope = scope
+        self.meter = SpendMeter()
+        self._ledger, self._warn, self._tell = ledger, warn, tell
+        self._carried: dict[str, int] | None = {} if resumed else None
+        self._amounts: dict[str, int] = {}
+        self._project = lineage(scope)[0]
+        spent = 0
+        parent: CostBudget | None = None
+        if ledger is not None:
+            if limit is not None:
+                ledger.limit(scope, limit)
+            spent = ledger.status(scope).spent
+            parent = self._budget_of(ledger.status(self._project)) if self._project != scope else None
+        self.budget = CostBudget(limit, warn, scope=scope, spent=spent, parent=parent)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no other call may be made."""
+        return not self.budget.may_spend
+
+    @property
+    def asked(self) -> CostBudget:
+        """The limit that stands in the way: the run's own, or the project's."""
+        parent = self.budget.parent
+        if parent is None or (self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at):
+            return self.budget
+        return parent
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether a person has said before that nothing more may be spent: nobody is asked again."""
+        parent = self.budget.parent
+        return STOPPED in (self.budget.state, parent.state if parent is not None else "")
+
+    def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        """Count *event*, which *line* says; return what must be told because of it."""
+        if isinstance(event, RunTotal):
+            event = self._own_total(event, line)
+        amount = self.meter.update(event)
+        if not amount:
+            return []
+        key = event.request if isinstance(event, Usage) else ""
+        # A session may be gone on with in another run, which has an amount of its own.
+        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
+        self._amounts[key] = self._amounts.get(key, 0) + amount
+        self._record(key, self._amounts[key])
+        return self.budget.add(amount)
+
+    def answer(self, answer: str | Raise) -> None:
+        """Do what a person said about the limit that was reached."""
+        asked = self.asked
+        asked.answer(answer)
+        if self._ledger is not None:
+            with suppress(InputError):  # somebody has answered there in another way
+                self._try(lambda ledger: ledger.answer(asked.scope, answer))
+
+    def look(self) -> list[Notice]:
+        """Take in what others have spent in the project, and what was answered there."""
+        parent = self.budget.parent
+        if self._ledger is None or parent is None:
+            return []
+        found: list[ScopeStatus] = []
+        self._try(lambda ledger: found.append(ledger.status(self._project)))
+        if not found:
+            return []
+        if found[0].limit != parent.limit or _is_ending(found[0].state) != _is_ending(parent.state):
+            self.budget.parent = self._budget_of(found[0])
+            return []
+        more = found[0].spent - parent.spent
+        return parent.add(more) if more else []
+
+    def _budget_of(self, status: ScopeStatus) -> CostBudget:
+        budget = CostBudget(status.limit, self._warn, scope=status.scope, spent=status.spent)
+        if _is_ending(status.state):
+            budget.answer("wrap_up" if status.state == WRAPPING_UP else "stop")
+        return budget
+
+    def _own_total(self, event: RunTotal, line: Mapping[str, Any]) -> RunTotal:
+        """Return *event* without what the session had cost before this run."""
+        if self._carried is None or event.cost is None:
+            return event
+        if event.session not in self._carried:
+            self._carried[event.session] = max(0, event.cost - _cost_since(line, event.cost))
+        return event.changed(cost=max(0, event.cost - self._carried[event.session]))
+
+    def _record(self, key: str, amount: int) -> None:
+        with suppress(InputError):  # another run has counted this request already
+            self._try(lambda ledger: ledger.record(self.scope, key, max(0, amount)))
+
+    def _try(self, act: Callable[[Ledger], object]) -> None:
+        """Do what concerns the ledger; if it fails, say so once and count on without it."""
+        if self._ledger is None:
+            return
+        try:
+            act(self._ledger)
+        except StoreError as error:
+            self._ledger = None
+            self._tell(f"what is spent from now on is counted, but not kept: {error}")
+
+
+def scope_of(project: str | None, run: str) -> str:
+    """Return the scope of a run: its project's name, as the hooks have it, and its own.
+
+    >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
+    ('my-shop/run-5f2a', 'no-project/run-5f2a')
+    """
+    return f"{_named(os.path.basename(project or '') or NO_PROJECT)}/run-{run}"
+
+
+def _is_ending(state: str) -> bool:
+    return state in (WRAPPING_UP, STOPPED, "closed")
+
+
+def _cost_since(line: Mapping[str, Any], total: int) -> int:
+    """Return what the client says that was spent since its last total; all of *total* if it does not say."""
+    since = line.get("model_usage_since_last_result")
+    if not isinstance(since, dict):
+        return total
+    costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
+    return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
+
+
+def _named(folder: str) -> str:
+    """Return *folder* as a segment of a scope: every sign that may not be in one becomes ``-``."""
+    made = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in folder[:LONGEST])
+    return made if made.strip(".") else f"-{made}"[:LONGEST]

@@ -1,0 +1,212 @@
+"""A supervised conversation for programs: the Claude Agent SDK, with the gauge, the scratch memory and the limit.
+
+It needs the optional extra: ``pip install 'brim[agent-sdk]'``.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from brim.agents.supervise.beside import Beside
+from brim.agents.supervise.clients import user_line
+from brim.agents.supervise.notes import Notes
+from brim.agents.supervise.purse import Purse, scope_of
+from brim.agents.supervise.sdk_lines import line_of
+from brim.agents.supervise.sentences import build_pointer
+from brim.agents.supervise.supervisor import RUN_ID
+from brim.agents.supervise.tracked import Tracked
+from brim.errors import InputError, LimitReached
+from brim.spend.money import micro_dollars
+from brim.spend.wrapping import build_wrap_up_prompt
+from brim.tracking.budget import ContextBudget
+from brim.tracking.compaction import build_compact_prompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from typing import Any, Self
+
+    from brim.notices import Notice
+    from brim.spend.budget import CostBudget
+    from brim.spend.ledger import Ledger
+    from brim.spend.limits import Raise
+
+_DOLLAR = 1_000_000
+
+
+class SupervisedClient:
+    """One session of Claude. ``turn`` sends a turn and gives the SDK's own messages.
+
+    After a turn that filled the window it compacts, in a turn of its own, and the next turn says where the scratch file
+    is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. The messages of a
+    wrap-up follow those of the turn; after it, ``turn`` raises ``LimitReached``.
+    """
+
+    def __init__(
+        self,
+        options: Any,
+        *,
+        budget_usd: str | float | None = None,
+        task: str = "",
+        worktree: str | None = None,
+        on_limit: Callable[[CostBudget], str | Raise] = lambda _: "wrap_up",
+        ledger: Ledger | None = None,
+        scope: str | None = None,
+        context: ContextBudget | None = None,
+        tell: Callable[[str], object] = lambda _: None,
+        connect: Callable[[Any], Any] | None = None,
+    ) -> None:
+        import secrets
+
+        folder = os.path.abspath(worktree or getattr(options, "cwd", None) or os.getcwd())
+        self.run = secrets.token_hex(6)
+        self.notices: list[Notice] = []
+        """What somebody should be told, in order."""
+        limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
+        self._task, self._on_limit, self._options = task, on_limit, options
+        self._connect = _client if connect is None else connect
+        self._tracked = Tracked(
+            context or ContextBudget(),
+            Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, tell=tell),
+            Notes(folder, folder, job=task, clock=time.time, tell=tell),
+            Beside("claude", {}, since=0.0),
+        )
+        self._client: Any = None
+        self._compacted = self._is_over = False
+
+    @property
+    def context(self) -> ContextBudget:
+        """How full the window is."""
+        return self._tracked.budget
+
+    @property
+    def spending(self) -> CostBudget:
+        """What is spent, and of what."""
+        return self._tracked.purse.budget
+
+    @property
+    def scratch_path(self) -> str:
+        """The scratch file; empty as long as there is none."""
+        return self._tracked.notes.path
+
+    @property
+    def session(self) -> str:
+        """The id of the session; empty until it has begun."""
+        return self._tracked.session
+
+    async def turn(self, text: str) -> AsyncIterator[Any]:
+        """Send *text* as one turn, and give every message of it."""
+        if self._is_over or self._tracked.purse.is_spent:
+            raise LimitReached(
+                f"nothing more may be spent in {self._tracked.purse.scope}: raise the limit to go on",
+                scope=self._tracked.purse.scope,
+                limit=self.spending.limit,
+                spent=self.spending.spent,
+            )
+        self._task = self._task or text
+        self._tracked.notes.person_said(text)
+        before = build_pointer(self.scratch_path) if self._compacted else ""
+        self._compacted = False
+        async for message in self._exchange(text, before):
+            yield message
+        if self._tracked.purse.is_spent:
+            async for message in self._reach_limit():
+                yield message
+        elif self.context.should_compact:
+            await self._compact()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._disconnect()
+        self._tracked.notes.close()
+
+    async def _exchange(self, text: str, before: str = "") -> AsyncIterator[Any]:
+        import json
+
+        if self._client is None:
+            self._client = self._connect(self._limited_options())
+            await self._client.connect()
+
+        async def lines() -> AsyncIterator[dict[str, Any]]:
+            yield json.loads(user_line(text, before))
+
+        await self._client.query(lines())
+        async for message in self._client.receive_response():
+            if line := line_of(message, self.session):
+                heard = self._tracked.take_object(line)
+                self.notices += heard.notices
+                self._compacted = self._compacted or heard.compacted
+            yield message
+        self._tracked.notes.save()
+
+    async def _compact(self) -> None:
+        """Ask for a compaction alone, and see it through; one that fails is tried again after the next turn."""
+        self._tracked.notes.save()
+        self.context.request_compaction()
+        async for _ in self._exchange(build_compact_prompt(self._task, scratch_path=self.scratch_path or None)):
+            pass
+        self.context.clear_compact()
+
+    async def _reach_limit(self) -> AsyncIterator[Any]:
+        purse = self._tracked.purse
+        asked = purse.asked
+        answer = self._on_limit(asked)
+        purse.answer(answer)
+        await self._disconnect()  # the client was given its limit when it started
+        if answer not in ("wrap_up", "stop"):
+            return
+        self._is_over = True
+        if answer == "wrap_up" and purse.budget.left != 0 and self.session:
+            path, left = self.scratch_path or None, purse.budget.left or 0
+            text = build_wrap_up_prompt(asked.spent, asked.limit, held=left, task=self._task, scratch_path=path)
+            async for message in self._exchange(text):
+                yield message
+
+    async def _disconnect(self) -> None:
+        if self._client is not None:
+            await self._client.disconnect()
+            self._client = None
+
+    def _limited_options(self) -> Any:
+        """Return the options with what is left as the client's own limit, and the session to go on with."""
+        from dataclasses import replace
+
+        changes: dict[str, Any] = {"env": {**self._options.env, RUN_ID: self.run}}
+        caps = [self._options.max_budget_usd] if self._options.max_budget_usd is not None else []
+        caps += [self.spending.left / _DOLLAR] if self.spending.left is not None else []
+        if caps:
+            changes["max_budget_usd"] = min(caps)
+        if self.session:
+            changes |= {"resume": self.session, "continue_conversation": False, "fork_session": False}
+        return replace(self._options, **changes)
+
+
+def supervised(options: Any = None, **settings: Any) -> SupervisedClient:
+    """Return a supervised session with the SDK's *options*; *settings* are those of ``SupervisedClient``.
+
+    ::
+
+        async with supervised(ClaudeAgentOptions(allowed_tools=["Bash"]), budget_usd=2) as run:
+            async for message in run.turn("fix the parser"):
+                print(message)
+            print(run.context.utilization, run.spending.spent)
+    """
+    if options is None:
+        options = _sdk().ClaudeAgentOptions()
+    return SupervisedClient(options, **settings)
+
+
+def _client(options: Any) -> Any:
+    return _sdk().ClaudeSDKClient(options=options)
+
+
+def _sdk() -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module("claude_agent_sdk")
+    except ImportError:
+        raise InputError("the Claude Agent SDK is not installed: pip install 'brim[agent-sdk]'") from None

@@ -1,0 +1,126 @@
+"""``brim mcp``: serve behaviors and budgets to agents."""
+
+from __future__ import annotations
+
+import os
+
+from brim.cli.output import heading, note, paint, say, say_json, table
+from brim.cli.settings import add_json, whole_number, working_folder
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+PORT = 8672
+"""Where ``--http`` listens unless it is told otherwise."""
+LAST_PORT = 65_535
+
+HELP = """\
+Serve what was learned, budgets and scratch memory to an agent, over the Model Context Protocol. Agents start it by
+themselves and talk to it over standard input and output. What an agent teaches is a note that waits for you: 'brim
+review'. A project that is not trusted is left out: 'brim trust'.
+
+With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the file
+mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.
+
+Needs the extra: pip install 'brim[mcp]'
+
+Examples:
+  brim mcp
+  brim mcp --list
+  brim mcp --http --port 8672
+  claude mcp add --scope user brim -- brim mcp
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--http", action="store_true", help="listen for HTTP instead of standard input")
+    parser.add_argument("--port", type=whole_number(0), metavar="N", help=f"for --http; 0 is any (default: {PORT})")
+    parser.add_argument("--resident", action="store_true", help="also answer hooks of a client that calls a tool")
+    parser.add_argument("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Serve until the client goes, and return the exit code."""
+    if options.port is not None and not options.http:
+        raise InputError("--port belongs to --http")
+    if options.port is not None and options.port > LAST_PORT:
+        raise InputError(f"--port {options.port:,} is none: they end at {LAST_PORT:,}")
+    if options.as_list and options.http:
+        raise InputError("--list prints and ends: leave --http out")
+    if options.as_json and not (options.as_list or options.http):
+        raise InputError("--json belongs to --list and --http: over standard output, the protocol is JSON by itself")
+    _need_the_extra()
+    if options.as_list:
+        return _list(options)
+    return _serve_http(options) if options.http else _serve(options)
+
+
+def _need_the_extra() -> None:
+    from importlib.util import find_spec
+
+    try:
+        found = find_spec("mcp.server.mcpserver") is not None
+    except ImportError:
+        found = False
+    if not found:
+        raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
+
+
+def _list(options: Namespace) -> int:
+    from brim.mcp.schemas import tool_costs
+    from brim.mcp.server import INSTRUCTIONS
+    from brim.tokens.counters import counter_for
+
+    costs = tool_costs(resident=options.resident)
+    total, instructions = sum(cost.tokens for cost in costs), int(counter_for(None).count(INSTRUCTIONS))
+    if options.as_json:
+        tools = [{"name": cost.name, "tokens": cost.tokens, "description": cost.description} for cost in costs]
+        say_json({"tools": tools, "tokens": total, "instructions": INSTRUCTIONS, "instructions_tokens": instructions})
+        return 0
+    rows = [["tool", "tokens", "what it does"]]
+    rows += [[cost.name, f"{cost.tokens:,}", cost.description] for cost in costs]
+    say(heading(table(rows, right=frozenset({1}))))
+    say(paint(f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions", "faint"))
+    return 0
+
+
+def _serve(options: Namespace) -> int:
+    from brim.mcp.server import build_server
+
+    server = build_server(os.environ, working_folder(), resident=options.resident)
+    try:
+        server.run("stdio")
+    finally:
+        server.close()
+    return 0
+
+
+def _serve_http(options: Namespace) -> int:
+    from brim.config import user_folder
+    from brim.mcp.http import serve_http
+    from brim.mcp.server import build_server
+    from brim.mcp.token import read_token, token_file
+
+    home = user_folder(os.environ)
+    token = read_token(home)
+
+    def ready(address: str) -> None:
+        import sys
+
+        if options.as_json:
+            say_json({"url": address, "token_file": token_file(home)})
+        else:
+            say(f"{address}  (token: {token_file(home)})")
+            note("Ctrl-C ends it")
+        sys.stdout.flush()
+
+    server = build_server(os.environ, working_folder(), resident=options.resident, shared=True)
+    try:
+        serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
+    finally:
+        server.close()
+    return 0

@@ -1,0 +1,224 @@
+"""``brim run``: an agent under supervision."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brim.cli.output import note, say_json, tell
+from brim.cli.settings import add_json, settings, working_folder
+from brim.errors import BrimError, InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+    from brim.agents.supervise.command import ClientCommand
+    from brim.agents.supervise.supervisor import Supervisor
+    from brim.agents.supervise.tracked import Tracked
+    from brim.cli.running import TerminalFace
+    from brim.cli.spending import Money
+    from brim.cli.tail import Counts
+    from brim.config import Config
+
+HELP = """\
+Run an agent and watch over it: show how full its window is, keep the scratch memory, have it compact between two turns
+when that is due, and stop at a limit. The agent's own command follows after --. Claude Code takes turn after turn in
+one process; Codex (codex exec) and Gemini are resumed for each, and what they cannot do is said at the start.
+
+On a terminal every line that you type while the agent works is its next turn. Ctrl-C ends the turn, and once more the
+agent. Ends with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command line, and 130
+after Ctrl-C.
+
+Examples:
+  brim run -- claude -p "fix the parser" --permission-mode acceptEdits
+  brim run --budget-usd 2 --then "now write the changelog" -- claude -p "fix the parser"
+  brim run --budget-usd 0.50 --on-limit stop --json -- codex exec "explain this repository"
+"""
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the agent's command, after --")
+    text = "stop at this cost; a twentieth of it, at most $0.50, is held back for the wrap-up"
+    parser.add_argument("--budget-usd", metavar="USD", help=text)
+    text = "at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop"
+    answers = ("ask", "continue", "wrap_up", "stop")
+    parser.add_argument("--on-limit", type=_underscored, choices=answers, default="ask", help=text)
+    text = "what the work is about, for the compaction and the scratch file (default: the prompt)"
+    parser.add_argument("--task", default="", metavar="TEXT", help=text)
+    text = "the turn after that; may be given again"
+    parser.add_argument("--then", action="append", default=[], metavar="TEXT", help=text)
+    text = "where the ledger keeps what is spent (default: the project and a name for this run)"
+    parser.add_argument("--scope", metavar="SCOPE", help=text)
+    text = "whose command it is, if the program has another name"
+    parser.add_argument("--agent", choices=("claude", "codex", "gemini"), help=text)
+    text = "share of the window from which to compact (default: the setting 'context.compact')"
+    parser.add_argument("--compact", metavar="SHARE", help=text)
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Run the agent, and return the exit code."""
+    import secrets
+
+    from brim.agents.supervise.command import client_command
+    from brim.agents.supervise.supervisor import Supervisor
+    from brim.cli.memory import Memory
+    from brim.cli.running import TerminalFace, listen, report_lines
+    from brim.cli.tail import Counts
+    from brim.config import user_folder
+
+    if os.name != "posix":
+        raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
+    command = client_command(options.words, options.agent)
+    if any(not text.strip() for text in options.then):
+        raise InputError("--then is empty: write the turn, or leave it out")
+    prompt = command.prompt if command.prompt not in ("", "-") else _prompt_from_input()
+    cwd = working_folder()
+    if cwd is None:
+        raise InputError("the folder that this runs in was deleted: go to another")
+    config = settings({"context.compact": options.compact})
+    run_id = secrets.token_hex(6)
+    memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
+    face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
+    try:
+        tracked = _tracked(
+            options,
+            command,
+            config=config,
+            money=money,
+            counts=counts,
+            face=face,
+            cwd=cwd,
+            run_id=run_id,
+            prompt=prompt,
+        )
+        supervisor = Supervisor(
+            command,
+            prompt,
+            tracked,
+            face,
+            environ=os.environ,
+            cwd=cwd,
+            run=run_id,
+            then=options.then,
+            task=options.task,
+            on_limit=options.on_limit,
+        )
+        _catch_signals(supervisor)
+        if face.can_ask:
+            listen(supervisor.typed)
+        report = supervisor.run()
+    finally:
+        face.leave()
+        memory.close()
+        if money is not None:
+            money.ledger.close()
+    if options.as_json:
+        fields = {name: getattr(report, name) for name in report.__slots__}
+        say_json({"schema": 1, **fields, "exit_code": report.exit_code})
+    else:
+        for line in report_lines(report):
+            tell(line)
+    return report.exit_code
+
+
+def _tracked(
+    options: Namespace,
+    command: ClientCommand,
+    *,
+    config: Config,
+    money: Money | None,
+    counts: Counts,
+    face: TerminalFace,
+    cwd: str,
+    run_id: str,
+    prompt: str,
+) -> Tracked:
+    """Return what will be known of the session: the gauge, the purse and the notes, with the settings in force."""
+    import time
+
+    from brim.agents.supervise.beside import Beside
+    from brim.agents.supervise.notes import Notes
+    from brim.agents.supervise.purse import Purse, scope_of
+    from brim.agents.supervise.tracked import Tracked
+    from brim.config import project_folder
+    from brim.tracking.budget import ContextBudget
+
+    project = project_folder(os.environ, cwd)
+    window, thresholds = config["context.window"], (config["context.warn"], config["context.compact"])
+    if window is None:
+        budget = ContextBudget(warn_threshold=thresholds[0], compact_threshold=thresholds[1])
+    else:
+        budget = ContextBudget(window, *thresholds, pinned=True)
+    scope = options.scope or scope_of(project, run_id)
+    if money is not None:
+        money.believe_own_prices()
+        money.apply_default(scope)
+    purse = Purse(
+        _limit(options.budget_usd, command),
+        scope=scope,
+        ledger=None if money is None else money.ledger,
+        warn=config["spend.warn"],
+        resumed=command.resumed,
+        tell=face.tell,
+    )
+    notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
+    beside = Beside(command.agent, os.environ, since=time.time())
+    return Tracked(budget, purse, notes, beside, feed=counts.feed())
+
+
+def _limit(given: str | None, command: ClientCommand) -> int | None:
+    """Return the limit of the run: what was given here, or to the agent itself; the lower one."""
+    from brim.spend.money import micro_dollars
+
+    amounts = [micro_dollars(text, up=False) for text in (given, command.own_cap or None) if text is not None]
+    return min(amounts, default=None)
+
+
+def _money() -> Money | None:
+    """Return the user's ledger; None, and a word about it, if it cannot be used."""
+    from brim.cli.spending import Money
+    from brim.errors import ConfigError
+
+    try:
+        money = Money()
+    except ConfigError:
+        raise
+    except BrimError as error:
+        note(f"what is spent is counted, but not kept: {error}")
+        return None
+    if money.ledger.database.readonly:
+        money.ledger.close()
+        note("what is spent is counted, but not kept: the ledger can only be read")
+        return None
+    return money
+
+
+def _prompt_from_input() -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError(
+            'there is no prompt: put it into quotes after -p, as in: brim run -- claude -p "fix the parser"'
+        )
+    prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not prompt.strip():
+        raise InputError("there is no prompt: the command has none, and standard input is empty")
+    return prompt
+
+
+def _catch_signals(supervisor: Supervisor) -> None:
+    """Let signals end the turn and not brim; and an agent that stops listening is no reason to die."""
+    import signal
+
+    def taken(number: int, _: object) -> None:
+        supervisor.signalled(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, taken)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+
+
+def _underscored(text: str) -> str:
+    """Return an answer as it is called here: ``brim spend`` has it as ``wrap-up``."""
+    return text.replace("-", "_")

@@ -1,0 +1,105 @@
+"""``brim statusline``: what an agent shows of the window at the bottom of its screen."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from brim.agents.status_drawing import Look, draw
+from brim.agents.status_reading import read_status
+from brim.agents.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for
+from brim.cli.output import note, say, say_json
+from brim.cli.settings import add_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Mapping
+    from typing import Any
+
+HELP = """\
+Print the status line of an agent: model, gauge with the marks for warning and compaction, tokens and window, cost,
+state of the prompt cache, warnings. Claude Code sends the numbers on standard input: they are exact, and kept for the
+hooks. A status line that was there before is run with the same input, and its lines come first. What does not fit into
+the width (COLUMNS, else the terminal's, else 80) is shortened or left out, the least important first. It ends with 0
+whatever it is sent.
+
+Examples:
+  brim statusline --example
+  brim statusline < status.json
+"""
+
+EXAMPLE: Mapping[str, Any] = {
+    "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5"},
+    "cost": {"total_cost_usd": 1.2437},
+    "context_window": {
+        "context_window_size": 200_000,
+        "current_usage": {
+            "input_tokens": 12,
+            "cache_creation_input_tokens": 1_409,
+            "cache_read_input_tokens": 85_004,
+            "output_tokens": 311,
+        },
+    },
+    "prompt_cache": {"warm": True, "expires_at": 1_794_753_120, "recache_tokens_if_cold": 86_425},
+}
+"""What ``--example`` shows, at ``EXAMPLE_TIME``: its cache is warm until 14:32 UTC."""
+
+EXAMPLE_TIME = 1_794_753_000.0
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--example", action="store_true", help="print one for numbers that are made up")
+    add_json(parser)
+
+
+def run(options: Namespace) -> int:
+    """Read, print, and return the exit code."""
+    if options.example:
+        _show_example(as_json=options.as_json)
+        return 0
+    if sys.stdin is None or sys.stdin.isatty():
+        note("an agent sends the numbers on standard input; to see what is printed: brim statusline --example")
+        return 2
+    import time
+
+    given, now = sys.stdin.buffer.read(MOST_BYTES), time.time()
+    if options.as_json:
+        say_json(facts_of(given, os.environ, now=now) or {})
+        return 0
+    _outlive_readers()
+    shown = lines_for(given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal())
+    if shown:
+        sys.stdout.buffer.write(shown + b"\n")
+    return 0
+
+
+def _show_example(*, as_json: bool) -> None:
+    import time
+
+    if as_json:
+        import json
+
+        say_json(facts_of(json.dumps(EXAMPLE).encode(), os.environ, now=EXAMPLE_TIME))
+        return
+    status = read_status(EXAMPLE, now=EXAMPLE_TIME)
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout))
+    say(draw(status, look, until=time.gmtime(status.cache_until)))
+
+
+def _terminal() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
+    except (OSError, ValueError):
+        return WIDTH
+
+
+def _outlive_readers() -> None:
+    """Let a status line that does not read its input be no reason to end."""
+    try:
+        from signal import SIG_IGN, SIGPIPE, signal
+    except ImportError:  # Windows has no such signal
+        return
+    signal(SIGPIPE, SIG_IGN)

@@ -1,0 +1,39 @@
+"""How many tokens brim itself adds to an agent's window: what a session is told, and the schemas of its MCP tools."""
+
+from __future__ import annotations
+
+import os
+
+
+def start_tokens() -> tuple[int, int | None]:
+    """Return the tokens that a session which begins here is told, and how many it may be. Nothing is noted as used."""
+    from brim.activation.context import Context
+    from brim.cli.learned import Place
+    from brim.cli.planning import START_KEY, Planner
+    from brim.store.project import branch, environment, project_types
+
+    place = Place(for_agent=True)
+    project = place.project
+    context = Context(
+        environment=environment(os.environ),
+        project_type=project_types(project) if project else None,
+        branch=branch(project) if project else None,
+    )
+    budget: int | None = place.config[START_KEY]
+    with place.open() as scopes:
+        if scopes.user is None and scopes.project is None:
+            return 0, budget
+        plan = Planner(scopes, place, context).plan(budget)
+    return 0 if plan.over_budget or not plan.included else int(plan.total_tokens), budget
+
+
+def schema_tokens() -> int | None:
+    """Return what the tools and instructions of the MCP server take together; None if it is not installed."""
+    try:
+        from brim.mcp.schemas import tool_costs
+        from brim.mcp.server import INSTRUCTIONS
+        from brim.tokens.counters import counter_for
+
+        return sum(cost.tokens for cost in tool_costs()) + int(counter_for(None).count(INSTRUCTIONS))
+    except ImportError:
+        return None

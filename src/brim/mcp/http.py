@@ -1,0 +1,73 @@
+"""The server over streamable HTTP: on this machine only, for clients that bring the token."""
+
+from __future__ import annotations
+
+import hmac
+import socket
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import Any
+
+    from mcp.server import MCPServer
+
+    App = Callable[[Any, Any, Any], Awaitable[None]]
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+NAMES = (HOST, "localhost")
+"""What a client may call this machine. A page that was loaded from elsewhere calls it something else."""
+
+
+def serve_http(server: MCPServer, token: str, port: int, *, ready: Callable[[str], object]) -> None:
+    """Serve until the process is told to end. *ready* gets the address; *port* 0 takes any that is free."""
+    with _bound(port) as bound:
+        address = f"http://{HOST}:{bound.getsockname()[1]}{PATH}"
+        app = guarded_app(server, token, bound.getsockname()[1])
+        config = uvicorn.Config(
+            app, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        )
+        ready(address)
+        uvicorn.Server(config).run(sockets=[bound])
+
+
+def guarded_app(server: MCPServer, token: str, port: int) -> App:
+    """Return the application: ``Host`` and ``Origin`` must be this machine's, and the token the right one."""
+    places = [f"{name}:{port}" for name in NAMES]
+    security = TransportSecuritySettings(allowed_hosts=places, allowed_origins=[f"http://{place}" for place in places])
+    return _with_token(server.streamable_http_app(streamable_http_path=PATH, transport_security=security), token)
+
+
+def _with_token(app: App, token: str) -> App:
+    expected = f"Bearer {token}".encode()
+
+    async def asked(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        if len(given) == 1 and hmac.compare_digest(given[0], expected):
+            await app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Bearer realm="brim"')]
+        await send({"type": "http.response.start", "status": 401, "headers": headers})
+        await send({"type": "http.response.body", "body": b"the token of brim mcp is missing or wrong\n"})
+
+    return asked
+
+
+def _bound(port: int) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise InputError(f"port {port} cannot be used: {error}; take another one with --port, or 0 for any") from None
+    return bound

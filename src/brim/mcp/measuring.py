@@ -1,0 +1,126 @@
+"""How many tokens, how much room, and what stays of a history: for an agent that builds prompts of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from brim.errors import InputError
+from brim.models.light import lookup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.history.types import Pruner
+    from brim.mcp.here import Here
+    from brim.tokens.count import Count
+
+STRATEGIES = {"fifo": "FifoPruner", "sliding": "SlidingWindowPruner", "summarize": "SummarizePruner"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many tokens a text has, and what that rests on."""
+
+    tokens: int
+    basis: str
+    low: int
+    high: int
+    model: str | None
+    context_window: int | None
+
+
+@dataclass(frozen=True)
+class Room:
+    """How a model's window is divided; ``memory_tokens`` are left."""
+
+    model: str
+    context_window: int
+    messages_tokens: int
+    directive_tokens: int
+    response_reserve: int
+    safety_buffer: int
+    memory_tokens: int
+    is_constrained: bool
+    fits: bool
+    basis: str
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A history that its provider accepts, within ``target`` tokens if it ``fits``; ``dropped`` are places in what was
+    given."""
+
+    messages: list[dict[str, Any]]
+    tokens: int
+    target: int
+    fits: bool
+    basis: str
+    dropped: list[int]
+    reason: str
+
+
+def count_text(here: Here, text: str, model: str = "") -> Counted:
+    """Return how many tokens *text* has for *model*."""
+    from brim.mcp.planning import local_counter
+    from brim.tokens.counters import counter_for
+
+    name = model.strip() or here.config["model"]
+    counted: Count = (counter_for(name) if model.strip() else local_counter(here.config)).count(text)
+    window = lookup(name).context_window if name else None
+    return Counted(int(counted), counted.basis, counted.low, counted.high, name, window)
+
+
+def room_for(here: Here, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
+    """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
+    from brim.window.budget import Reserves, TokenBudgetCalculator
+
+    calculator = TokenBudgetCalculator(reserves=Reserves(**here.config.section("window")))
+    found = calculator.calculate(_model(here, model), messages, directive)
+    return Room(
+        found.model,
+        found.context_window,
+        int(found.messages_tokens),
+        int(found.directive_tokens),
+        found.response_reserve,
+        found.safety_buffer,
+        found.memory_tokens,
+        found.is_constrained,
+        found.fits,
+        (found.messages_tokens + found.directive_tokens).basis,
+    )
+
+
+def fit_messages(
+    here: Here, messages: list[dict[str, Any]], tokens: int | None = None, model: str = "", strategy: str = "fifo"
+) -> Fitted:
+    """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
+    from brim import history
+
+    name = _model(here, model)
+    target = _room(here, name) if tokens is None else tokens
+    if target < 0:
+        raise InputError(f"tokens must be 0 or more, not {target:,}")
+    pruner: Pruner = getattr(history, STRATEGIES[strategy])()
+    pruned = pruner.prune(messages, target, model=name)
+    receipt = pruned.receipt
+    dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
+    return Fitted(
+        list(pruned.messages), int(pruned.tokens), target, pruned.fits, pruned.tokens.basis, dropped, receipt.reason
+    )
+
+
+def _model(here: Here, model: str) -> str:
+    name = model.strip() or here.config["model"]
+    if not name:
+        raise InputError("no model is named: say which, as in model='gpt-4o'")
+    return str(name)
+
+
+def _room(here: Here, name: str) -> int:
+    """Return what a request to the model *name* may take."""
+    from brim.window.budget import Reserves
+
+    known, reserves = lookup(name), Reserves(**here.config.section("window"))
+    window = known.context_window
+    room = max(0, window - reserves.response(window) - reserves.safety(window))
+    return int(min(room, known.max_input))

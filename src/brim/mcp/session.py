@@ -1,0 +1,165 @@
+"""How things stand for the session that an agent asks from: its window, its money, what is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from brim.behaviors.kinds import LIVE, Status
+from brim.errors import BrimError
+from brim.mcp.notes import kept_entries
+from brim.mcp.planning import START_KEY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brim.agents.state import UsageSeen
+    from brim.mcp.here import Here
+
+NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
+"""Variables in which a client may tell what it starts which session it is."""
+DOLLAR = 1_000_000
+
+
+@dataclass(frozen=True)
+class Window:
+    """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it was read from."""
+
+    tokens: int
+    context_window: int
+    share: float
+    state: str
+    model: str
+    source: str
+    seconds_ago: int
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What the project has spent, of which limit."""
+
+    usd: float
+    limit_usd: float | None
+    state: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How things stand here. ``window`` is null if no session of this project can be found."""
+
+    session: str
+    window: Window | None
+    spent: Spent | None
+    rules: int
+    unconfirmed: int
+    scratch_entries: int
+    project: str
+    trusted: bool
+    token_budget: int | None
+
+
+def standing(here: Here, session: str = "") -> Standing:
+    """Return how things stand; *session* is the one that asks, if that is known."""
+    found = _session(here, session or next((here.environ[name] for name in NAMES if here.environ.get(name)), ""))
+    with here.open() as scopes:
+        live = [each.status for each in scopes.behaviors(LIVE)]
+    return Standing(
+        found.id,
+        _window(here, found),
+        _spent(here),
+        sum(status is not Status.PENDING for status in live),
+        sum(status is Status.PENDING for status in live),
+        kept_entries(here, found.id),
+        os.path.basename(here.project or ""),
+        here.trusted,
+        here.config[START_KEY],
+    )
+
+
+@dataclass(frozen=True)
+class _Session:
+    """A session, and where its agent writes it down; any of these may be unknown."""
+
+    id: str = ""
+    agent: str = "claude"
+    transcript: str = ""
+
+
+def _session(here: Here, named: str) -> _Session:
+    """Return the session *named*; without one, the newest of this project.
+
+    That is Claude Code's: the other clients say in their calls, or in variables, which session it is.
+    """
+    slugs = {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (here.project, here.folder) if folder}
+    for agent, path, slug in _transcripts(here):
+        if named in os.path.basename(path) if named else slug in slugs:
+            return _Session(named or os.path.basename(path).removesuffix(".jsonl"), agent, path)
+    return _Session(named)
+
+
+def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
+    """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
+    from brim.tracking.readers.files import subagent_of
+    from brim.tracking.readers.scan_files import AGENTS, own_files
+
+    files = [(agent, each) for agent in AGENTS for each in own_files(here.environ, (agent,))]
+    for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
+        if not subagent_of(each.path):
+            yield agent, each.path, each.slug
+
+
+def _window(here: Here, found: _Session) -> Window | None:
+    from brim.agents.call import HookCall
+    from brim.agents.place import Place
+    from brim.agents.usage import usage_now
+
+    if not found.id:
+        return None
+    call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
+    with Place(here.environ, here.folder or "", now=here.now) as place:
+        seen = usage_now(call, place)
+    if seen is None or not seen.window:
+        return None
+    share = seen.tokens / seen.window
+    config = here.config
+    state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
+    ago = max(0, int(here.now - _read_at(seen, found.transcript)))
+    return Window(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
+
+
+def _read_at(seen: UsageSeen, transcript: str) -> float:
+    """Return when that was so: of a transcript, when it was last written to."""
+    if seen.source != "transcript":
+        return seen.time
+    try:
+        return os.path.getmtime(transcript)
+    except OSError:
+        return seen.time
+
+
+def _spent(here: Here) -> Spent | None:
+    """Return what the project has spent; None if nobody has kept an account of it."""
+    from brim.agents.place import Place
+    from brim.agents.spenders import project_scope
+    from brim.store.folder import FILE
+    from brim.store.ledger import open_ledger
+
+    path = os.path.join(here.home, FILE)
+    if not os.path.exists(path):
+        return None
+    scope = project_scope(Place(here.environ, here.folder or "", now=here.now))
+    try:
+        ledger = open_ledger(path, warn=here.config["spend.warn"], clock=lambda: here.now)
+    except BrimError:
+        return None
+    try:
+        known = next((each for each in ledger.statuses(scope) if each.scope == scope), None)
+    except BrimError:
+        return None
+    finally:
+        ledger.close()
+    if known is None:
+        return None
+    return Spent(known.spent / DOLLAR, None if known.limit is None else known.limit / DOLLAR, known.state)

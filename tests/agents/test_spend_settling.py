@@ -1,0 +1,204 @@
+"""What a session has spent is in the ledger once, whichever hooks come when: a meter of the whole says the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from brim.agents.call import HookCall
+from brim.agents.place import Place
+from brim.agents.settling import settle
+from brim.spend import SpendMeter
+from brim.tracking import read
+from tests.agents.sittings import SESSION, Sitting
+
+PRICE = 3  # micro-dollars of one input token of the model that a sitting has
+
+
+@pytest.fixture
+def sitting(tmp_path: Path) -> Sitting:
+    return Sitting(tmp_path)
+
+
+def settle_now(sitting: Sitting) -> list[str]:
+    call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
+    with Place(sitting.environ, str(sitting.project), now=sitting.now) as place:
+        return [notice.kind for notice in settle(call, place)]
+
+
+def test_a_turn_is_settled_when_it_ends(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.used("m2", 500)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 1_500 * PRICE
+    assert sitting.spent("shop/8eeb040d/main") == 1_500 * PRICE
+
+
+def test_one_request_in_several_lines_and_hooks_counts_once(sitting: Sitting) -> None:
+    for _ in range(3):
+        sitting.used("m1", 1_000)
+        sitting.hook("Stop")
+    sitting.hook("SessionEnd", reason="other")
+    assert sitting.spent("shop") == 1_000 * PRICE
+
+
+def test_a_later_report_of_a_request_replaces_the_earlier(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.hook("Stop")
+    sitting.used("m1", 1_000, 100)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 1_000 * PRICE + 100 * 15
+
+
+def test_a_request_whose_line_lacks_the_second_half_of_its_key_is_the_same(sitting: Sitting) -> None:
+    usage = {"input_tokens": 1_000, "output_tokens": 0}
+    sitting.line("assistant", message={"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "usage": usage})
+    sitting.hook("Stop")
+    sitting.used("m1", 1_000)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 1_000 * PRICE
+
+
+def test_what_no_line_shows_is_settled_by_the_clients_total(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.total(0.01)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 10_000
+    sitting.used("m2", 1_000)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 13_000
+    sitting.total(0.013)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 13_000
+
+
+def write_helper(sitting: Sitting, tokens: int) -> None:
+    folder = sitting.transcript.with_suffix("") / "subagents"
+    folder.mkdir(parents=True, exist_ok=True)
+    line = {
+        "type": "assistant",
+        "isSidechain": True,
+        "agentId": "a1",
+        "sessionId": sitting.session,
+        "timestamp": "2027-01-15T08:00:01.000Z",
+        "requestId": "req-s1",
+        "message": {
+            "id": "s1",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5",
+            "usage": {"input_tokens": tokens, "output_tokens": 0},
+        },
+    }
+    (folder / "agent-a1.jsonl").write_text(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def test_a_sub_agent_counts_for_itself_and_is_in_the_total_of_its_session(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    write_helper(sitting, 2_000)
+    sitting.total(0.009)
+    sitting.hook("Stop")
+    assert sitting.spent("shop/8eeb040d/a1") == 2_000 * PRICE
+    assert sitting.spent("shop") == 9_000
+
+
+def test_a_sub_agent_whose_file_comes_after_the_total_is_in_it(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.total(0.009)
+    sitting.hook("Stop")
+    write_helper(sitting, 2_000)
+    sitting.hook("SubagentStop", agent_id="a1", agent_transcript_path="")
+    assert sitting.spent("shop/8eeb040d/a1") == 2_000 * PRICE
+    assert sitting.spent("shop") == 9_000
+
+
+def test_a_fork_does_not_pay_again_for_what_it_was_forked_from(sitting: Sitting, tmp_path: Path) -> None:
+    sitting.used("m1", 1_000)
+    sitting.total(0.01)
+    sitting.hook("Stop")
+    fork = Sitting(tmp_path, "ffffffff-0000-4000-8000-000000000000")
+    fork.transcript.write_bytes(sitting.transcript.read_bytes())
+    fork.now = sitting.now + 10
+    fork.used("m2", 1_000)
+    fork.total(0.013)
+    fork.hook("Stop")
+    assert sitting.spent("shop") == 13_000
+    assert sitting.spent("shop/ffffffff") == 3_000
+
+
+def test_a_transcript_that_vanishes_changes_nothing(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.hook("Stop")
+    sitting.transcript.unlink()
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 1_000 * PRICE
+    assert sitting.log() == ""
+
+
+def test_a_damaged_account_costs_nothing_but_time(sitting: Sitting) -> None:
+    sitting.used("m1", 1_000)
+    sitting.hook("Stop")
+    for junk in (b"", b"[]", b'{"offsets": 7, "reported": "x", "kin": 3, "mark": []}', b"\xff"):
+        (sitting.home / "state" / f"{SESSION}.spend.json").write_bytes(junk)
+        sitting.hook("Stop")
+    assert sitting.spent("shop") == 1_000 * PRICE
+
+
+def test_codex_and_its_own_file(sitting: Sitting) -> None:
+    used = {"input_tokens": 1_000, "cached_input_tokens": 0, "output_tokens": 100, "total_tokens": 1_100}
+    lines = [
+        {"type": "session_meta", "payload": {"id": SESSION, "cwd": str(sitting.project)}},
+        {"type": "turn_context", "payload": {"model": "gpt-5", "cwd": str(sitting.project)}},
+        {"type": "token_usage_record", "payload": {"response_id": "r1", "usage": used, "thread_token_usage": used}},
+    ]
+    stamped = [{"timestamp": "2027-01-15T08:00:01.000Z", "ordinal": at, **line} for at, line in enumerate(lines)]
+    sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in stamped))
+    for _ in range(2):
+        sitting.hook("Stop", "codex", model="gpt-5")
+    meter = SpendMeter()
+    for event in read(sitting.transcript):
+        meter.update(event)
+    assert sitting.spent("shop") == meter.total > 0
+
+
+def test_a_long_transcript_is_read_on_and_not_again(sitting: Sitting) -> None:
+    for at in range(50):
+        sitting.used(f"m{at}", 100)
+    sitting.hook("Stop")
+    account = sitting.home / "state" / f"{SESSION}.spend.json"
+    assert json.loads(account.read_text())["offsets"] == {"": sitting.transcript.stat().st_size}
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("use"), st.integers(0, 8), st.integers(1, 5_000)),
+        st.tuples(st.just("total"), st.integers(0, 0), st.integers(1, 60_000)),
+        st.tuples(st.just("settle"), st.integers(0, 0), st.integers(0, 0)),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_however_hooks_come_the_ledger_equals_a_meter_of_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
+) -> None:
+    sitting = Sitting(tmp_path_factory.mktemp("sitting"))
+    sitting.transcript.touch()
+    seen: dict[int, int] = {}
+    for what, id, amount in steps:
+        if what == "use":
+            sitting.used(f"m{id}", seen.setdefault(id, amount))
+        elif what == "total":
+            sitting.total(amount / 1e6)
+        else:
+            settle_now(sitting)
+    settle_now(sitting)
+    meter = SpendMeter()
+    for event in read(sitting.transcript) if sitting.transcript.stat().st_size else ():
+        meter.update(event)
+    assert sitting.spent("shop") == meter.total

@@ -1,0 +1,172 @@
+"""``brim doctor`` says what is installed where, whether it works, and what to do."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Brim
+from tests.cli.installed import alone, commands, events, file_of, tree, use
+from tests.cli.stored import behavior, remember
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+
+
+def looked(brim: Brim, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> dict[str, list[Any]]:
+    """Return what the doctor found, by what it is about."""
+    ran = alone(brim, "doctor", "--json", *arguments, env=env or {})
+    assert ran.code == code, ran.out
+    assert ran.json["ok"] is (code == 0)
+    found: dict[str, list[Any]] = {}
+    for each in ran.json["findings"]:
+        found.setdefault(each["what"], []).append(each)
+    return found
+
+
+def test_before_anything_nothing_is_wrong(brim: Brim) -> None:
+    found = looked(brim)
+    assert found["Claude Code"][0]["hooks"] == []
+    assert "hook" not in found
+    assert tree(brim.home) == {}
+
+
+def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "all")
+    before = tree(brim.home)
+    found = looked(brim)
+    [hook] = found["hook"]
+    assert hook["answers"] is True
+    assert 0 < hook["python_seconds"] < hook["seconds"]
+    assert {name: found[name][0]["state"] for name in ("Claude Code", "Codex", "Gemini CLI")} == {
+        "Claude Code": "ok",
+        "Codex": "ok",
+        "Gemini CLI": "ok",
+    }
+    assert "median of 5" in hook["text"]
+    assert tree(brim.home) == before
+
+
+def test_it_says_how_many_tokens_brim_adds_here(brim: Brim) -> None:
+    remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
+    [tokens] = looked(brim)["tokens"]
+    assert (0 < tokens["start"] < 50, tokens["budget"]) == (True, 2000)
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text"),
+    [
+        ("claude", ".claude.json", '{"mcpServers": {"rules": {"command": "/bin/brim", "args": ["mcp"]}}}'),
+        ("codex", ".codex/config.toml", '[mcp_servers.brim]\ncommand = "brim"\nargs = ["mcp"]\n'),
+        ("gemini", ".gemini/settings.json", '{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}'),
+    ],
+)
+def test_it_says_what_the_tools_of_the_server_take(brim: Brim, agent: str, name: str, text: str) -> None:
+    assert looked(brim)["server"][0]["schemas"] == 0
+    path = brim.home / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    pytest.importorskip("mcp")
+    [server] = looked(brim)["server"]
+    assert server["agents"] == [agent]
+    assert 100 < server["schemas"] < 3000
+
+
+def test_a_launcher_that_is_gone_is_written_anew(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    (brim.home / ".brim/bin/hook").unlink()
+    assert looked(brim, code=1)["launcher"][0]["fix"] == "brim doctor --fix"
+    ran = alone(brim, "doctor", "--fix")
+    assert ran.code == 0
+    assert ran.lines[0] == f"corrected: {brim.home}/.brim/bin/hook written anew"
+    assert "hook         answers in" in ran.out
+
+
+def test_an_interpreter_that_is_gone_is_named(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    launcher = brim.home / ".brim/bin/hook"
+    launcher.write_text(launcher.read_text().replace(sys.executable, "/gone/bin/python"))
+    [found] = looked(brim, code=1)["launcher"]
+    assert "/gone/bin/python" in found["text"]
+
+
+def test_a_hook_that_does_not_answer_is_wrong(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    launcher = brim.home / ".brim/bin/hook"
+    launcher.write_text(launcher.read_text().replace("brim.agents.hook", "brim.gone"))
+    assert looked(brim, code=1)["hook"][0]["answers"] is False
+
+
+def test_hooks_that_differ_are_put_right_only_if_asked(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude", "--agent", "codex")
+    changed = json.loads(file_of(brim).read_text())
+    del changed["hooks"]["Stop"]
+    file_of(brim).write_text(json.dumps(changed))
+    moved = file_of(brim, "codex")
+    moved.write_text(moved.read_text().replace(str(brim.home), "/old/home"))
+    found = looked(brim, code=1)
+    assert found["Claude Code"][0]["fix"] == "brim doctor --fix"
+    assert "/old/home/.brim/bin/hook" in found["Codex"][0]["text"]
+    assert "Stop" not in events(file_of(brim))
+    looked(brim, "--fix")
+    assert "Stop" in events(file_of(brim))
+    assert all(str(brim.home) in command for command in commands(moved))
+
+
+def test_broken_settings_of_an_agent_are_named_and_left_alone(brim: Brim) -> None:
+    use(brim, "claude", text='{"a": 1,}')
+    [found] = looked(brim, "--fix", code=1)["Claude Code"]
+    assert "settings.json:1:9" in found["text"]
+    assert file_of(brim).read_text() == '{"a": 1,}'
+
+
+def test_broken_settings_of_brim_are_named(brim: Brim) -> None:
+    brim.configure(user="token_budget:\n  default: 2k\n")
+    assert "token_budget.default" in looked(brim, code=1)["settings"][0]["text"]
+
+
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_store_of_another_version_is_wrong_and_an_older_one_is_brought_up_to_date(brim: Brim, version: int) -> None:
+    remember(brim, behavior("rule"), scope="user")
+    with sqlite3.connect(brim.home / ".brim/brim.db") as database:
+        database.execute(f"PRAGMA user_version = {version}")
+    database.close()
+    [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == "user"]
+    assert f"version {version}" in found["text"]
+    assert found["fix"] == ("brim doctor --fix" if version == 1 else "")
+
+
+def test_pause_and_disable_are_said_and_the_hook_is_tried_all_the_same(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    brim("pause")
+    found = looked(brim, env={"BRIM_DISABLE": "1"})
+    assert found["paused"][0]["paused"] is True
+    assert found["disabled"][0]["disabled"] is True
+    assert found["hook"][0]["answers"] is True
+
+
+def test_the_last_lines_of_the_log_are_shown(brim: Brim) -> None:
+    folder = brim.home / ".brim/log"
+    folder.mkdir(parents=True)
+    (folder / "hook.log").write_text("".join(f"line {number} \x1b[2J\n" for number in range(9)))
+    ran = alone(brim, "doctor")
+    assert "line 8" in ran.out
+    assert "line 5" not in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_an_untrusted_project_is_said(brim: Brim) -> None:
+    remember(brim, behavior("a"), scope="project")
+    [found] = looked(brim)["project"]
+    assert found["trusted"] is False
+    assert "brim trust" in found["text"]
+
+
+def test_twice_installed_is_wrong(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    alone(brim, "init", "--project", "--agent", "claude")
+    alone(brim, "init", "--agent", "claude")
+    assert any("twice" in each["text"] for each in looked(brim, code=1)["Claude Code"])

@@ -1,0 +1,49 @@
+"""``brim pause`` silences every hook, and takes that back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.conftest import Brim
+from tests.cli.stored import behavior, remember
+
+
+def told(brim: Brim) -> str:
+    """Return what a session that begins now is told."""
+    given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
+    code = "from brim.agents.hook import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "SessionStart", "claude"],
+        input=json.dumps(given).encode(),
+        capture_output=True,
+        env=brim.environ,
+        check=True,
+    )
+    return done.stdout.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+def test_a_paused_hook_says_nothing_until_it_is_taken_back(brim: Brim) -> None:
+    remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
+    assert "Never push" in told(brim)
+    assert brim("pause").code == 0
+    assert told(brim) == ""
+    assert brim("pause", "--off").code == 0
+    assert "Never push" in told(brim)
+
+
+def test_it_says_what_changed(brim: Brim) -> None:
+    assert brim("pause", "--json").json == {"paused": True, "changed": True, "file": str(brim.home / ".brim/paused")}
+    assert brim("pause", "--json").json["changed"] is False
+    assert "already" in brim("pause").out
+    assert brim("pause", "resume", "--json").json["paused"] is False
+    assert brim("pause", "--off", "--json").json["changed"] is False
+
+
+def test_a_folder_in_its_place_is_refused(brim: Brim) -> None:
+    (brim.home / ".brim/paused").mkdir(parents=True)
+    assert brim("pause", "--off").code == 2

@@ -1,0 +1,1 @@
+"""Real coding agents, with brim installed into them, talking to a model API on this machine."""

@@ -1,0 +1,221 @@
+"""The real programs: how each is started without a terminal, and what its tools are called."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from brim.agents.launcher import CODE
+from tests.e2e.api.script import Asked, Call, Part
+from tests.e2e.world import Ran, World
+
+OPUS = "claude-opus-5-5"
+QUIET = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+}
+
+
+class Told(NamedTuple):
+    """One text that a hook told the model."""
+
+    event: str
+    """The client's name of the event, if it says so to the model."""
+    text: str
+    part: Part
+
+
+class Agent:
+    """One of the programs, in a world of its own."""
+
+    name: str
+    role: str
+    """The role of the message in which a hook's text reaches the model."""
+    model: str
+    going_on: tuple[str, ...] = ()
+    """The options that go on with the last session."""
+
+    def __init__(self, program: str, world: World) -> None:
+        self.program = program
+        self.world = world
+
+    def ask(self, prompt: str, *options: str) -> Ran:
+        """Give the program one prompt, and wait for its last word."""
+        return self.world.run([*self.command(prompt), *options], environ=self.environ())
+
+    def ask_again(self, prompt: str, *options: str) -> Ran:
+        """Go on with the last session."""
+        return self.ask(prompt, *self.going_on, *options)
+
+    def command(self, prompt: str) -> list[str]:
+        """Return what is typed to start it with *prompt*."""
+        raise NotImplementedError
+
+    def environ(self) -> Mapping[str, str]:
+        """Return the variables that point it at the API and at its own settings."""
+        raise NotImplementedError
+
+    def shell(self, command: str, **said: int) -> Call:
+        """Return the model's call of the tool that runs a command."""
+        raise NotImplementedError
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        """Return the model's call of the tool that writes a file; a shell can do it too."""
+        return self.shell(f"mkdir -p {path.parent} && printf %s '{content}' > {path}", **said)
+
+    def told(self, asked: Asked) -> list[Told]:
+        """Return what hooks told the model, in the order in which it reads."""
+        raise NotImplementedError
+
+    def install(self, *options: str) -> Ran:
+        """Install brim into this program, for every project. Its hooks get the time that a busy machine needs."""
+        ran = self.world.brim("init", "--global", "--agent", self.name, *options, environ=self.environ())
+        launcher = self.world.home / ".brim" / "bin" / "hook"
+        patient = f"import brim.agents.hook as hook; hook.SECONDS = 60; {CODE}"
+        launcher.write_text(launcher.read_text().replace(CODE, patient))
+        return ran
+
+
+class Claude(Agent):
+    """Claude Code, from the wheel of its SDK."""
+
+    name = "claude"
+    role = "system"
+    model = OPUS
+    going_on = ("--continue",)
+
+    def command(self, prompt: str) -> list[str]:
+        allowed = ("--allowedTools", "Bash", "Write", "Edit", "Read")
+        return [
+            self.program,
+            "-p",
+            prompt,
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--model",
+            self.model,
+            *allowed,
+        ]
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "ANTHROPIC_BASE_URL": self.world.api.url,
+            "ANTHROPIC_API_KEY": "dummy",
+            "CLAUDE_CONFIG_DIR": str(self.world.home / ".claude"),
+            **QUIET,
+        }
+
+    def shell(self, command: str, **said: int) -> Call:
+        return Call("Bash", {"command": command, "description": "a command"}, **said)
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        return Call("Write", {"file_path": str(path), "content": content}, **said)
+
+    def told(self, asked: Asked) -> list[Told]:
+        # Other texts of the same message follow after a blank line; brim writes none.
+        said = re.compile(r"(\w+)(?::\w+)? hook additional context: (.*?)(?=\n\n|\Z)", re.DOTALL)
+        return [
+            Told(event, text, part)
+            for part in asked.parts
+            if part.kind == "text"
+            for event, text in said.findall(part.text)
+        ]
+
+
+class Codex(Agent):
+    """Codex, from npm. Its hooks are trusted by a flag: the question is asked in its terminal only."""
+
+    name = "codex"
+    role = "developer"
+    model = "gpt-5.5"
+
+    def __init__(self, program: str, world: World) -> None:
+        super().__init__(program, world)
+        self.folder = world.home / ".codex"
+        self.configure()
+
+    def configure(self, *lines: str) -> None:
+        """Write its settings: a provider that is the API, no sandbox, no questions, and *lines*."""
+        self.folder.mkdir(exist_ok=True)
+        settings = [
+            f'model = "{self.model}"',
+            'model_provider = "here"',
+            'approval_policy = "never"',
+            'sandbox_mode = "danger-full-access"',
+            "check_for_update_on_startup = false",
+            *lines,
+            "[analytics]",
+            "enabled = false",
+            "[model_providers.here]",
+            'name = "here"',
+            f'base_url = "{self.world.api.url}/v1"',
+            'env_key = "E2E_KEY"',
+            'wire_api = "responses"',
+        ]
+        (self.folder / "config.toml").write_text("\n".join(settings) + "\n", encoding="utf-8")
+
+    def command(self, prompt: str) -> list[str]:
+        return [self.program, "exec", "--json", "--dangerously-bypass-hook-trust", prompt]
+
+    def ask_again(self, prompt: str, *options: str) -> Ran:
+        *begin, _ = self.command(prompt)
+        return self.world.run([*begin, "resume", "--last", prompt, *options], environ=self.environ())
+
+    def environ(self) -> Mapping[str, str]:
+        return {"CODEX_HOME": str(self.folder), "E2E_KEY": "dummy"}
+
+    def shell(self, command: str, **said: int) -> Call:
+        return Call("exec_command", {"cmd": command}, **said)
+
+    def told(self, asked: Asked) -> list[Told]:
+        # The first two messages, whatever parts they have, are its own.
+        return [Told("", part.text, part) for part in asked.parts if part.role == "developer" and part.place > 1]
+
+
+class Gemini(Agent):
+    """Gemini CLI, from npm."""
+
+    name = "gemini"
+    role = "user"
+    model = "gemini-2.5-flash"
+    going_on = ("--resume", "latest")
+
+    def __init__(self, program: str, world: World) -> None:
+        super().__init__(program, world)
+        folder = world.home / ".gemini"
+        folder.mkdir()
+        quiet = {
+            "privacy": {"usageStatisticsEnabled": False},
+            "general": {"disableAutoUpdate": True},
+            "security": {"auth": {"selectedType": "gemini-api-key"}},
+        }
+        (folder / "settings.json").write_text(json.dumps(quiet, indent=2) + "\n", encoding="utf-8")
+
+    def command(self, prompt: str) -> list[str]:
+        return [self.program, "-p", prompt, "--yolo", "--model", self.model, "--output-format", "stream-json"]
+
+    def environ(self) -> Mapping[str, str]:
+        return {
+            "GEMINI_API_KEY": "dummy",
+            "GOOGLE_GEMINI_BASE_URL": self.world.api.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        }
+
+    def shell(self, command: str, **said: int) -> Call:
+        return Call("run_shell_command", {"command": command, "description": "a command"}, **said)
+
+    def write(self, path: Path, content: str, **said: int) -> Call:
+        return Call("write_file", {"file_path": str(path), "content": content}, **said)
+
+    def told(self, asked: Asked) -> list[Told]:
+        said = re.compile(r"<hook_context>(.*?)</hook_context>", re.DOTALL)
+        return [Told("", text.replace("\\n", "\n"), part) for part in asked.parts for text in said.findall(part.text)]
+
+
+AGENTS: Mapping[str, type[Agent]] = {"claude": Claude, "codex": Codex, "gemini": Gemini}
