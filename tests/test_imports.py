@@ -160,7 +160,6 @@ HOOK_STDLIB = {
     "collections.abc",
     "contextlib",
     "copyreg",
-    "encodings.ascii",
     "enum",
     "errno",
     "fcntl",
@@ -181,7 +180,6 @@ HOOK_STDLIB = {
     "time",
     "types",
     "unicodedata",
-    "zlib",
 }
 """Every module of the standard library that a hook may import, beyond what Python itself has; most import fewer."""
 

@@ -43,6 +43,31 @@ def test_a_broken_bundle_is_as_none_and_is_written_anew(world: World, damage: by
     assert path.stat().st_size > 10_000
 
 
+def test_a_bundle_that_ends_too_early_is_as_none_and_is_written_anew(world: World) -> None:
+    start = world.message("SessionStart", source="startup")
+    world.launch("SessionStart", start)
+    path = Path(bundle_path(str(world.home)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1])
+    done = world.launch("SessionStart", {**start, "session_id": "another"})
+    assert RULE in done.stdout.decode()
+    assert len(path.read_bytes()) >= len(whole)
+
+
+def test_what_python_brings_is_kept_too(world: World) -> None:
+    world.launch("SessionStart", world.message("SessionStart", source="startup"))
+    code = "kept = use_bundle(sys.argv[2]); import enum; print(enum.__spec__.loader is kept, kept.missed)"
+    package = Path(__file__).parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", CODE + code, str(package), str(world.home)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["True", "False"]
+
+
 def test_a_bundle_that_others_can_write_is_not_believed(world: World) -> None:
     world.launch("Stop", world.message("Stop"))
     path = bundle_path(str(world.home))

@@ -26,6 +26,18 @@ def test_what_the_prompt_is_about_is_told_once(agent: Agent) -> None:
     assert not agent.prompt("run the tests again")
 
 
+def test_a_summary_that_says_everything_is_not_followed_by_the_whole_text(agent: Agent) -> None:
+    agent.learn(
+        rule("uv", "Use uv, not pip.", tags=("python",), summary="Use uv, not pip"),
+        rule(
+            "env", "Use a virtual environment.\nIt is in .venv.", tags=("python",), summary="Use a virtual environment"
+        ),
+    )
+    assert agent.start().context == "## Quick reference\n- Use a virtual environment\n- Use uv, not pip\n"
+    told = agent.prompt("install the python package with pip").context
+    assert told == "## Directives\n- Use a virtual environment.\n  It is in .venv.\n"
+
+
 def test_the_second_time_waits_five_prompts_and_the_third_ten(agent: Agent) -> None:
     agent.learn(ALWAYS)
     told = [bool(agent.prompt(f"step {n}")) for n in range(17)]
@@ -174,3 +186,17 @@ def test_a_damaged_state_of_the_session_tells_nothing(agent: Agent) -> None:
         database.execute("UPDATE sessions SET state = '{'")
     assert not agent.prompt()
     assert SESSION in agent.log()
+
+
+def test_what_was_lost_is_given_back_once_where_nothing_was_ever_learned(agent: Agent) -> None:
+    agent.lose(LOST)
+    assert agent.prompt().context == LOST
+    assert not agent.prompt()
+
+
+def test_what_was_lost_keeps_to_the_budget_where_nothing_was_learned(agent: Agent) -> None:
+    agent.environ["BRIM_TOKEN_BUDGET_DYNAMIC"] = "45"
+    agent.lose(LOST)
+    assert agent.prompt().context == "Lost in the summary:\n- src/parser.py\n"
+    assert agent.prompt().context == "Lost in the summary:\n- retry limit 3\n"
+    assert not agent.prompt()

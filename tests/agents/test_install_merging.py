@@ -82,6 +82,7 @@ WRITTEN = [
     json.dumps(FOREIGN, indent=2).replace("\n", "\r\n"),
     "\ufeff" + json.dumps(FOREIGN, indent=2),
     '{"statusLine": {"type":"command",  "command":"my line", "padding": 0}, "x": 1}',
+    '{"hooks": {"Stop": []}, "statusLine": null}\n',
     '{\n  "x": 1.50e3,\n\n\n  "statusLine" : {"type": "command", "command": "my line"}\n}',
 ]
 

@@ -113,3 +113,10 @@ def test_words_import_nothing_heavy() -> None:
         timeout=60,
     )
     assert not {"typing", "re", "json", "dataclasses", "pathlib"} & set(done.stdout.split())
+
+
+def test_the_stems_of_the_stop_words_are_those_in_the_file() -> None:
+    """If this fails, write these to ``data/stop_stems.txt``."""
+    from brim.behaviors import tables
+
+    assert tables.words("stop_stems.txt") == frozenset(map(stem, tables.words("stopwords.txt")))

@@ -50,6 +50,13 @@ def test_an_installed_hook_is_tried_and_timed_and_leaves_no_trace(brim: Brim) ->
     assert tree(brim.home) == before
 
 
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_one_agent_alone_is_tried_at_an_event_at_which_it_can_be_told(brim: Brim, agent: str) -> None:
+    alone(brim, "init", "--agent", agent)
+    [hook] = looked(brim)["hook"]
+    assert hook["answers"] is True
+
+
 def test_it_says_how_many_tokens_brim_adds_here(brim: Brim) -> None:
     remember(brim, behavior("rule", "constraint", "Never push to main."), scope="user")
     [tokens] = looked(brim)["tokens"]
@@ -73,6 +80,18 @@ def test_it_says_what_the_tools_of_the_server_take(brim: Brim, agent: str, name:
     [server] = looked(brim)["server"]
     assert server["agents"] == [agent]
     assert 100 < server["schemas"] < 3000
+
+
+def test_the_tool_of_resident_hooks_is_counted_too(brim: Brim) -> None:
+    pytest.importorskip("mcp")
+    alone(brim, "init", "--agent", "claude", "--resident")
+    config = brim.home / ".codex/config.toml"
+    config.parent.mkdir()
+    config.write_text('[mcp_servers.brim]\ncommand = "brim"\nargs = ["mcp"]\n')
+    [server] = looked(brim)["server"]
+    listed = brim("mcp", "--list", "--resident", "--json").json
+    assert "Claude Code and Codex start 'brim mcp'" in server["text"]
+    assert server["schemas"] == listed["tokens"] + listed["instructions_tokens"]
 
 
 def test_a_launcher_that_is_gone_is_written_anew(brim: Brim) -> None:
@@ -170,3 +189,26 @@ def test_twice_installed_is_wrong(brim: Brim) -> None:
     alone(brim, "init", "--project", "--agent", "claude")
     alone(brim, "init", "--agent", "claude")
     assert any("twice" in each["text"] for each in looked(brim, code=1)["Claude Code"])
+
+
+def test_installed_in_a_project_alone_is_not_asked_for_again(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    alone(brim, "init", "--project", "--agent", "claude")
+    everywhere, here = looked(brim)["Claude Code"]
+    assert everywhere["text"] == "is not installed for every project"
+    assert here["state"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "text", "key"),
+    [
+        ("claude", "Claude Code", '{"disableAllHooks": true}', "disableAllHooks"),
+        ("gemini", "Gemini CLI", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+    ],
+)
+def test_settings_that_switch_all_hooks_off_are_said(brim: Brim, agent: str, name: str, text: str, key: str) -> None:
+    use(brim, agent, text=text)
+    alone(brim, "init", "--agent", agent)
+    [found] = looked(brim)[name]
+    assert found["state"] == "off"
+    assert key in found["text"]

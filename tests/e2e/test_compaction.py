@@ -15,12 +15,6 @@ ALWAYS = "Never commit the files under dist/."
 PROMPT = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
 SCRATCH = ".context/scratch.md"
 
-SILENT = pytest.mark.xfail(
-    strict=True,
-    reason="Gemini CLI says nothing of a compression, and when a session goes on it leaves out every message that "
-    "begins with what a hook said at its start",
-)
-
 
 def compacted(agent: Agent) -> Asked:
     """Run a session that has to be compacted; return the first request after that."""
@@ -50,7 +44,7 @@ def compacted(agent: Agent) -> Asked:
     return api.asked[last + 1]
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", pytest.param("gemini", marks=SILENT)])
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
 def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(name: str, world: World) -> None:
     agent = agent_in(world, name)
     after = compacted(agent)
@@ -67,7 +61,6 @@ def test_the_memory_holds_what_was_asked_and_done(agent: Agent) -> None:
     assert agent.name == "codex" or "src/app.py" in memory.replace(PROMPT, ""), "Codex writes files by its shell"
 
 
-@SILENT
 def test_going_on_keeps_what_the_person_asked_first(gemini: Agent) -> None:
     gemini.world.learn(ALWAYS, "--kind", "constraint")
     gemini.install()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,3 +62,28 @@ def test_what_is_cut_off_ends_with_an_ellipsis() -> None:
 
 def test_text_with_backticks_gets_a_longer_fence() -> None:
     assert (code("a"), code("`a`"), code("a``b"), code("")) == ("`a`", "`` `a` ``", "```a``b```", "`  `")
+
+
+def test_every_sign_that_steers_or_is_half_a_pair_counts_as_not_printable() -> None:
+    """Lines that are printable are taken as they are, whatever the language."""
+    import sys
+
+    from brim.scratch.quoting import _HALVES, _STEERING
+
+    every = "".join(map(chr, range(sys.maxunicode + 1)))
+    found = re.findall(_STEERING, every) + re.findall(_HALVES, every)
+    assert len(found) > 2_000
+    assert not any(sign.isprintable() for sign in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "a\tb", "naïve façade", "日本語 テスト", "x\x1b[31mred", "a\u200bb", "\ud800"]
+)
+def test_what_is_plain_stays_and_what_steers_goes(text: str) -> None:
+    kept = text.replace("\x1b[31m", "").replace("\u200b", "").replace("\ud800", "\ufffd")
+    assert plain_lines(text) == [kept]
+
+
+@pytest.mark.parametrize(("text", "quoted"), [("a", "`a`"), ("a`b", "``a`b``"), ("``a", "``` ``a ```"), ("", "`  `")])
+def test_a_quote_is_fenced_by_more_backticks_than_it_holds(text: str, quoted: str) -> None:
+    assert code(text) == quoted

@@ -26,7 +26,7 @@ def limited_scopes(call: HookCall, place: Place) -> list[Scope]:
     """Return the scopes of *call* that have a limit or were closed, the project's first; mostly there is none."""
     if place.supervised or not call.session:
         return []
-    from brim.agents.settling import default_limit, user_database
+    from brim.agents.user_ledger import default_limit, user_database
 
     default = default_limit(place)
     database = user_database(place)

@@ -105,6 +105,11 @@ class Place:
         """Whether anything is stored that ``scopes`` would open; asking costs a look at the disk."""
         return any(map(os.path.exists, self._databases()))
 
+    @property
+    def has_user_store(self) -> bool:
+        """Whether there is a store of the user's own, where sessions are kept."""
+        return os.path.exists(self._databases()[0])
+
     def _databases(self) -> list[str]:
         """Return the files that ``scopes`` opens if they are there."""
         folders = [self.home]

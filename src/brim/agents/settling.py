@@ -13,6 +13,7 @@ from brim.agents.account import Account, load_account, save_account
 from brim.agents.reports import is_current, new_reports
 from brim.agents.spenders import agent_scope, project_scope, session_scope
 from brim.agents.state import FOLDER, file_id
+from brim.agents.user_ledger import default_limit, user_database
 from brim.errors import InputError, StoreError
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
@@ -57,25 +58,6 @@ def settle(
         if error.reason == "busy":
             return []
         raise
-
-
-def user_database(place: Place) -> Database | None:
-    """Return the file that the user's ledger is in; None if there is none yet."""
-    from brim.store.folder import FILE
-
-    if not os.path.exists(os.path.join(place.home, FILE)):
-        return None
-    return place.scopes.home.database
-
-
-def default_limit(place: Place) -> int | None:
-    """Return the limit of a project for which nobody has set one, in micro-dollars; None is no limit."""
-    limit = place.config["spend.limit"]
-    if limit is None:
-        return None
-    from brim.spend.money import micro_dollars
-
-    return micro_dollars(repr(limit), up=False)
 
 
 def _settle(

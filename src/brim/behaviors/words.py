@@ -144,7 +144,7 @@ def _stop() -> frozenset[str]:
     """Return the stems of the stop words, so that all their forms are stop words."""
     global _stop_stems  # noqa: PLW0603 - read once per process
     if _stop_stems is None:
-        _stop_stems = frozenset(map(stem, tables.words("stopwords.txt")))
+        _stop_stems = tables.words("stop_stems.txt")
     return _stop_stems
 
 

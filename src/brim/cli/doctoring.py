@@ -10,7 +10,7 @@ from brim.agents.install.launchers import interpreter_of
 from brim.agents.install.merging import hooks_of
 from brim.agents.install.planning import STATUS
 from brim.agents.install.targets import NAMES, is_present
-from brim.cli.installing import settings_of
+from brim.cli.installing import installed_events, settings_of
 from brim.errors import BrimError
 
 TYPE_CHECKING = False
@@ -80,9 +80,7 @@ def _agent(installation: Installation, target: Target) -> Iterator[Finding]:
         if record is not None and record.agent == target.agent:
             yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
         elif target.scope == "user":
-            here = is_present(target.agent, installation.environ)
-            text = f"not installed: brim init --agent {target.agent}" if here else "is not here"
-            yield Finding(OFF, name, text, **facts, hooks=[])
+            yield Finding(OFF, name, _absent(installation, target), **facts, hooks=[])
         return
     events = list(dict.fromkeys(event for event, _ in hooks))
     status = ours.status(settings.get(STATUS))
@@ -95,10 +93,31 @@ def _agent(installation: Installation, target: Target) -> Iterator[Finding]:
         yield Finding(OFF, name, f"{text}; there is no record of what was there before: brim init makes one", **facts)
     elif installation.again(target, record).changes:
         yield Finding(WRONG, name, f"{text}; they differ from what this version installs", FIX, **facts)
+    elif switch := _off_switch(target.agent, settings):
+        yield Finding(OFF, name, f"{text}; {switch} there, so none of them runs", **facts)
     else:
         yield Finding(OK, name, text, **facts)
     if record is not None and record.status is not None and not status and change.changes:
         yield Finding(OFF, name, "another status line is in brim's place: brim init calls it from brim's", **facts)
+
+
+def _absent(installation: Installation, target: Target) -> str:
+    """Say of an agent that brim is not installed for every project, and what to do if it is in none."""
+    inside = [each for each in installation.targets() if (each.agent, each.scope) == (target.agent, "project")]
+    if any(installed_events(each.path, installation.home) for each in inside):
+        return "is not installed for every project"
+    here = is_present(target.agent, installation.environ)
+    return f"not installed: brim init --agent {target.agent}" if here else "is not here"
+
+
+def _off_switch(agent: str, settings: dict[str, Any]) -> str:
+    """Return what in an agent's own *settings* lets no hook run; empty if nothing does."""
+    if agent == "claude" and settings.get("disableAllHooks") is True:
+        return "disableAllHooks is true"
+    hooks = settings.get("hooksConfig")
+    if agent == "gemini" and isinstance(hooks, dict) and hooks.get("enabled") is False:
+        return "hooksConfig.enabled is false"
+    return ""
 
 
 def _is_current(program: str, home: str) -> bool:
@@ -218,18 +237,19 @@ def _tokens() -> Iterator[Finding]:
 def _server(installation: Installation) -> Iterator[Finding]:
     """Say what the tools of the MCP server take, where an agent starts it."""
     from brim.cli.own_tokens import schema_tokens
-    from brim.cli.serving import served_agents
+    from brim.cli.serving import is_resident, served_agents
 
     agents = served_agents(installation)
     if not agents:
         yield Finding(OFF, "server", "no agent starts 'brim mcp', so its tools take no tokens", agents=[], schemas=0)
         return
     names = " and ".join(NAMES[agent] for agent in agents)
-    schemas = schema_tokens()
+    schemas = schema_tokens(resident=is_resident(installation))
     if schemas is None:
         yield Finding(WRONG, "server", f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'", agents=agents)
         return
-    text = f"{names} starts 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
+    start = "starts" if len(agents) == 1 else "start"
+    text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
     yield Finding(OK, "server", text, agents=agents, schemas=schemas)
 
 

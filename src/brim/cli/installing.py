@@ -125,7 +125,7 @@ class Installation:
 
 def add_agent(parser: ArgumentParser, default: str) -> None:
     """Add ``--agent``; *default* says who is meant without it."""
-    text = f"which agent; may be repeated (default: {default})"
+    text = f"{', '.join(AGENTS[:-1])} or {AGENTS[-1]}; may be repeated (default: {default})"
     parser.add_argument("--agent", action="append", choices=AGENTS, metavar="NAME", help=text)
 
 

@@ -41,9 +41,17 @@ class Probe(Frozen):
 
 
 def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> Probe:
-    """Run *launcher* at the start of a session of *agent*, several times; *python* is what it starts."""
+    """Run *launcher* at the first event of a session at which *agent* can be told, several times.
+
+    *python* is what it starts.
+    """
     import json
     from tempfile import TemporaryDirectory
+
+    from brim.agents.clients import client_of
+
+    client = client_of(agent)
+    event = next(name for name, each in client.EVENTS.items() if client.max_chars(each.event) > 0)
 
     with TemporaryDirectory(prefix="brim-doctor-") as folder:
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
@@ -51,11 +59,12 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         _fill(home)
         own = {name: value for name, value in environ.items() if not name.startswith(_OWN)}
         own.update(BRIM_HOME=home, HOME=folder)
-        said = json.dumps({"hook_event_name": "SessionStart", "source": "startup", "cwd": work, "transcript_path": ""})
+        sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
+        said = json.dumps(sent)
         answers, alone = [], []
         for number in range(RUNS):
             given = said[:-1] + f', "session_id": "doctor-{number}"}}'
-            answers.append(_run([launcher, "SessionStart", agent], given, own, work))
+            answers.append(_run([launcher, event, agent], given, own, work))
             alone.append(_run([python, "-I", "-c", "pass"], "", own, work))
         wrong = [text for text, _ in answers if not _answered(text)]
         if wrong:

@@ -125,6 +125,12 @@ def served_agents(installation: Installation) -> list[str]:
     return [agent for agent, found in places.items() if any(map(_serves, found))]
 
 
+def is_resident(installation: Installation) -> bool:
+    """Whether the server that Claude Code starts answers hooks too, which takes a tool more."""
+    servers = settings_of(ServerEntry.file(installation.environ)).get(SERVERS)
+    return isinstance(servers, dict) and _is_ours(servers.get(SERVER))
+
+
 def _serves(settings: Any) -> bool:
     """Whether *settings* name a server that is brim's."""
     found = [settings.get(key) for key in (SERVERS, "mcp_servers")] if isinstance(settings, dict) else []

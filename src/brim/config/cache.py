@@ -47,9 +47,10 @@ def load_cached(
 
 def cache_path(folder: str, paths: list[str]) -> str:
     """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
-    from zlib import crc32
-
-    return os.path.join(folder, "cache", f"config-{crc32(os.fsencode(paths[-1])):08x}.json")
+    number = 0x811C9DC5
+    for byte in os.fsencode(paths[-1]):  # as FNV-1a does: for one name, importing a checksum takes longer
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return os.path.join(folder, "cache", f"config-{number:08x}.json")
 
 
 def _from_files(paths: list[str], folder: str, now: float | None) -> Files:

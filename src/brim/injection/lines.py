@@ -59,6 +59,12 @@ def summary_of(behavior: Behavior) -> str:
     return summarize(behavior.canonical)
 
 
+def says_all(behavior: Behavior) -> bool:
+    """Whether the summary of *behavior* says as much as its whole text: only white space or a full stop differ."""
+    short, whole = (" ".join(text.split()).rstrip(" .") for text in (summary_of(behavior), behavior.canonical))
+    return short == whole
+
+
 def is_protected(behavior: Behavior) -> bool:
     """Whether *behavior* is never cut below a summary: a constraint that a person stands behind."""
     return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status.value == "active"

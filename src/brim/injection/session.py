@@ -129,6 +129,10 @@ class Session:
             known.prompt = self.prompts
             known.best = max(known.best, item.tier)
 
+    def told_whole(self, id: str) -> None:
+        """Note that what was shown of the behavior is all there is: in full it would say the same again."""
+        self.shown[id].best = Tier.FULL
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""
         shown = {id: [known.times, known.prompt, int(known.best)] for id, known in sorted(self.shown.items())}

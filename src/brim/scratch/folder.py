@@ -7,7 +7,6 @@ itself; other users cannot read it. A session that comes while another one is li
 from __future__ import annotations
 
 import os
-import re
 import stat
 from contextlib import suppress
 
@@ -24,7 +23,8 @@ TEMPORARY = ".tmp-"
 LIVE = 12 * 3600.0
 """A session is live until it is closed, or was silent for so many seconds."""
 
-_SAFE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_LONGEST = 64
 _FIRST = 8
 
 
@@ -71,8 +71,11 @@ def make_folder(path: str) -> None:
         raise StoreError(f"{path}: cannot be made: {error.strerror or error}", "read-only") from None
 
 
-def save(folder: str, name: str, text: str) -> bool:
-    """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change."""
+def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
+    """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change.
+
+    What is not *durable* may be empty after a power cut: nobody waits for the disk.
+    """
     data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
     if _read(path, len(data) + 1) == data:
         return False
@@ -82,8 +85,9 @@ def save(folder: str, name: str, text: str) -> bool:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
-                file.flush()
-                os.fsync(handle)
+                if durable:
+                    file.flush()
+                    os.fsync(handle)
             os.replace(beside, path)
         except BaseException:
             with suppress(OSError):
@@ -137,7 +141,7 @@ def own_names(session: str) -> list[str]:
     from brim._sha import sha256_hex
 
     hashed = sha256_hex(session.encode("utf-8", "surrogatepass"))
-    name = session if _SAFE.fullmatch(session) else hashed
+    name = session if 0 < len(session) <= _LONGEST and _SAFE.issuperset(session) else hashed
     return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
 
 
@@ -148,7 +152,8 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
         seen = known.get("seen")
         fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
         if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
-            save(folder, OWNER, _json.dumps({"session": session, "seen": now, "closed": closed}) + "\n")
+            said = {"session": session, "seen": now, "closed": closed}
+            save(folder, OWNER, _json.dumps(said) + "\n", durable=False)
 
 
 def session_folders(root: str) -> dict[str, str]:

@@ -6,23 +6,28 @@ quote, begin a heading or turn the direction of writing.
 
 from __future__ import annotations
 
-import re
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import Pattern
 
-_ESCAPES = re.compile(
+_ESCAPES = (
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"  # colours and cursor
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"  # titles, links
     r"|\x1b[ -/]*[0-~]?"
 )
-_STEERING = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+_STEERING = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c"
+    "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Controls, marks that turn the direction of writing, and characters that nobody sees."""
-_HALVES = re.compile("[\ud800-\udfff]")
+_HALVES = "[\ud800-\udfff]"
+
+_patterns: dict[str, Pattern[str]] = {}
 
 
 def encodable(text: str) -> str:
     """Return *text* without halves of surrogate pairs, which no file can hold."""
-    return text if text.isascii() else _HALVES.sub("\ufffd", text)
+    return text if text.isascii() or text.isprintable() else _pattern(_HALVES).sub("\ufffd", text)
 
 
 def cleaned(text: str) -> str:
@@ -32,12 +37,12 @@ def cleaned(text: str) -> str:
 
 def plain_lines(text: str) -> list[str]:
     """Return the lines of *text*, without anything that steers a terminal or hides from a reader."""
-    return [_STEERING.sub("", _ESCAPES.sub("", line)) for line in encodable(text).splitlines()]
+    return [_harmless(line, "") for line in encodable(text).splitlines()]
 
 
 def one_line(text: str) -> str:
     """Return *text* on one line, words one space apart, without anything that steers or hides."""
-    return " ".join(_STEERING.sub(" ", _ESCAPES.sub("", " ".join(encodable(text).split()))).split())
+    return " ".join(_harmless(" ".join(encodable(text).split()), " ").split())
 
 
 def shortened(text: str, width: int) -> str:
@@ -74,7 +79,24 @@ def code(text: str, width: int | None = None) -> str:
 
 
 def _in_backticks(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
+    fence = "`"
+    while fence in text:
+        fence += "`"
     space = " " if not text or text[0] == "`" or text[-1] == "`" else ""
     return f"{fence}{space}{text}{space}{fence}"
+
+
+def _harmless(line: str, instead: str) -> str:
+    """Return *line* without escapes, and with *instead* for each sign that steers or hides."""
+    # Every such sign counts as not printable: most lines have none, and then nothing need be compiled.
+    if line.replace("\t", "").isprintable():
+        return line
+    return _pattern(_STEERING).sub(instead, _pattern(_ESCAPES).sub("", line))
+
+
+def _pattern(text: str) -> Pattern[str]:
+    if text not in _patterns:
+        import re
+
+        _patterns[text] = re.compile(text)
+    return _patterns[text]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +41,11 @@ def _says_nothing(lines: Sequence[str], at: int) -> bool:
     line = lines[at]
     if any(word in line.lower() for word in _error_words("-")) or _ranked("0").search(line[:_WIDEST]):
         return True
-    return at > 0 and line[:1].isspace() and bool(re.match(r'\s*File ".{1,500}", line \d', lines[at - 1]))
+    if at == 0 or not line[:1].isspace():
+        return False
+    import re
+
+    return bool(re.match(r'\s*File ".{1,500}", line \d', lines[at - 1]))
 
 
 def _with_next(lines: Sequence[str], at: int) -> str:
@@ -58,6 +61,8 @@ def _read(name: str) -> list[str]:
 
 def _ranked(rank: str) -> Pattern[str]:
     if not _ranks:
+        import re
+
         rows = [line.split("\t") for line in _read("telling.tsv")]
         for each in ("0", "1", "2"):
             _ranks[each] = re.compile("|".join([f"(?:{pattern})" for found, pattern in rows if found == each]))

@@ -78,8 +78,8 @@ def _marks(project: str) -> list[str]:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError:
         return []
-    with os.fdopen(handle, encoding="ascii", errors="replace") as file:
-        return file.read(LARGEST).split()
+    with os.fdopen(handle, "rb") as file:
+        return file.read(LARGEST).decode("ascii", "replace").split()
 
 
 def _add_mark(project: str, mark: str, *, instead: object) -> None:

@@ -31,7 +31,7 @@ EVENTS = {
 }
 """The events that brim answers, by the client's names."""
 
-CONTEXT_EVENTS = ("session_start", "prompt", "after_tool", "tool_failed")
+CONTEXT_EVENTS = ("prompt", "after_tool", "tool_failed")
 LONGEST = 9_000
 """Characters: the client sets no limit of its own."""
 

@@ -34,9 +34,10 @@ def handle(call: HookCall, place: Place) -> Answer:
 def _told(call: HookCall, place: Place) -> Answer | None:
     if call.agent != "gemini":  # the others are told before the call
         return None
+    from brim.agents.handlers.beginning import told_late
     from brim.agents.handlers.injecting import tell_with_result
 
-    return tell_with_result(call, place)
+    return together(attempt(told_late, call, place), tell_with_result(call, place))
 
 
 def _journal(call: HookCall, place: Place) -> None:

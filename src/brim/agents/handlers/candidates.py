@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from brim.activation.engine import activate
 from brim.activation.parameters import Parameters
-from brim.injection.lines import is_protected
+from brim.injection.lines import is_protected, says_all
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.tiers import Tier
 
@@ -119,12 +119,21 @@ class Candidates:
 
         return model_costs(self._scopes, [id for id, _ in values], self._config["injection.format"], self._model)
 
-    def text(self, plan: InjectionPlan, call_session: str = "", *, event: str = "") -> str:
-        """Return the text of *plan*; with a session's id, note that it was told. Call it inside ``writing`` then."""
+    def text(
+        self, plan: InjectionPlan, call_session: str = "", *, event: str = "", session: Session | None = None
+    ) -> str:
+        """Return the text of *plan*; with a session's id, note that it was told. Call it inside ``writing`` then.
+
+        In *session* a summary that says everything is noted as the whole text, which need not follow it.
+        """
         from brim.injection.rendering import text_of
 
         included = plan.included
         whole = self._scopes.get_many([item.id for item in included])
+        if session is not None:
+            for item in included:
+                if item.tier is Tier.SUMMARY and says_all(whole[item.id]):
+                    session.told_whole(item.id)
         if call_session and included:
             from brim.store.together import note_injection
 

@@ -109,7 +109,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
 
 def _note(call: HookCall, place: Place, measured: Measured) -> None:
     """Keep what was lost, for statistics: numbers by kind, and the texts, masked as everything that is stored."""
-    from brim.agents.settling import user_database
+    from brim.agents.user_ledger import user_database
     from brim.store.events import Event, add_event
 
     database = user_database(place)

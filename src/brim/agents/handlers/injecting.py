@@ -70,7 +70,7 @@ def _rules_at_start(call: HookCall, place: Place, how: str, budget: int | None, 
         if _is_too_much(plan, call, place, START):
             return ""
         session.record(plan)
-        return found.text(plan, call.session, event=call.event)
+        return found.text(plan, call.session, event=call.event, session=session)
 
 
 def tell_now(call: HookCall, place: Place, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
@@ -81,8 +81,10 @@ def tell_now(call: HookCall, place: Place, *, new_prompt: bool = False, of_call:
     """
     dynamic, room = place.config[DYNAMIC], max_chars(call, place)
     gate = call.event == "before_tool" and call.tool_kind in GATED and place.config["hooks.gate"] is not None
-    if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt) or not place.has_stores:
+    if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt):
         return NOTHING
+    if not place.has_user_store:
+        return _lost_alone(call, place, dynamic, room)
     scopes, limits = place.scopes, place.config.section("session")
     if scopes.user is None or scopes.user.readonly:  # what cannot be charged is not told
         return NOTHING
@@ -132,7 +134,7 @@ def _rules(
     if _is_too_much(plan, call, place, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
-    return found.text(plan, call.session, event=call.event), int(plan.total_tokens)
+    return found.text(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
 def _held_back(call: HookCall, place: Place, found: Candidates, session: Session) -> str:
@@ -149,7 +151,7 @@ def _held_back(call: HookCall, place: Place, found: Candidates, session: Session
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
-    return HELD_BACK + found.text(plan, call.session, event="gate")
+    return HELD_BACK + found.text(plan, call.session, event="gate", session=session)
 
 
 def _gives_back(call: HookCall, place: Place, budget: int | None, room: int) -> bool:
@@ -167,6 +169,22 @@ def _lost(call: HookCall, place: Place, session: Session, budget: int | None, ro
     if waiting:
         state.lost = waiting
     return told
+
+
+def _lost_alone(call: HookCall, place: Place, dynamic: int | None, room: int) -> Answer:
+    """Return what the last summary lost, where there is no store to charge it to, and so nothing else is told.
+
+    The compaction has renewed the session's total: it holds unless the text alone is more than that.
+    """
+    if not place.state(call.session).lost:
+        return NOTHING
+    from brim.injection.session import Session
+
+    session = Session(**place.config.section("session"))
+    budget = session.budget(dynamic)
+    if not session.renew_on_compaction or not _gives_back(call, place, budget, room):
+        return NOTHING
+    return Answer(context=_lost(call, place, session, budget, room))
 
 
 def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:

@@ -15,4 +15,9 @@ if TYPE_CHECKING:
 def handle(call: HookCall, place: Place) -> Answer:
     """Keep the reading; there is nothing to say between two requests."""
     remember_reported(call, place)
+    seen = place.state(call.session).usage if call.session and not call.sub_agent else None
+    if seen is not None:
+        from brim.agents.handlers.warning import see_compression
+
+        see_compression(call, place, seen.tokens)
     return NOTHING

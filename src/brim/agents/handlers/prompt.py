@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brim.agents.answer import Answer
-from brim.agents.handlers.attempting import attempt
+from brim.agents.answer import NOTHING, Answer
+from brim.agents.handlers.attempting import attempt, together
 from brim.agents.handlers.injecting import tell_now
 
 TYPE_CHECKING = False
@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 
 def handle(call: HookCall, place: Place) -> Answer:
     """Return what an agent is told with a prompt. A machine's prompt neither counts nor brings up rules."""
-    told = attempt(_told, call, place)
+    # The others are told when they begin.
+    late = attempt(_told_late, call, place) if call.agent == "gemini" else NOTHING
+    told = together(late, attempt(_told, call, place))
     if call.human and not place.supervised:
         attempt(_journal, call, place)
     return told
+
+
+def _told_late(call: HookCall, place: Place) -> Answer:
+    from brim.agents.handlers.beginning import told_late
+
+    return told_late(call, place)
 
 
 def _told(call: HookCall, place: Place) -> Answer:

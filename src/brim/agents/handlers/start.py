@@ -28,8 +28,20 @@ def handle(call: HookCall, place: Place) -> Answer:
     return attempt(_told, call, place)
 
 
-def _told(call: HookCall, place: Place) -> Answer:
+def _told(call: HookCall, place: Place) -> Answer | None:
+    from brim.agents.clients import client_of
+
     how = call.source or "startup"
+    if client_of(call.agent).max_chars(call.event) <= 0:
+        from brim.agents.handlers.beginning import tell_later
+
+        tell_later(call, place, how)
+        return None
+    return told_at_start(call, place, how)
+
+
+def told_at_start(call: HookCall, place: Place, how: str) -> Answer:
+    """Return the rules of this place; after a compaction with the line that says where the memory is."""
     lines = ""
     if how == "compact":
         from brim.agents.handlers.pointing import scratch_line

@@ -50,7 +50,7 @@ def context_note(call: HookCall, place: Place) -> Answer | None:
         return None
     state = place.state(call.session)
     state.keep(_LOOKED, _size(call))
-    _see_compression(call, place, seen.tokens)
+    see_compression(call, place, seen.tokens)
     share = seen.tokens / seen.window
     after = state.kept(_COMPACTED) is True
     if after:  # this is what the compaction has left
@@ -112,14 +112,17 @@ def _told(call: HookCall, place: Place, tokens: int, window: int, *, after: bool
     return f"{CompactDue(**facts)} Type {_COMMANDS.get(call.agent, '/compact')}."  # type: ignore[arg-type]
 
 
-def _see_compression(call: HookCall, place: Place, tokens: int) -> None:
-    """Open the latches if the window has shrunk: Gemini says before every request that it may compress, and no more."""
+def see_compression(call: HookCall, place: Place, tokens: int) -> None:
+    """Begin anew if the window has shrunk: Gemini says before every request that it may compress, and no more."""
     state = place.state(call.session)
     if state.kept(COMPRESSING) is not True:
         return
     before = state.kept(_BEFORE)
     if type(before) is int and tokens < SHRUNK * before:
+        from brim.agents.handlers.beginning import tell_later
+
         open_context_latches(call, place)
+        tell_later(call, place, "compact")
     state.keep(_BEFORE, tokens)
 
 

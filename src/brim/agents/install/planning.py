@@ -117,8 +117,9 @@ def _put_status(settings: SettingsText, kept: str | None, ours: Ours, home: str)
         settings.put({**found, **wanted}, STATUS)
         return kept or "", None
     if found is None:
+        null = settings.raw(STATUS) if STATUS in settings.value else ""
         settings.put(wanted, STATUS)
-        return "", ""
+        return null, ""
     if not isinstance(found, dict) or not isinstance(found.get("command"), str):
         return None, None
     raw = settings.raw(STATUS)

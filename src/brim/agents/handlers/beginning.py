@@ -1,0 +1,30 @@
+"""What a session is told when it begins, if its client cannot be told so then: it waits for the next event."""
+
+from __future__ import annotations
+
+from brim.agents.answer import NOTHING, Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.agents.call import HookCall
+    from brim.agents.place import Place
+
+BEGAN = "began"
+"""What is kept of a session that was not told yet: how it began."""
+
+
+def tell_later(call: HookCall, place: Place, how: str) -> None:
+    """Keep that the session of *call* began *how*, and was not told."""
+    if call.session:
+        place.state(call.session).keep(BEGAN, how)
+
+
+def told_late(call: HookCall, place: Place) -> Answer:
+    """Return what is still to be told from the last beginning, once; mostly nothing."""
+    how = place.state(call.session).kept(BEGAN) if call.session else None
+    if not isinstance(how, str):
+        return NOTHING
+    from brim.agents.handlers.start import told_at_start
+
+    place.state(call.session).keep(BEGAN, None)
+    return told_at_start(call, place, how)
