@@ -23,6 +23,8 @@ HOST = "127.0.0.1"
 PATH = "/mcp"
 NAMES = (HOST, "localhost")
 """What a client may call this machine. A page that was loaded from elsewhere calls it something else."""
+_MOST_DRAINED = 1 << 16
+"""Bytes that are read of a request without the token."""
 
 
 def serve_http(server: MCPServer, token: str, port: int, *, ready: Callable[[str], object]) -> None:
@@ -55,11 +57,22 @@ def _with_token(app: App, token: str) -> App:
         if len(given) == 1 and hmac.compare_digest(given[0], expected):
             await app(scope, receive, send)
             return
+        await _drain(receive)
         headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b'Bearer realm="brim"')]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send({"type": "http.response.body", "body": b"the token of brim mcp is missing or wrong\n"})
 
     return asked
+
+
+async def _drain(receive: Any) -> None:
+    """Read what was sent with a request, within bounds: one that is closed unread may be reset before it is answered."""
+    taken = 0
+    while taken < _MOST_DRAINED:
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if not message.get("more_body"):
+            return
 
 
 def _bound(port: int) -> socket.socket:

@@ -27,7 +27,8 @@ def dumped(messages: Any) -> str:
 def lost(before: list[Any], after: list[Any], noted: list[str]) -> set[str]:
     """Return the texts of *before* that are neither in *after* nor in a note."""
     remains = "\n".join((dumped(after), *noted))
-    return {mark for mark in re.findall(r"<[^<>]+>", dumped(before)) if mark not in remains}
+    # Without quotes in it: else two texts of which one ends and the next begins with a sign would be one mark.
+    return {mark for mark in re.findall(r"<[^<>\"']+>", dumped(before)) if mark not in remains}
 
 
 def check(messages: list[Any], provider: Provider, restore_calls: bool) -> None:
