@@ -66,7 +66,7 @@ def _with_token(app: App, token: str) -> App:
 
 
 async def _drain(receive: Any) -> None:
-    """Read what was sent with a request, within bounds: one that is closed unread may be reset before it is answered."""
+    """Read what was sent with a request, within bounds: one closed unread may be reset before it is answered."""
     taken = 0
     while taken < _MOST_DRAINED:
         message = await receive()
@@ -80,6 +80,7 @@ def _bound(port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((HOST, port))
+        bound.listen()  # who is told the address may come at once
     except (OSError, OverflowError) as error:
         bound.close()
         raise InputError(f"port {port} cannot be used: {error}; take another one with --port, or 0 for any") from None

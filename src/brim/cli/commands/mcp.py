@@ -99,12 +99,22 @@ def _serve(options: Namespace) -> int:
     return 0
 
 
+def _outlive_clients() -> None:
+    """Let a client that goes away before it is answered be no reason to die: other commands end with their reader."""
+    try:
+        from signal import SIG_IGN, SIGPIPE, signal
+    except ImportError:  # Windows has no such signal
+        return
+    signal(SIGPIPE, SIG_IGN)
+
+
 def _serve_http(options: Namespace) -> int:
     from brim.config import user_folder
     from brim.mcp.http import serve_http
     from brim.mcp.server import build_server
     from brim.mcp.token import read_token, token_file
 
+    _outlive_clients()
     home = user_folder(os.environ)
     token = read_token(home)
 
