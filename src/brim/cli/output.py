@@ -23,6 +23,18 @@ def prepare_output() -> None:
             reconfigure(errors="backslashreplace")
 
 
+def outlive_readers() -> None:
+    """Let somebody who stops reading be no reason to end, for commands that serve or chain others.
+
+    The command line as a whole ends with its reader, as ``cat`` does.
+    """
+    try:
+        from signal import SIG_IGN, SIGPIPE, signal
+    except ImportError:  # Windows has no such signal
+        return
+    signal(SIGPIPE, SIG_IGN)
+
+
 def say(text: str = "") -> None:
     """Print to standard output."""
     print(text)

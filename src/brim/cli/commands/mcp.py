@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brim.cli.output import heading, note, paint, say, say_json, table
+from brim.cli.output import heading, note, outlive_readers, paint, say, say_json, table
 from brim.cli.settings import add_json, whole_number, working_folder
 from brim.errors import InputError
 
@@ -99,22 +99,13 @@ def _serve(options: Namespace) -> int:
     return 0
 
 
-def _outlive_clients() -> None:
-    """Let a client that goes away before it is answered be no reason to die: other commands end with their reader."""
-    try:
-        from signal import SIG_IGN, SIGPIPE, signal
-    except ImportError:  # Windows has no such signal
-        return
-    signal(SIGPIPE, SIG_IGN)
-
-
 def _serve_http(options: Namespace) -> int:
     from brim.config import user_folder
     from brim.mcp.http import serve_http
     from brim.mcp.server import build_server
     from brim.mcp.token import read_token, token_file
 
-    _outlive_clients()
+    outlive_readers()  # a client may go away before it is answered
     home = user_folder(os.environ)
     token = read_token(home)
 

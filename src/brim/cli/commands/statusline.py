@@ -8,7 +8,7 @@ import sys
 from brim.agents.status_drawing import Look, draw
 from brim.agents.status_reading import read_status
 from brim.agents.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for
-from brim.cli.output import note, say, say_json
+from brim.cli.output import note, outlive_readers, say, say_json
 from brim.cli.settings import add_json
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def run(options: Namespace) -> int:
     if options.as_json:
         say_json(facts_of(given, os.environ, now=now) or {})
         return 0
-    _outlive_readers()
+    outlive_readers()
     shown = lines_for(given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal())
     if shown:
         sys.stdout.buffer.write(shown + b"\n")
@@ -94,12 +94,3 @@ def _terminal() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH
     except (OSError, ValueError):
         return WIDTH
-
-
-def _outlive_readers() -> None:
-    """Let a status line that does not read its input be no reason to end."""
-    try:
-        from signal import SIG_IGN, SIGPIPE, signal
-    except ImportError:  # Windows has no such signal
-        return
-    signal(SIGPIPE, SIG_IGN)
