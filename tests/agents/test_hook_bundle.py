@@ -12,7 +12,8 @@ import pytest
 from brim.agents.bundle import bundle_path
 from tests.agents.hook_world import RULE, World
 
-CODE = "import sys; sys.path.insert(0, sys.argv[1]); import brim; from brim.agents.bundle import use_bundle\n"
+CODE = "import sys; sys.path.insert(0, sys.argv[1]); from brim.agents.bundle import use_bundle\n"
+PACKAGE = Path(__file__).parents[2] / "src"
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def world(tmp_path: Path) -> World:
 
 
 def test_the_second_hook_finds_what_the_first_one_kept(world: World) -> None:
-    path = bundle_path(str(world.home))
+    path = bundle_path(str(world.home), "SessionStart")
     start = world.message("SessionStart", source="startup")
     first = world.launch("SessionStart", start)
     assert os.stat(path).st_mode & 0o777 == 0o600
@@ -35,7 +36,7 @@ def test_the_second_hook_finds_what_the_first_one_kept(world: World) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"\xff" * 100, b"i\x01\x00\x00\x00", b"{0"])
 def test_a_broken_bundle_is_as_none_and_is_written_anew(world: World, damage: bytes) -> None:
-    path = Path(bundle_path(str(world.home)))
+    path = Path(bundle_path(str(world.home), "SessionStart"))
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(damage)
     done = world.launch("SessionStart", world.message("SessionStart", source="startup"))
@@ -46,7 +47,7 @@ def test_a_broken_bundle_is_as_none_and_is_written_anew(world: World, damage: by
 def test_a_bundle_that_ends_too_early_is_as_none_and_is_written_anew(world: World) -> None:
     start = world.message("SessionStart", source="startup")
     world.launch("SessionStart", start)
-    path = Path(bundle_path(str(world.home)))
+    path = Path(bundle_path(str(world.home), "SessionStart"))
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
     done = world.launch("SessionStart", {**start, "session_id": "another"})
@@ -54,31 +55,31 @@ def test_a_bundle_that_ends_too_early_is_as_none_and_is_written_anew(world: Worl
     assert len(path.read_bytes()) >= len(whole)
 
 
-def test_what_python_brings_is_kept_too(world: World) -> None:
-    world.launch("SessionStart", world.message("SessionStart", source="startup"))
-    code = "kept = use_bundle(sys.argv[2]); import enum; print(enum.__spec__.loader is kept, kept.missed)"
-    package = Path(__file__).parents[2] / "src"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", CODE + code, str(package), str(world.home)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    assert done.stdout.split() == ["True", "False"]
-
-
 def test_a_bundle_that_others_can_write_is_not_believed(world: World) -> None:
     world.launch("Stop", world.message("Stop"))
-    path = bundle_path(str(world.home))
+    path = bundle_path(str(world.home), "Stop")
     os.chmod(path, 0o666)
     world.launch("Stop", world.message("Stop"))
     assert os.stat(path).st_mode & 0o777 == 0o600
 
 
-def told(package: Path, home: Path, code: str) -> str:
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder with as much of brim as the bundle needs, to which a test adds."""
+    package = tmp_path / "lib"
+    (package / "brim" / "agents").mkdir(parents=True)
+    (tmp_path / "cache").mkdir()
+    for name in ("__init__.py", "_lazy.py", "_atomic.py", "agents/__init__.py", "agents/bundle.py"):
+        source = PACKAGE / "brim" / name
+        (package / "brim" / name).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+    return package
+
+
+def told(package: Path, code: str) -> str:
+    """Return what *code* prints in a new process, after the bundle beside *package* was put to use as ``kept``."""
+    use = "kept = use_bundle(sys.argv[2])\n"
     done = subprocess.run(
-        [sys.executable, "-I", "-c", CODE + code, str(package), str(home)],
+        [sys.executable, "-I", "-S", "-c", CODE + use + code, str(package), str(package.parent / "cache" / "some.bin")],
         capture_output=True,
         text=True,
         check=True,
@@ -87,23 +88,89 @@ def told(package: Path, home: Path, code: str) -> str:
     return done.stdout.strip()
 
 
-def test_a_source_that_changed_is_taken_from_its_own_file(tmp_path: Path) -> None:
-    import brim
+KEEP = "kept.save()\n"
+BY_WHOM = (
+    "print(*[name for name in sorted(sys.modules) if name in {!r} and sys.modules[name].__spec__.loader is kept])\n"
+)
 
-    package, home = tmp_path / "lib", tmp_path / "home"
-    (package / "brim" / "agents").mkdir(parents=True)
-    (home / "cache").mkdir(parents=True)
-    for name in ("__init__.py", "_lazy.py", "_atomic.py", "agents/__init__.py", "agents/bundle.py"):
-        source = Path(brim.__file__).parent / name
-        (package / "brim" / name).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+
+def write(package: Path, **modules: str) -> None:
+    for name, source in modules.items():
+        path = package / "brim" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(source, encoding="utf-8")
+
+
+def test_what_a_module_needs_is_made_before_it_and_once(package: Path) -> None:
+    write(
+        package,
+        top="import brim.left, brim.right\nprint('top', brim.left.BASE is brim.right.BASE)\n",
+        left="from brim.base import BASE\nprint('left')\n",
+        right="from brim.base import BASE\nprint('right')\n",
+        base="import colorsys\nBASE = [colorsys]\nprint('base')\n",
+    )
+    names = ["brim.top", "brim.left", "brim.right", "brim.base", "colorsys"]
+    said = "base\nleft\nright\ntop True"
+    assert told(package, "import brim.top\n" + KEEP + BY_WHOM.format(names)) == said
+    again = told(package, "import brim.top\n" + BY_WHOM.format(names) + "print(kept.complete)")
+    assert again.splitlines() == [*said.splitlines(), "brim.base brim.left brim.right brim.top colorsys", "True"]
+
+
+def test_packages_and_their_modules_are_as_python_makes_them(package: Path) -> None:
+    write(package, **{"room/__init__": "", "room/one": "import brim.room.two\n", "room/late": ""})
+    write(package, **{"room/two": "import brim.room.part.deep\n", "room/part/__init__": "", "room/part/deep": ""})
+    look = (
+        "import brim.room.one as one\n"
+        "for name in ('brim.room', 'brim.room.one', 'brim.room.two', 'brim.room.part', 'brim.room.part.deep'):\n"
+        "    module = sys.modules[name]\n"
+        "    above = sys.modules[name.rpartition('.')[0]]\n"
+        "    assert getattr(above, name.rpartition('.')[2]) is module, name\n"
+        "    print(name, module.__package__, module.__file__, *getattr(module, '__path__', []), module.__spec__.name)\n"
+        "import brim.room.late\n"
+    )
+    assert told(package, look + KEEP) == told(package, look + "assert kept.complete") == told(package, look)
+
+
+def test_a_module_that_fails_is_left_to_whoever_asks_for_it(package: Path) -> None:
+    write(
+        package,
+        top="try:\n    import brim.moody\n    print('well')\nexcept ImportError as error:\n    print(error)\n",
+        moody="import os\nif os.environ.get('X'): pass\nimport brim.friend\n",
+        friend="",
+    )
+    code = "import brim.top\n"
+    assert told(package, code + KEEP) == "well"
+    (package / "brim" / "friend.py").unlink()
+    assert told(package, code + KEEP) == "No module named 'brim.friend'"
+
+
+def test_a_library_is_found_without_looking_through_folders(package: Path) -> None:
+    code = "import _sqlite3\nprint(_sqlite3.connect(':memory:').execute('SELECT 1').fetchall(), kept.complete)\n"
+    if told(package, "import _sqlite3; print(_sqlite3.__spec__.has_location)") != "True":
+        pytest.skip("SQLite is built into this Python")
+    assert told(package, code + KEEP) == "[(1,)] False"
+    assert told(package, code) == "[(1,)] True"
+
+
+def test_a_source_that_changed_is_taken_from_its_own_file_and_the_bundle_is_thrown_away(package: Path) -> None:
+    write(package, thing="VALUE = 'old'\n", user="import brim.thing\n")
     thing = package / "brim" / "thing.py"
-    thing.write_text("VALUE = 'old'\n", encoding="utf-8")
-    use = "kept = use_bundle(sys.argv[2]); import brim.thing\n"
-    assert told(package, home, use + "kept.save(sys.argv[2]); print(brim.thing.VALUE)") == "old"
-    by_bundle = use + "print(brim.thing.VALUE, brim.thing.__spec__.loader is kept, brim.thing.__file__, kept.missed)"
-    assert told(package, home, by_bundle) == f"old True {thing} False"
+    look = "import brim.user\nprint(brim.thing.VALUE, brim.thing.__spec__.loader is kept, kept.complete)\n"
+    assert told(package, look + KEEP) == "old False False"
+    assert told(package, look) == "old True True"
     thing.write_text("VALUE = 'newer'\n", encoding="utf-8")
-    assert told(package, home, by_bundle) == f"newer False {thing} True"
+    assert told(package, look + KEEP) == "newer False False"
+    assert not (package.parent / "cache" / "some.bin").exists()
+    assert told(package, look + KEEP) == "newer False False"
+    assert told(package, look) == "newer True True"
     thing.unlink()
     with pytest.raises(subprocess.CalledProcessError):
-        told(package, home, use)
+        told(package, look)
+
+
+def test_what_is_asked_for_later_is_added(package: Path) -> None:
+    write(package, one="", two="import brim.three\n", three="")
+    assert told(package, "import brim.one\n" + KEEP) == ""
+    assert told(package, "import brim.one, brim.two\n" + KEEP) == ""
+    names = ["brim.one", "brim.two", "brim.three"]
+    assert told(package, "import brim.one, brim.two\n" + BY_WHOM.format(names)) == "brim.one brim.three brim.two"

@@ -63,7 +63,7 @@ def main(
         import gc
 
         gc.disable()  # the process ends before there is anything to collect
-        bundle = _bundle()
+        bundle = _bundle(given)
     clock: tuple[Any, Any] | None = None
     try:
         environ = os.environ if environ is None else environ
@@ -144,6 +144,8 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
         return ""
     if len(argv) < 2:
         raise ValueError("a hook is called with EVENT and AGENT")
+    if len(argv) > 2:  # how much it does: ``brim init --hooks``
+        environ = {**environ, "BRIM_HOOKS": argv[2]}
     from brim import _json
 
     return answer_to(argv[0], argv[1], _json.loads(_read(stdin)), environ, now=time.time(), ending=ending)
@@ -195,13 +197,15 @@ def _fill_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def _bundle() -> Bundle | None:
+def _bundle(argv: Sequence[str]) -> Bundle | None:
     """Let this process find its modules faster; if that fails, they are found as ever."""
     try:
-        from brim.agents.bundle import use_bundle
+        if not (argv and argv[0].isascii() and argv[0].isalpha() and len(argv[0]) < 40):
+            return None  # no event of anybody
+        from brim.agents.bundle import bundle_path, use_bundle
         from brim.config.places import user_folder
 
-        return use_bundle(user_folder(os.environ))
+        return use_bundle(bundle_path(user_folder(os.environ), argv[0]))
     except Exception:
         return None
 
@@ -209,10 +213,8 @@ def _bundle() -> Bundle | None:
 def _keep_bundle(bundle: Bundle | None) -> None:
     """Keep the modules of this process for the next one, if there are new ones. The answer has been given by now."""
     try:
-        if bundle is not None and bundle.missed:
-            from brim.config.places import user_folder
-
-            bundle.save(user_folder(os.environ))
+        if bundle is not None and not bundle.complete:
+            bundle.save()
     except BaseException:
         return
 
