@@ -73,3 +73,17 @@ def test_equal_tasks_stand_in_the_order_of_the_table() -> None:
 def test_any_text_has_known_tasks_or_none(text: str) -> None:
     assert set(tasks_of(text)) <= set(known_tasks())
     assert task_of(text) == next(iter(tasks_of(text)), None)
+
+
+def test_the_stems_of_the_words_are_those_in_the_file() -> None:
+    """If this fails, write these to ``data/task_stems.tsv``."""
+    from brim.behaviors import tables
+    from brim.behaviors.words import stem
+
+    found: dict[str, list[str]] = {}
+    for task, how, said in tables.rows("tasks.tsv"):
+        for word in {stem(word) for word in said.split()} if how == "word" else ():
+            found.setdefault(word, []).append(task)
+    assert [f"{word}\t{' '.join(tasks)}" for word, tasks in sorted(found.items())] == list(
+        tables.lines("task_stems.tsv")
+    )

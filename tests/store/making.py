@@ -61,13 +61,13 @@ behaviors = st.builds(
     Behavior,
     id=ids,
     name=names,
-    kind=st.sampled_from(BehaviorKind),
+    kind=st.sampled_from(list(BehaviorKind)),
     canonical=texts,
     summary=st.just("") | texts,
     tags=tags,
     when=whens,
     scope=st.sampled_from(["project", "user"]),
-    status=st.sampled_from(Status),
+    status=st.sampled_from(list(Status)),
     priority=st.integers(-(10**9), 10**9),
     confidence=st.floats(0, 1),
     provenance=st.builds(
@@ -84,7 +84,7 @@ behaviors = st.builds(
 edges = st.builds(
     lambda ends, kind, weight, at: Edge(ends[0], ends[1], kind, weight, created_at=at, last_activated=at),
     st.tuples(ids, ids).filter(lambda ends: ends[0] != ends[1]),
-    st.sampled_from(EdgeKind),
+    st.sampled_from(list(EdgeKind)),
     st.floats(0.001, 1),
     times,
 )

@@ -17,7 +17,7 @@ some_edges = st.lists(
     st.builds(
         lambda ends, kind, weight: Edge(ends[0], ends[1], kind, weight),
         st.permutations("abcd"),
-        st.sampled_from(EdgeKind),
+        st.sampled_from(list(EdgeKind)),
         st.sampled_from([0.25, 1.0]),
     ),
     max_size=6,

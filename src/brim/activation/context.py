@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from brim._frozen import Frozen
+from brim._light import MappingProxy
 from brim.behaviors.when import ALIASES, KEYS
 from brim.errors import InputError
 
@@ -80,7 +79,7 @@ class Context(_Derived):
         for name, values in self.custom:
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
-        self._fill(words=_infer(facts, prompt, command), facts=MappingProxyType(facts))
+        self._fill(words=_infer(facts, prompt, command), facts=MappingProxy(facts))
 
     def __str__(self) -> str:
         keys = [*(key for key in KEYS if key in self.facts), *(key for key in self.facts if key not in KEYS)]

@@ -5,8 +5,7 @@ Seeds from the context, three steps of spreading, inhibition, and a curve that p
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.activation.parameters import DEFAULTS
 from brim.activation.seeds import confirming
 from brim.activation.spread import Course, Neighbourhood, squashed
@@ -47,7 +46,8 @@ def activate(
     }
     ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
     told: dict[Condition, str] = {}
-    return [Activation(id, -value, _reasons(course, id, context, told)) for value, id in ranked]
+    # Each as its fields in order: a hook makes hundreds.
+    return [tuple.__new__(Activation, (id, -value, _reasons(course, id, context, told))) for value, id in ranked]
 
 
 def _reasons(course: Course, id: str, context: Context, told: dict[Condition, str]) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def co_activated(
         known = related.get(pair, ())
         for edge in known:
             if edge.kind is EdgeKind.CO_ACTIVATED:
-                learned.append(edge.changed(weight=_heavier(edge.weight, rate), last_activated=now))
+                learned.append(_again(edge, _heavier(edge.weight, rate), now))
         if not known and (joint or {}).get(pair, 0) >= after:
             weight = _heavier(0.0, rate)
             learned.append(Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now))
@@ -83,8 +83,13 @@ def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edg
         else:
             did = edge.source in active or (edge.kind is EdgeKind.CONFLICTS and edge.target in active)
         if did and (edge.last_activated is None or edge.last_activated < now):
-            carried.append(edge.changed(last_activated=now))
+            carried.append(_again(edge, edge.weight, now))
     return carried
+
+
+def _again(edge: Edge, weight: float, now: float) -> Edge:
+    """Return *edge* with another weight, activated *now*."""
+    return Edge(edge.source, edge.target, edge.kind, weight, created_at=edge.created_at, last_activated=now)
 
 
 def _heavier(weight: float, rate: float) -> float:

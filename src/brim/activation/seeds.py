@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from math import exp, sqrt
 
+from brim._light import namedtuple
 from brim.behaviors.when import PATTERNS, When
 
 TYPE_CHECKING = False
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from brim.activation.parameters import Parameters
     from brim.activation.source import Node
-    from brim.behaviors.when import Condition
+    from brim.behaviors.when import Match
 
     class Seed(NamedTuple):
         """What the context says of one behavior."""
@@ -46,16 +46,16 @@ def seed_of(
     now: float,
     parameters: Parameters,
     *,
-    met: dict[Condition, bool] | None = None,
+    match: Match | None = None,
 ) -> Seed:
     """Return how much *facts* and *words* speak for *node*, and why.
 
     Without conditions it is a fixed value. Else it grows with the share of conditions that are confirmed, and with how
     many there are: a rule that asks for much and gets it is the more likely one. Shared words are one more confirmed
-    condition. If nothing is confirmed there is no seed. *met* remembers conditions, as for ``When.match``.
+    condition. If nothing is confirmed there is no seed. *match* is how *facts* meet its conditions, if that is known.
     """
-    confirmed, contradicted, absent = node.when.match(facts, met)
-    shared = tuple(sorted(node.words & words)) if words else ()
+    confirmed, contradicted, absent = node.when.match(facts) if match is None else match
+    shared = tuple(sorted(common)) if words and (common := node.words & words) else ()
     unweighted = 0.0
     hits = len(confirmed) + bool(shared)
     total = hits + len(absent)
@@ -68,7 +68,9 @@ def seed_of(
         unweighted = parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
     level = base_level(node.uses, node.last_used, now, parameters)
     factor = parameters.base_floor + parameters.base_range * level
-    return Seed(unweighted * factor, confirmed, contradicted, absent, shared, unweighted, level, factor)
+    # A ``Seed`` as its fields in order: a hook makes hundreds.
+    fields = (unweighted * factor, confirmed, contradicted, absent, shared, unweighted, level, factor)
+    return tuple.__new__(Seed, fields)
 
 
 def ceiling_for(conditions: int, parameters: Parameters) -> float:

@@ -6,7 +6,7 @@ the neighbourhood of what matters now, and not the number of behaviors that were
 
 from __future__ import annotations
 
-from collections import namedtuple
+from brim._light import namedtuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

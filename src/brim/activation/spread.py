@@ -6,8 +6,8 @@ Every step reads the state at its beginning, so the order in which behaviors are
 
 from __future__ import annotations
 
+from _operator import itemgetter
 from math import exp, fsum
-from operator import itemgetter
 
 from brim.activation.seeds import SECONDS, seed_of
 from brim.behaviors.kinds import EdgeKind
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brim.activation.seeds import Seed
     from brim.activation.source import Node, Source
     from brim.behaviors.edges import Edge
-    from brim.behaviors.when import Condition
+    from brim.behaviors.when import Condition, Match, When
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -54,8 +54,10 @@ class Neighbourhood:
         """From whom each behavior that was expanded takes activation away, in the order of ids."""
         self._part: dict[str, bool] = {}
         self._met: dict[Condition, bool] = {}
-        for node in source.seeds(context.facts, context.words):
-            seed = seed_of(node, context.facts, context.words, now, parameters, met=self._met)
+        self._matches: dict[tuple[Condition, ...], Match] = {}
+        facts, words = context.facts, context.words
+        for node in source.seeds(facts, words):
+            seed = seed_of(node, facts, words, now, parameters, match=self._match(node.when))
             self._part[node.id] = not seed.contradicted
             if seed.value > 0:
                 self.seeds[node.id] = seed
@@ -82,9 +84,8 @@ class Neighbourhood:
                 ways[source].append((target, edge))
             if not one_way and target in ways:
                 ways[target].append((source, edge))
-        for id in new:
-            self.gives[id] = self._shares(gives[id])
-            self.takes[id] = self._shares(takes[id])
+        self.gives.update({id: self._shares(ways) if ways else [] for id, ways in gives.items()})
+        self.takes.update({id: self._shares(ways) if ways else [] for id, ways in takes.items()})
 
     def _meet(self, edges: list[Edge]) -> None:
         """Find out which ends of *edges* take part. What the source does not give is not live."""
@@ -93,11 +94,16 @@ class Neighbourhood:
         if unknown:
             part.update(dict.fromkeys(unknown, False))
             for node in self.source.nodes(unknown):
-                part[node.id] = not (node.when.conditions and node.when.match(self.facts, self._met).contradicted)
+                part[node.id] = not self._match(node.when).contradicted
+
+    def _match(self, when: When) -> Match:
+        """Return how the context meets *when*: of many behaviors with the same conditions, found out for one."""
+        found = self._matches.get(when.conditions)
+        if found is None:
+            found = self._matches[when.conditions] = when.match(self.facts, self._met)
+        return found
 
     def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
-        if not ways:
-            return []
         passed = self.parameters.spread * self.parameters.decay
         total = fsum([edge.weight for _, edge in ways])
         shares = [
@@ -131,7 +137,7 @@ class Course:
 
     def _step(self) -> None:
         before = self.states[-1]
-        givers = sorted(id for id, value in before.items() if value > 0)
+        givers = sorted([id for id, value in before.items() if value > 0])
         self.around.expand(givers)
         after = dict(before)
         gives, takes = self.around.gives, self.around.takes

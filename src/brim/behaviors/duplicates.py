@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors import tables
 from brim.behaviors.meaning import Meaning, canonical
 from brim.behaviors.similarity import DIFFERENT, normalized, similarity

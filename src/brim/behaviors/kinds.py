@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from brim._light import StrEnum
 
 
 class BehaviorKind(StrEnum):

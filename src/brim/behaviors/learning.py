@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors.behavior import LARGEST_TEXT, Behavior, Provenance
 from brim.behaviors.feedback import confirmed
 from brim.behaviors.infer import infer_kind, infer_name, infer_tags, infer_when

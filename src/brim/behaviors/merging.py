@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors.behavior import Provenance, Usage
 from brim.behaviors.kinds import BehaviorKind, Status
 from brim.behaviors.similarity import normalized

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors import tables
 from brim.behaviors.words import is_mark, is_unspaced
 

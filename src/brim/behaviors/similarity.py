@@ -6,8 +6,7 @@ texts are near duplicates only if nothing was found in which their sense differs
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors import tables
 from brim.behaviors.meaning import Meaning, canonical
 from brim.behaviors.words import tokens

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brim._light import lru_cache
 from brim.behaviors import tables
 from brim.behaviors.words import looked_at, stem, tokens
 
@@ -23,12 +24,12 @@ def task_of(text: str) -> str | None:
 def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
-    begins, words = _table()
     points: dict[str, int] = {}
-    for task in {task for step in _commands(text) for task in _ran(step, begins)}:
+    for task in {task for step in _commands(text) for task in _ran(step)}:
         points[task] = RUN
+    by_stem = _tasks_by_stem()
     for word in {stem(token) for token in tokens(text)}:
-        for task in words.get(word, ()):
+        for task in by_stem.get(word, "").split():
             points[task] = points.get(task, 0) + 1
     order = list(known_tasks())
     return tuple(sorted(points, key=lambda task: (-points[task], order.index(task))))
@@ -46,7 +47,7 @@ def named_task(task: str) -> str:
 
 def known_tasks() -> tuple[str, ...]:
     """Return every task of the table, in its order."""
-    return tuple(dict.fromkeys(row[0] for row in tables.rows("tasks.tsv")))
+    return tuple(dict.fromkeys([row[0] for row in _table()]))
 
 
 def _commands(text: str) -> list[list[str]]:
@@ -83,10 +84,10 @@ def _unlaunched(words: list[str]) -> list[str]:
     return [short, *words[at + 1 :]]
 
 
-def _ran(words: list[str], begins: dict[str, list[tuple[list[str], str]]]) -> list[str]:
+def _ran(words: list[str]) -> list[str]:
     """Return the task that the command of *words* is for: that of the longest beginning that it has."""
     best, longest = [], 0
-    for shape, task in begins.get(words[0], ()):
+    for shape, task in _shapes(words[0]):
         if len(shape) > longest and _begins(words, shape):
             best, longest = [task], len(shape)
     return best
@@ -101,21 +102,32 @@ def _begins(words: list[str], shape: list[str]) -> bool:
     )
 
 
-_known: list[tuple[dict[str, list[tuple[list[str], str]]], dict[str, list[str]]]] = []
+@lru_cache(1024)
+def _shapes(first: str) -> list[tuple[list[str], str]]:
+    """Return the beginnings of commands with this first word, each with its task. Most words are none of a command."""
+    return [
+        (shape.split(), task)
+        for task, how, said in _table()
+        if how == "run" and first in said
+        for shape in said.split(", ")
+        if shape == first or shape.startswith(f"{first} ")
+    ]
 
 
-def _table() -> tuple[dict[str, list[tuple[list[str], str]]], dict[str, list[str]]]:
-    """Return the beginnings of commands by their first word, and the tasks by the stem of a word."""
-    if not _known:
-        begins: dict[str, list[tuple[list[str], str]]] = {}
-        words: dict[str, list[str]] = {}
-        for task, how, said in tables.rows("tasks.tsv"):
-            if how == "run":
-                for shape in said.split(", "):
-                    parts = shape.split()
-                    begins.setdefault(parts[0], []).append((parts, task))
-            else:
-                for word in {stem(word) for word in said.split()}:
-                    words.setdefault(word, []).append(task)
-        _known.append((begins, words))
-    return _known[0]
+_rows: list[list[str]] = []
+
+
+def _table() -> list[list[str]]:
+    if not _rows:
+        _rows.extend(tables.rows("tasks.tsv"))
+    return _rows
+
+
+_stems: dict[str, str] = {}
+
+
+def _tasks_by_stem() -> dict[str, str]:
+    """Return the tasks that a word speaks of, with spaces between them, by its stem."""
+    if not _stems:
+        _stems.update([(word, tasks) for word, tasks in tables.rows("task_stems.tsv")])
+    return _stems

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-
 from brim._frozen import Frozen
+from brim._light import namedtuple
 from brim.behaviors.globs import alternatives, matches
 from brim.errors import InputError
 

@@ -7,8 +7,7 @@ without spaces, and Korean, whose particles stick to their words, are taken as p
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from brim._light import lru_cache
 from brim.behaviors import tables
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os.path
-from collections import namedtuple
 
+from brim._light import namedtuple
 from brim.config.places import config_paths
 from brim.config.table import ORDERED, SETTINGS
 from brim.errors import ConfigError, InputError

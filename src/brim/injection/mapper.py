@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Behavior

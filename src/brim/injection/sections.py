@@ -6,8 +6,7 @@ reference, the names one list. What an agent noted and nobody confirmed stands a
 
 from __future__ import annotations
 
-from enum import IntEnum
-
+from brim._light import IntEnum
 from brim.behaviors.kinds import BehaviorKind, Status
 from brim.injection.tiers import Tier
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from brim._light import IntEnum
 
 
 class Tier(IntEnum):

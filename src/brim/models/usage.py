@@ -6,7 +6,7 @@ responses, Codex) and Gemini put them in, and name them again beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim._frozen import Frozen
 from brim.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim import _json
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 
+from brim._light import suppress
 from brim.errors import StoreError
 from brim.scratch.entries import SECTIONS
 from brim.scratch.folder import IGNORE, LOCK, MARK, OWNER, TEMPORARY, settle

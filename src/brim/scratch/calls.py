@@ -6,7 +6,7 @@ A changed file is recorded when its call is seen, and taken back if no call that
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim.scratch.answers import NOT_ANSWERED, answers_of, is_undecided, plan_of, questions_of, was_asked
 from brim.scratch.drafts import draft, first_error

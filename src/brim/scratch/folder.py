@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 
 from brim import _json
+from brim._light import suppress
 from brim.errors import InputError, StoreError
 from brim.scratch.locks import FLAGS
 

@@ -22,18 +22,26 @@ NAME = "scratch.md"
 _ABOUT = "What must survive a compaction, newest last. The file of a section holds each entry whole, by its #number."
 
 
-def render_index(view: View, folder: str = ".context") -> str:
-    """Return the index of *view*; *folder* is where the files are, as the agent should be told."""
+def render_index(view: View, folder: str = ".context", *, session: str = "") -> str:
+    """Return the index of *view*; *folder* is where the files are, as the agent should be told.
+
+    With a *session*, entries of sessions that ended before it are only counted: what was asked there is not asked now.
+    """
     title = one_line(view.job)
     lines = [shortened(f"# Scratch: {title}" if title else "# Scratch", WIDTH)]
     if phase := one_line(view.phase):
         lines.append(shortened(f"Phase: {phase}", WIDTH))
     lines += ["", _ABOUT]
-    found = [view.of(section.kind) for section in SECTIONS]
-    room = LINES - len(lines) - 2 * len(SECTIONS)
-    for section, entries, share in zip(SECTIONS, found, shares([len(each) for each in found], room), strict=True):
+    every = [view.of(section.kind) for section in SECTIONS]
+    found = [[entry for entry in entries if not session or entry.session in ("", session)] for entries in every]
+    ended = [len(whole) - len(own) for whole, own in zip(every, found, strict=True)]
+    room = LINES - len(lines) - 2 * len(SECTIONS) - sum(each > 0 for each in ended)
+    each_share = shares([len(each) for each in found], room)
+    for section, entries, others, share in zip(SECTIONS, found, ended, each_share, strict=True):
         file = f"{folder}/{section.file}"
         lines += ["", shortened(f"## {section.title} ({len(entries):,}): {file}", WIDTH)]
+        if others:
+            lines.append(shortened(f"- {others:,} of earlier sessions not shown: {file}", WIDTH))
         lines += _newest(entries, share, file)
     return "\n".join(lines) + "\n"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import contextmanager
 
+from brim._light import contextmanager
 from brim.errors import StoreError
 
 TYPE_CHECKING = False

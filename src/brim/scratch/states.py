@@ -6,7 +6,7 @@ What is seen first is where it began, and no change.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim.scratch.drafts import draft
 from brim.tracking.events import ModelSeen, StateSeen, ToolCall, ToolResult

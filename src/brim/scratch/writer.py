@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
 
+from brim._light import contextmanager
 from brim.errors import InputError, StoreError
 from brim.scratch.drafts import draft
 from brim.scratch.entries import SECTIONS
@@ -239,7 +239,8 @@ class ScratchWriter:
             or (section.kind == "artifact" and "withdrawn" in changed)
             or not os.path.exists(os.path.join(folder, section.file))
         }
-        texts[INDEX] = render_index(view, self._pointer(folder))  # last: what it points to is there
+        session = self.session or str(owner_of(folder).get("session", ""))
+        texts[INDEX] = render_index(view, self._pointer(folder), session=session)  # last: what it points to is there
         written = [name for name, text in texts.items() if save(folder, name, text)]
         self._rendered = (self._journal, self._journal.version, len(entries))
         return written

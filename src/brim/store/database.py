@@ -7,8 +7,8 @@ through a crash; the last moments before a power cut may be missing.
 from __future__ import annotations
 
 import os.path
-from contextlib import contextmanager, suppress
 
+from brim._light import contextmanager, suppress, without_functools
 from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 else:
     try:
-        import _sqlite3 as sqlite3  # the same without dates, for which a hook would wait
+        with without_functools():
+            import _sqlite3 as sqlite3  # the same without dates, for which a hook would wait
     except ImportError:
         import sqlite3
 
@@ -42,6 +43,8 @@ class Database:
         self.path, self.readonly = path, readonly
         self._connection = connection
         self._writing = False
+        self._version: int | None = None
+        """SQLite's number for the changes of others, as of this transaction."""
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Return every row that *sql* gives."""
@@ -88,7 +91,7 @@ class Database:
         if self._connection.in_transaction:
             raise RuntimeError("writing inside reading: what was written would be rolled back with it")
         self.run("BEGIN IMMEDIATE")
-        self._writing = True
+        self._writing, self._version = True, None
         try:
             yield self
             self.run("COMMIT")
@@ -106,6 +109,7 @@ class Database:
             yield self
             return
         self.run("BEGIN")
+        self._version = None
         try:
             yield self
         finally:
@@ -138,7 +142,9 @@ class Database:
 
     def stamp(self) -> tuple[int, int]:
         """Return two numbers of which one is another if the file was changed meanwhile, here or by somebody else."""
-        return self._connection.total_changes, self.row("PRAGMA data_version")[0]
+        if self._version is None or not self._connection.in_transaction:  # in one, nobody else's changes are seen
+            self._version = self.row("PRAGMA data_version")[0]
+        return self._connection.total_changes, self._version
 
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""

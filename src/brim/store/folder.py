@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 
+from brim._light import suppress
 from brim.errors import StoreError
 from brim.store.tracked import is_tracked
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
 
+from brim._light import contextmanager
 from brim.errors import InputError, LimitReached
 from brim.notices import Subscribers
 from brim.spend.ledger import LEASE, LONGEST_LEASE, RECORDED, RELEASED, RESERVED, SETTLED, Reservation

@@ -58,10 +58,25 @@ def open_database(
             if not migrate:
                 raise StoreError(
                     f"{path}: is of an older brim (version {found} of the file; this one reads {version}): "
-                    "'brim validate' brings it up to date",
+                    "'brim upgrade' brings it up to date",
                     "older",
                 )
             bring_up_to_date(database, migrations, version, timeout)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def fold_log(path: str) -> Database:
+    """Move what the log of the file *path* holds into the file, and empty the log, unless somebody works with it now.
+
+    The file is handed back open. A process that is about to end need not close it: SQLite would remove the log with its
+    last user, and to make it anew lets whoever writes next wait for the disk.
+    """
+    database = open_database(path, migrate=False, timeout=0.0)
+    try:
+        database.row("PRAGMA wal_checkpoint(TRUNCATE)")
     except BaseException:
         database.close()
         raise

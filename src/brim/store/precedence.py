@@ -6,8 +6,7 @@ in the project's file replaces, hides or weakens a live constraint of the user's
 
 from __future__ import annotations
 
-from collections import namedtuple
-
+from brim._light import namedtuple
 from brim.behaviors.kinds import POSITIVE, BehaviorKind, EdgeKind
 
 TYPE_CHECKING = False
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 
     from brim.behaviors.edges import Edge
 
-    Standing = Mapping[str, tuple[bool, str]]
-    """By id: whether it is live, and its kind."""
+    Standings = Mapping[str, tuple[bool, str] | tuple[bool, str, str] | None]
+    """By id: whether it is live, and its kind; further facts may follow. None is not there."""
 
     class InForce(NamedTuple):
         """Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
@@ -30,17 +29,31 @@ else:
     InForce = namedtuple("InForce", ("scope", "live", "protected"))
 
 
-def in_force(ids: Collection[str], user: Standing, project: Standing) -> dict[str, InForce]:
+def in_force(ids: Collection[str], user: Standings, project: Standings) -> dict[str, InForce]:
     """Return for each of *ids* the entry that counts; what is in neither file is left out."""
     found = {}
+    constraint = BehaviorKind.CONSTRAINT.value
     for id in ids:
         mine, theirs = user.get(id), project.get(id)
-        protected = mine is not None and mine[0] and mine[1] == BehaviorKind.CONSTRAINT
+        protected = mine is not None and mine[0] and mine[1] == constraint
         if mine is not None and (protected or theirs is None):
-            found[id] = InForce("user", mine[0], protected)
+            found[id] = _ENTRIES["user", mine[0], protected]
         elif theirs is not None:
-            found[id] = InForce("project", theirs[0], False)
+            found[id] = _ENTRIES["project", theirs[0], False]
     return found
+
+
+_ENTRIES = {
+    (scope, live, protected): InForce(scope, live, protected)
+    for scope, live, protected in (
+        ("user", True, True),
+        ("user", True, False),
+        ("user", False, False),
+        ("project", True, False),
+        ("project", False, False),
+    )
+}
+"""All that there can be: a hook asks of hundreds."""
 
 
 def followed(

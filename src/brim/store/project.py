@@ -18,12 +18,13 @@ def branch(project: str) -> str | None:
 
     *project* may be any folder of a checkout, also of a worktree.
     """
-    folder = os.path.realpath(project)
-    while (git := git_folder(folder)) is None:
+    git = git_folder(project)
+    folder = project if git is not None else os.path.realpath(project)
+    while git is None:
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
-        folder = parent
+        folder, git = parent, git_folder(parent)
     try:
         with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
             head = file.readline(4096).strip()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from brim import _json
+from brim._light import lru_cache
 from brim.behaviors.behavior import Behavior, Provenance, Usage
 from brim.behaviors.edges import Edge
 from brim.behaviors.kinds import EdgeKind
@@ -158,8 +157,9 @@ def edge_row(edge: Edge) -> tuple[object, ...]:
     return edge.source, edge.target, edge.kind.value, edge.weight, edge.created_at, edge.last_activated
 
 
-def edge_of(row: Sequence[Any]) -> Edge:
-    """Return the edge that a row of ``EDGE_COLUMNS`` holds."""
+@lru_cache(4096)
+def edge_of(row: tuple[Any, ...]) -> Edge:
+    """Return the edge that a row of ``EDGE_COLUMNS`` holds. Step after step of spreading finds the same ones."""
     source, target, kind, weight, created_at, last_activated = row
     known = _EDGE_KINDS.get(kind)
     try:

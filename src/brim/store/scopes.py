@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os.path
-from contextlib import ExitStack, contextmanager
 
 from brim._frozen import Frozen
+from brim._light import contextmanager
 from brim.errors import StoreError
+from brim.store import source
 from brim.store.database import TIMEOUT
 from brim.store.folder import FILE
+from brim.store.standings import Standings
 from brim.store.store import chosen, open_store
 
 TYPE_CHECKING = False
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from brim.behaviors.edges import Edge
     from brim.behaviors.kinds import EdgeKind, Status
     from brim.injection.session import Session
-    from brim.store.precedence import InForce
-    from brim.store.sketches import Sketch
+    from brim.store.standings import Sketch
     from brim.store.store import Store
 
     _Entry = TypeVar("_Entry", Node, Behavior)
@@ -56,7 +57,7 @@ def open_scopes(
     paths = {"user": os.path.join(user, FILE)}
     if project is not None and trusted:
         paths["project"] = os.path.join(project, ".brim", FILE)
-    if len(paths) == 2 and os.path.realpath(paths["user"]) == os.path.realpath(paths["project"]):
+    if len(paths) == 2 and _is_same(*map(os.path.dirname, paths.values())):
         del paths["project"]
     return Scopes(paths, migrate=migrate, timeout=timeout)
 
@@ -67,8 +68,7 @@ class Scopes:
     def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
         self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
         self._stores: dict[str, Store] = {}
-        self._stamps: list[tuple[int, int]] = []
-        self._force: dict[str, InForce | None] = {}  # as of the stamps: one hook asks many times
+        self._standings = Standings(self._stores)
         try:
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
@@ -104,7 +104,10 @@ class Scopes:
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
-        found = {scope: store.seeds(facts, words) for scope, store in self._stores.items()}
+        found = {
+            scope: source.seeds(store.database, facts, words, self._standings.known(scope))
+            for scope, store in self._stores.items()
+        }
         return [node for _, node in self._counting(found)]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
@@ -113,9 +116,25 @@ class Scopes:
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
-        if len(self._stores) == 1:  # nothing of another file to weigh it against
-            return next(iter(self._stores.values())).edges(ids)
-        return self._followed({scope: store.edges_touching(ids) for scope, store in self._stores.items()})[0]
+        return self.followed(self.edges_by_file(ids))
+
+    def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
+        """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
+        return self._standings.edges(ids)
+
+    def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
+        """Return those of *found*, which are by scope, that have both ends live and are followed."""
+        return self._standings.followed(found)[0]
+
+    @contextmanager
+    def reading(self) -> Iterator[Self]:
+        """Let everything that is read of a file inside be of one moment. It is faster, too, where much is asked."""
+        stores = list(self._stores.values())
+        if not stores:
+            yield self
+            return
+        with stores[0].reading(), stores[-1].reading():  # of a single file the second is part of the first
+            yield self
 
     # What is in force -------------------------------------------------------------------------------------------
 
@@ -138,9 +157,7 @@ class Scopes:
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
         """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
-        from brim.store.sketches import read_sketches
-
-        return read_sketches(self._stores, ids)
+        return self._standings.sketches(ids)
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
@@ -170,10 +187,10 @@ class Scopes:
         both = {behavior.id for behavior in self.project.behaviors()}
         refused = [
             Refusal(id, f"the project's {id} does not take the place of your own constraint of that id")
-            for id, entry in sorted(self._in_force(both).items())
+            for id, entry in sorted(self._standings.in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
+        edges = self._standings.followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
         return refused + [
             Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
             for edge, protected in edges
@@ -189,11 +206,22 @@ class Scopes:
         """
         for scope in scopes:
             self.store(scope)
-        with ExitStack() as stack:
-            for scope in ("user", "project"):  # always in this order, so that two processes cannot block each other
-                if scope in self._stores and (scope in scopes or not self._stores[scope].readonly):
-                    stack.enter_context(self._stores[scope].writing())
+        with self._writing(("user", "project"), scopes):  # so ordered always: two processes cannot block each other
             yield self
+
+    @contextmanager
+    def _writing(self, order: tuple[str, ...], wanted: tuple[str, ...]) -> Iterator[None]:
+        """Begin a transaction in the file of the first of *order*, inside it in that of the next, and so on."""
+        if not order:
+            yield
+            return
+        store = self._stores.get(order[0])
+        if store is None or (store.readonly and order[0] not in wanted):
+            with self._writing(order[1:], wanted):
+                yield
+        else:
+            with store.writing(), self._writing(order[1:], wanted):
+                yield
 
     def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
         """Write *behavior* to the file of its scope: see ``Store.put``."""
@@ -201,7 +229,7 @@ class Scopes:
 
     def put_edge(self, edge: Edge, *, now: float) -> None:
         """Write *edge* to the project's file if one of its ends is there, else to the user's."""
-        force = self._in_force((edge.source, edge.target))
+        force = self._standings.in_force((edge.source, edge.target))
         scopes = {entry.scope for entry in force.values()}
         self.store("project" if "project" in scopes else "user").put_edge(edge, now=now)
 
@@ -238,25 +266,11 @@ class Scopes:
 
     # Whose is it ------------------------------------------------------------------------------------------------
 
-    def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
-        """Return for each of *ids* which file's entry counts."""
-        from brim.store.precedence import in_force
-
-        stamps = [store.database.stamp() for store in self._stores.values()]
-        if stamps != self._stamps:
-            self._stamps, self._force = stamps, {}
-        unknown = [id for id in ids if id not in self._force]
-        if unknown:
-            standing = {scope: store.standing(unknown) for scope, store in self._stores.items()}
-            found = in_force(unknown, standing.get("user", {}), standing.get("project", {}))
-            self._force.update({id: found.get(id) for id in unknown})
-        return {id: entry for id in ids if (entry := self._force[id]) is not None}
-
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
         if len(self._stores) == 1:
             return [(scope, list(ids)) for scope in self._stores]
-        force = self._in_force(ids)
+        force = self._standings.in_force(ids)
         split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
         return [(scope, own) for scope, own in split.items() if own]
 
@@ -265,16 +279,17 @@ class Scopes:
         pairs = [(scope, each) for scope, own in found.items() for each in own]
         if len(self._stores) == 1:
             return pairs
-        force = self._in_force({each.id for _, each in pairs})
+        force = self._standings.in_force({each.id for _, each in pairs})
         if any(each.id not in force for _, each in pairs):
             raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
         return [(scope, each) for scope, each in pairs if force[each.id].scope == scope]
 
-    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-        from brim.store.precedence import followed
 
-        ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
-        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of the folders is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
 
 
 def _of(scope: str, behavior: Behavior) -> Behavior:

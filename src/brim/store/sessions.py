@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-
 from brim import _json
+from brim._light import contextmanager
 from brim.errors import StoreError
 from brim.injection.session import Session
 

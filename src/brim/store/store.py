@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from brim.injection.session import Session
     from brim.store.database import Database
     from brim.store.remembered import StoredCalibrations, StoredWindows
+    from brim.store.source import Standing
 
 
 def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
@@ -104,11 +105,9 @@ class Store:
         rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
-    def standing(self, ids: Collection[str]) -> dict[str, tuple[bool, str]]:
-        """Return for those of *ids* that are there whether they are live, and their kind."""
-        sql = "SELECT id, live, kind FROM behaviors INDEXED BY behaviors_standing WHERE id IN ({})"
-        rows = self.database.rows_in(sql, dict.fromkeys(ids))
-        return {id: (bool(live), kind) for id, live, kind in rows}
+    def standing(self, ids: Collection[str]) -> dict[str, Standing]:
+        """Return for those of *ids* that are there whether they are live, their kind and their status."""
+        return source.standing(self.database, ids)
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""

@@ -37,14 +37,16 @@ def note_injection(
     # What always matters comes up with everything: that says nothing about the two.
     met = [behavior.id for behavior in told if behavior.when][:BREADTH]
     kept = [behavior.id for behavior in told if behavior.scope in stores]
+    found = scopes.edges_by_file(ids)
+    known = {edge_key(edge): edge for edge in scopes.followed(found)}
     scopes.used(kept, now=now, session=session, together=met, **detail)
-    known = {edge_key(edge): edge for edge in scopes.edges(ids)}
     changed = {edge_key(edge): edge for edge in touched(known.values(), active, now)}
-    learned = co_activated(met, {**known, **changed}.values(), now, joint=_joint(stores.values(), met))
+    joint = _joint(stores.values(), met) if _has_strangers(met, known.values()) else {}
+    learned = co_activated(met, {**known, **changed}.values(), now, joint=joint)
     changed.update((edge_key(edge), edge) for edge in learned)
     homes = {behavior.id: behavior.scope for behavior in told}
     for scope, store in stores.items():
-        held = {edge_key(edge): edge for edge in store.edges_touching(ids)}
+        held = {edge_key(edge): edge for edge in found[scope]}
         own = [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
         if own:
             store.put_edges(own)
@@ -58,8 +60,14 @@ def _writable(scopes: Scopes) -> dict[str, Store]:
 def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
     """Whether *edge* is for the file of *scope*: the one it came from; a new one goes where ``put_edge`` puts it."""
     if before is not None:
-        return before == held
+        return before is held or before == held
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
+
+
+def _has_strangers(met: Sequence[str], edges: Iterable[Edge]) -> bool:
+    """Whether any two of *met* have no edge: only for them it matters how often they have come up."""
+    related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
+    return any(pair not in related for pair in joint_pairs(met))
 
 
 def _joint(stores: Iterable[Store], met: Sequence[str]) -> dict[Pair, int]:

@@ -7,6 +7,7 @@ format, which shortens names, has to be walked entry by entry.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 TYPE_CHECKING = False
@@ -41,12 +42,15 @@ def git_folder(folder: str) -> str | None:
     In a worktree or a submodule ``.git`` is a file that says where it is.
     """
     mark = os.path.join(folder, ".git")
-    if os.path.isdir(mark):
-        return mark
     try:
+        mode = os.stat(mark).st_mode
+        if stat.S_ISDIR(mode):
+            return mark
+        if not stat.S_ISREG(mode):
+            return None  # a pipe would be waited for
         with open(mark, encoding="utf-8", errors="surrogateescape") as file:
             first = file.readline(4096)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return os.path.join(folder, first[8:].strip()) if first.startswith("gitdir: ") else None
 

@@ -6,7 +6,7 @@ over its calls and so no measure of the window: docs/decisions/0008.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim.errors import InputError
 from brim.notices import Subscribers

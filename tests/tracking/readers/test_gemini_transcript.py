@@ -138,6 +138,19 @@ def test_messages_that_are_set_anew_with_a_summary_are_a_compaction() -> None:
     assert len([one for one in told if isinstance(one, Usage)]) == 2
 
 
+def test_what_a_compaction_has_left_is_not_told_again_under_its_new_ids() -> None:
+    summary = user("u9", "<state_snapshot>\n<goal>list</goal>\n</state_snapshot>")
+    left = {"$set": {"messages": [SESSION[1]["$set"]["messages"][0], summary, user("u1-again", "list them")]}}
+    told = only(Message, *SESSION, left)
+    assert [one.text for one in told if one.human] == ["list them"]
+
+
+def test_a_summary_that_is_written_again_when_a_session_goes_on_is_no_second_compaction() -> None:
+    summary = user("u9", "<state_snapshot>\n<goal>list</goal>\n</state_snapshot>")
+    left = {"$set": {"messages": [summary], "lastUpdated": TIME}}
+    assert len(only(Compaction, *SESSION, left, user("u10", "go on"), left)) == 1
+
+
 def test_an_older_record_is_one_object() -> None:
     older = {**HEAD, "messages": SESSION[2:3] + SESSION[5:6]}
     assert recognises(older)

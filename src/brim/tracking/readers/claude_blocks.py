@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim.models.usage import Tokens
 from brim.tracking.events import Message, RunTotal, ToolCall, ToolResult

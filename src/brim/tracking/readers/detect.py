@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import sys
 
 from brim.errors import InputError
 
@@ -114,4 +114,6 @@ def _provider_of(line: Mapping[str, Any]) -> str | None:
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"brim.tracking.readers.{name}")
+    full_name = f"brim.tracking.readers.{name}"
+    __import__(full_name)
+    return sys.modules[full_name]

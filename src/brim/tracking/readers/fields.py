@@ -6,7 +6,7 @@ Every getter goes down a path of keys: ``text(line, "message", "id")``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim.errors import InputError
 from brim.models.usage import Tokens, read_usage

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _ENDED = ("success", "error", "cancelled")
 _MOST = 20_000
+_SUMMARY = "<state_snapshot>"
 
 
 def recognises(line: Mapping[str, Any]) -> bool:
@@ -54,11 +55,14 @@ class GeminiTranscriptReader:
             self._agent = self._session if text(line, "kind") == "subagent" else ""
         messages = [line] if text(line, "type") else items(line, "messages")
         replaced = items(line, "$set", "messages")
-        happened = self._compacted(replaced, line, at) if self._told and replaced else []
+        known = bool(self._told)
+        if summaries := [message for message in replaced if _is_summary(message)]:
+            replaced = summaries  # what stands beside them was told before, and now has other ids
+        happened: list[Event] = []
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):
                 happened += self._message(message, at)
-        return happened
+        return [*self._compacted(line, at), *happened] if summaries and known and happened else happened
 
     def _message(self, message: Mapping[str, Any], at: int) -> list[Event]:
         where: dict[str, Any] = {
@@ -81,7 +85,7 @@ class GeminiTranscriptReader:
         said = words(value(message, "displayContent")) or words(value(message, "content"))
         if not said or not self._is_new(f"user:{id}", said):
             return []
-        if said.startswith("<state_snapshot>"):
+        if said.startswith(_SUMMARY):
             return [Message(role="summary", text=said, id=id, **where)]
         return [Message(role="user", text=said, human=is_typed(said) and not self._agent, id=id, **where)]
 
@@ -118,10 +122,7 @@ class GeminiTranscriptReader:
             )
         return happened
 
-    def _compacted(self, left: list[Any], line: Mapping[str, Any], at: int) -> list[Event]:
-        """Return a compaction if the messages are set anew and a summary is among those that are left."""
-        if not any(words(value(message, "content")).startswith("<state_snapshot>") for message in left):
-            return []
+    def _compacted(self, line: Mapping[str, Any], at: int) -> list[Event]:
         time = seconds(value(line, "$set", "lastUpdated"))
         return [Compaction(session=self._session, agent=self._agent, time=time, at=at)]
 
@@ -134,6 +135,10 @@ class GeminiTranscriptReader:
         if len(self._told) > _MOST:
             del self._told[next(iter(self._told))]
         return True
+
+
+def _is_summary(message: object) -> bool:
+    return words(value(message, "content")).startswith(_SUMMARY)
 
 
 def _result(call: object, id: str, status: str, where: Mapping[str, Any]) -> ToolResult:

@@ -6,7 +6,7 @@ A client's own keys stay as they are. Beside them every call that has one gets `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from brim import _json
 from brim.tracking.readers.fields import items, mapping, text, value

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors import BehaviorKind, Status
+from brim.behaviors import BehaviorKind, Edge, Status
 from brim.errors import StoreError
 from brim.store import open_store
 from brim.store.scopes import Scopes
@@ -59,3 +59,46 @@ def test_what_brim_cannot_have_written_is_an_error(paths: dict[str, str]) -> Non
         database.execute("UPDATE behaviors SET kind = 'nonsense'")
     with Scopes({"user": paths["user"]}) as scopes, pytest.raises(StoreError, match="'a' cannot be read"):
         scopes.sketches(["a"])
+
+
+def test_what_somebody_else_changes_is_seen_at_once(paths: dict[str, str]) -> None:
+    with Scopes(paths) as scopes:
+        for scope in ("user", "project"):
+            scopes.store(scope).put(behavior(scope, when={"language": "go"}), event="learned", now=0)
+        facts = {"language": ("go",)}
+        ids = ["user", "project", "new"]
+        assert {node.id for node in scopes.seeds(facts, frozenset())} == {"user", "project"}
+        assert set(scopes.sketches(ids)) == {"user", "project"}
+        assert scopes.edges(ids) == []
+        with open_store(paths["user"]) as other:
+            other.put(behavior("project", kind="constraint"), event="learned", now=0)
+            other.put(behavior("new", status="pending"), event="learned", now=0)
+            other.put_edges([Edge("user", "new", "requires")])
+        found = scopes.sketches(ids)
+        assert {id: (each.scope, each.kind, each.status) for id, each in found.items()} == {
+            "user": ("user", BehaviorKind.DIRECTIVE, Status.ACTIVE),
+            "project": ("user", BehaviorKind.CONSTRAINT, Status.ACTIVE),
+            "new": ("user", BehaviorKind.DIRECTIVE, Status.PENDING),
+        }
+        assert [edge.target for edge in scopes.edges(ids)] == ["new"]
+        with scopes.writing():
+            scopes.put(behavior("new", scope="user", status="forgotten"), event="forgotten", now=0)
+            assert not scopes.sketches(ids)["new"].live
+            assert scopes.edges(ids) == []
+
+
+def test_nothing_is_read_twice_while_nothing_changes(paths: dict[str, str]) -> None:
+    with Scopes(paths) as scopes:
+        for scope in ("user", "project"):
+            scopes.store(scope).put(behavior(scope), event="learned", now=0)
+        scopes.store("user").put_edges([Edge("user", "project", "requires")])
+        asked: list[str] = []
+        for store in (scopes.store("user"), scopes.store("project")):
+            store.database._connection.set_trace_callback(asked.append)
+        ids = [node.id for node in scopes.seeds({}, frozenset())]
+        assert len(scopes.edges(ids)) == 1
+        before = sum(sql.startswith("SELECT") for sql in asked)
+        with scopes.writing():
+            assert set(scopes.sketches(ids)) == {"user", "project"}
+            assert len(scopes.edges(ids[:1])) == 1
+        assert sum(sql.startswith("SELECT") for sql in asked) == before
