@@ -1,8 +1,9 @@
 """A program that speaks as Claude Code does with ``--input-format stream-json``: words in a turn say what it does.
 
 ``BIG`` fills the window, ``COST=0.5`` costs that, ``WRITE=a.py`` writes a file, ``FAIL`` is an error of the API,
-``DIE`` ends the process, ``ORPHAN`` too and leaves another, ``NOISE`` writes what is no JSON, ``PAUSE`` takes a moment,
-``SLOW`` waits to be interrupted, ``STUCK`` does not listen, ``LATE`` adds the result of an agent in the background.
+``DIE`` ends the process, ``KILLED`` by a signal, ``ORPHAN`` too and leaves another, ``NOISE`` writes what is no JSON,
+``PAUSE`` takes a moment, ``RETRY`` reaches its model only after some attempts, ``SLOW`` waits to be interrupted,
+``STUCK`` does not listen, ``LATE`` adds the result of an agent in the background.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import time
 from typing import Any
 
-MODEL = "claude-sonnet-4-5"
+MODEL = os.environ.get("FAKE_MODEL") or "claude-sonnet-4-5"
 
 
 def main() -> None:
@@ -60,6 +61,8 @@ def act(text: str, session: str, turn: int) -> float:
     """Do what the words of *text* say, and return what it costs."""
     if "DIE" in text:
         sys.exit(3)
+    if "KILLED" in text:
+        os.kill(os.getpid(), 9)
     if "ORPHAN" in text:
         subprocess.Popen(["sleep", "5"], stderr=subprocess.DEVNULL)
         sys.exit(0)
@@ -74,6 +77,9 @@ def act(text: str, session: str, turn: int) -> float:
                 result(session, 0.0, subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools")
                 sys.exit(0)
         time.sleep(60)
+    for attempt in range(1, 6 if "RETRY" in text else 1):
+        why = {"attempt": attempt, "max_retries": 10, "error_status": 529, "error": "overloaded"}
+        say(type="system", subtype="api_retry", session_id=session, **why)
     time.sleep(1.0 if "PAUSE" in text else 0.0)
     used = 170_000 if "BIG" in text else 10_000
     usage = {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": used - 10}
@@ -115,7 +121,7 @@ LAST = [0.0]
 def result(session: str, total: float, **fields: Any) -> None:
     since = {MODEL: {"costUSD": total - LAST[0]}}
     LAST[0] = total
-    windows = {MODEL: {"contextWindow": 200_000, "costUSD": total}}
+    windows = {MODEL: {"contextWindow": int(os.environ.get("FAKE_WINDOW", "200000")), "costUSD": total}}
     base = {"type": "result", "subtype": "success", "is_error": False, "session_id": session, "num_turns": 1}
     say(**{**base, "total_cost_usd": total, "modelUsage": windows, "model_usage_since_last_result": since, **fields})
 

@@ -18,7 +18,7 @@ def main() -> None:
     if "FAIL" in arguments[-1]:
         sys.exit(4)
     if agent == "codex":
-        codex(arguments[-1])
+        codex(sys.stdin.read() if arguments[-1] == "-" else arguments[-1])
     else:
         gemini(arguments[-1].removeprefix("--prompt="))
 

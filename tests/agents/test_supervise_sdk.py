@@ -83,6 +83,9 @@ class Client:
     async def disconnect(self) -> None:
         self.sent.append("disconnected")
 
+    async def interrupt(self) -> None:
+        self.sent.append("interrupted")
+
     async def query(self, lines: AsyncIterator[dict[str, Any]]) -> None:
         async for line in lines:
             content = line["message"]["content"]
@@ -92,6 +95,9 @@ class Client:
     async def receive_response(self) -> AsyncIterator[Any]:
         total = self.costs.pop(0)
         if self.text.startswith("/compact"):
+            if "STUBBORN" in self.text:
+                yield ResultMessage(total, num_turns=0)
+                return
             about = {"trigger": "manual", "pre_tokens": 170_000, "post_tokens": 3_000}
             yield SystemMessage("compact_boundary", {"session_id": SESSION, "compact_metadata": about})
         else:
@@ -99,7 +105,10 @@ class Client:
             blocks = [TextBlock("working"), ToolUseBlock("t1", "Write", {"file_path": "/p/a.py", "content": "x"})]
             usage = {"input_tokens": used, "output_tokens": 5}
             yield AssistantMessage(blocks, usage=usage, message_id=f"m{total}")
-        yield ResultMessage(total)
+        if "CUT" in self.text and len(self.sent) < 3:
+            yield ResultMessage(total, subtype="error_max_budget_usd", is_error=True)
+            return
+        yield ResultMessage(total, usage={"input_tokens": 1_000, "output_tokens": 5})
 
 
 def play(folder: Path, turns: list[str], costs: list[float], **settings: Any) -> tuple[SupervisedClient, list[Any]]:
@@ -149,6 +158,50 @@ def test_whoever_is_asked_may_raise_the_limit(tmp_path: Path) -> None:
 
     client, _ = play(tmp_path, ["work", "more"], [0.96, 0.98], budget_usd=1, on_limit=lambda _: Raise(2_000_000))
     assert (client.spending.limit, client.spending.spent) == (2_000_000, 980_000)
+
+
+def test_a_turn_that_was_cut_short_goes_on_when_the_limit_is_raised(tmp_path: Path) -> None:
+    from brim.spend.limits import Raise
+
+    raised = {"budget_usd": 1, "on_limit": lambda _: Raise(2_000_000)}
+    _, sent = play(tmp_path, ["CUT work", "more"], [0.96, 0.98, 0.99], **raised)
+    said = [each for each in sent if isinstance(each, str) and not each.startswith("disc")]
+    assert said[0] == "CUT work"
+    assert said[1].startswith("You were cut short. First read .context/scratch.md")
+    assert said[2:] == ["more"]
+
+
+def test_what_a_resumed_session_had_cost_before_is_left_out(tmp_path: Path) -> None:
+    sent: list[Any] = []
+
+    async def run() -> SupervisedClient:
+        connect = lambda options: Client(options, sent, [40.0])  # noqa: E731
+        options = Options(cwd=str(tmp_path), resume=SESSION)
+        async with supervised(options, connect=connect, budget_usd=1) as client:
+            assert [type(message).__name__ async for message in client.turn("go on")][-1] == "ResultMessage"
+            return client
+
+    assert asyncio.run(run()).spending.spent < 1_000_000
+
+
+def test_a_turn_that_nobody_heard_to_its_end_is_interrupted_by_the_next(tmp_path: Path) -> None:
+    sent: list[Any] = []
+
+    async def run() -> None:
+        connect = lambda options: Client(options, sent, [0.1, 0.2, 0.3])  # noqa: E731
+        async with supervised(Options(cwd=str(tmp_path)), connect=connect) as client:
+            async for _ in client.turn("one"):
+                break
+            assert [type(message).__name__ async for message in client.turn("two")][-1] == "ResultMessage"
+
+    asyncio.run(run())
+    assert sent[1:] == ["one", "interrupted", "two", "disconnected"]
+
+
+def test_an_agent_that_never_compacts_is_asked_twice(tmp_path: Path) -> None:
+    costs = [number / 10 for number in range(1, 8)]
+    _, sent = play(tmp_path, ["BIG one", "BIG two", "BIG three"], costs, task="STUBBORN")
+    assert sum(str(each).startswith("/compact") for each in sent) == 2
 
 
 def test_a_message_that_says_nothing_is_no_line() -> None:

@@ -99,6 +99,33 @@ def test_a_session_that_goes_on_brings_no_old_costs(tmp_path: Path) -> None:
     assert run.purse.budget.spent == 750_000
 
 
+def test_a_client_that_does_not_say_what_a_turn_cost_is_believed_by_what_it_took(tmp_path: Path) -> None:
+    run = tracked(tmp_path, resumed=True)
+    run.take(usage("m1"))
+    run.take(result(4.0, usage={"input_tokens": 1_000, "output_tokens": 2_000}))
+    assert run.purse.budget.spent == 33_000
+    run.take(usage("m2"))
+    run.take(result(4.5, usage={"input_tokens": 1_000, "output_tokens": 2_000}))
+    assert run.purse.budget.spent == 533_000
+
+
+def test_a_word_is_an_answer_until_a_tool_is_called_after_it(tmp_path: Path) -> None:
+    run = tracked(tmp_path)
+
+    def says(*blocks: dict[str, Any]) -> None:
+        message = {"id": "m1", "model": "claude-sonnet-4-5", "content": list(blocks)}
+        run.take(json.dumps({"type": "assistant", "message": message, "session_id": SESSION}).encode())
+
+    says({"type": "text", "text": "I look."})
+    says({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}})
+    heard = run.take(result(0.1, is_error=True, result="Reached maximum budget"))
+    assert (heard.text, heard.answered) == ("I look.", False)
+    says({"type": "text", "text": "It is done."})
+    heard = run.take(result(0.2, is_error=True, result="Reached maximum budget"))
+    assert (heard.text, heard.answered) == ("It is done.", True)
+    assert not run.take(result(0.3)).answered
+
+
 def test_a_stream_repeats_nothing_that_the_person_said(tmp_path: Path) -> None:
     run = tracked(tmp_path)
     run.notes.person_said("hello")

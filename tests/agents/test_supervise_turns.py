@@ -76,6 +76,13 @@ def test_how_a_turn_ended() -> None:
     assert turn_end(End(reason="hook_stopped"), {}).why == "a hook of the agent stopped the turn"
 
 
+def test_an_answer_that_used_up_the_agents_own_limit_is_an_end() -> None:
+    end = End(reason="budget_exhausted", error=True, text="Reached maximum budget")
+    done, cut = turn_end(end, {}, answered=True), turn_end(end, {})
+    assert (done.outcome, done.why, done.is_spent) == (DONE, "", True)
+    assert (cut.outcome, cut.is_spent) == (CUT_SHORT, True)
+
+
 def test_answers_at_the_limit() -> None:
     assert [read_answer(text) for text in ("", " W ", "n", "c", "stop")] == ["wrap_up"] * 3 + ["continue", "stop"]
     assert read_answer("raise to $2.50") == Raise(2_500_000)

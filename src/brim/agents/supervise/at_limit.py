@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from brim.agents.supervise.purse import Purse
 
 
+_DOING = {"wrap_up": "wrapping up", "stop": "stopping"}
+"""What is done, in words; whoever goes on is told the new limit."""
+
+
 def limit_answer(purse: Purse, face: Face, talk: Conversation, on_limit: str, *, continued: bool) -> str:
     """Return what was answered, after it was done to the limit: ``continue``, ``raise``, ``wrap_up`` or ``stop``.
 
@@ -20,13 +24,15 @@ def limit_answer(purse: Purse, face: Face, talk: Conversation, on_limit: str, *,
     if on_limit == "ask" and face.can_ask:
         return _asked(purse, face, talk)
     answer = "wrap_up" if on_limit == "ask" or (on_limit == "continue" and continued) else on_limit
+    why = {"ask": "nobody can be asked: ", "continue": "it was continued once: " if continued else ""}.get(on_limit, "")
     try:
         purse.answer(answer)
     except InputError as error:  # of a limit of nothing there is no tenth more
         face.tell(str(error))
         answer = "wrap_up"
         purse.answer(answer)
-    face.tell(f"the cost limit is reached: {answer.replace('_', ' ')}")
+    if answer in _DOING:
+        face.tell(f"{why}{_DOING[answer]}")
     return answer
 
 
@@ -34,6 +40,8 @@ def _asked(purse: Purse, face: Face, talk: Conversation) -> str:
     while True:
         face.ask(question(purse.asked))
         typed = talk.wait_for_typed()
+        if typed is None:
+            face.ask("\n")  # the cursor stands behind the question
         if talk.signal:
             return "stop"
         try:

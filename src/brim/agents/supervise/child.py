@@ -28,6 +28,15 @@ TOO_LONG = b"\x00"
 """What stands for a line that was too long: no JSON."""
 
 
+def _why(error: OSError | ValueError) -> str:
+    """Return why a program cannot be started, and what to do."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such program; install it, or write the whole path to it after --"
+    if isinstance(error, PermissionError):
+        return "it is no program that may be run; look at the path, or make it executable with chmod +x"
+    return f"{getattr(error, 'strerror', None) or error}; try it without brim run"
+
+
 class Child:
     """A process whose lines are handed to *heard* by a thread; the end of them is None.
 
@@ -53,8 +62,7 @@ class Child:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise InputError(f"{words[0][:200]}: cannot be started: {why}") from None
+            raise InputError(f"{words[0][:200]}: cannot be started: {_why(error)}") from None
         self._heard = heard
         self._room = threading.Semaphore(WAITING)
         threading.Thread(target=self._listen, daemon=True).start()

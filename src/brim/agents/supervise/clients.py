@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _DOLLAR = 1_000_000
 
+LONGEST_WORD = 100_000
+"""Bytes of a prompt that may stand in a command line: systems refuse longer words. A longer one is given as input."""
+
 
 class Client(Frozen):
     """What brim may expect of one agent."""
@@ -68,7 +71,8 @@ CLIENTS = {
 def start_words(command: ClientCommand, prompt: str, *, session: str = "", cap: int | None = None) -> list[str]:
     """Return the command that starts the agent for *prompt*, or goes on with *session*.
 
-    *cap* is what this process may spend, in micro-dollars. Claude gets its prompt as a line, so it is not in here.
+    *cap* is what this process may spend, in micro-dollars. What is handed over as input is not in here: Claude's
+    prompt, and one that is too long for a command line (``goes_as_input``).
     """
     first = () if session else command.first_options
     resume: tuple[str, ...] = ("--resume", session) if session else first
@@ -78,8 +82,28 @@ def start_words(command: ClientCommand, prompt: str, *, session: str = "", cap: 
         return [command.program, *streams, *resume, *capped, *command.options]
     if command.agent == "codex":
         resume = ("resume", session) if session else first
-        return [command.program, "exec", "--json", *command.options, *resume, "--", prompt]
-    return [command.program, "-o", "stream-json", *resume, *command.options, f"--prompt={prompt}"]
+        last = "-" if goes_as_input(command.agent, prompt) else prompt
+        return [command.program, "exec", "--json", *command.options, *resume, "--", last]
+    said = () if goes_as_input(command.agent, prompt) else (f"--prompt={prompt}",)
+    return [command.program, "-o", "stream-json", *resume, *command.options, *said]
+
+
+def goes_as_input(agent: str, prompt: str) -> bool:
+    """Whether *prompt* is handed over as input, and not in the command line."""
+    return CLIENTS[agent].stays or len(prompt.encode("utf-8", "replace")) > LONGEST_WORD
+
+
+def with_input(agent: str, prompt: str, given: str) -> str:
+    """Return *prompt* with what was *given* on standard input, put together as *agent* does it itself.
+
+    >>> with_input("claude", "explain this", "a log")
+    'explain this\\na log'
+    """
+    if not prompt or not given.strip():
+        return prompt or given
+    if agent == "codex":
+        return f"{prompt}\n\n<stdin>\n{given.rstrip()}\n</stdin>"
+    return f"{given}\n\n{prompt}" if agent == "gemini" else f"{prompt}\n{given}"
 
 
 def user_line(text: str, before: str = "") -> bytes:

@@ -6,7 +6,8 @@ import queue
 import time
 
 from brim.agents.supervise.child import Child
-from brim.agents.supervise.clients import CLIENTS, interrupt_line, start_words, user_line
+from brim.agents.supervise.clients import CLIENTS, goes_as_input, interrupt_line, start_words, user_line
+from brim.agents.supervise.turns import turn_end
 from brim.notices import INPUT_REQUESTED
 
 TYPE_CHECKING = False
@@ -22,6 +23,9 @@ INTERRUPT_PATIENCE = 10.0
 
 LEAVING_PATIENCE = 60.0
 """Seconds without a line after which an agent that was told to leave is ended."""
+
+TOLD_ATTEMPT = 2
+"""The attempt to reach the model that a person is told of: one may fail, and many are minutes of silence."""
 
 GLANCE = 1.0
 """Seconds of silence after which to look whether the process is still there."""
@@ -49,6 +53,7 @@ class Conversation:
         self._inbox: queue.SimpleQueue[tuple[Child | None, object]] = queue.SimpleQueue()
         self._child: Child | None = None
         self._waits_until: float | None = None
+        self._is_person_gone = False
         self.person_said: Callable[[str], object] = list
         """Told what a person types while the agent works."""
         self.ended: Heard | None = None
@@ -90,8 +95,11 @@ class Conversation:
             cap = self._tracked.purse.budget.left if self.client.caps else None
             alone = f"{before}\n\n{text}" if before and not text.startswith("/") else text
             words = start_words(self._command, alone, session=self._tracked.session, cap=cap)
-            listens = self.client.stays
+            listens = goes_as_input(self.client.name, alone)
             self._child = Child(words, environ=self._environ, cwd=self._cwd, heard=self._heard, listens=listens)
+            if listens and not self.client.stays:
+                self._child.send(alone.encode("utf-8", "replace"))
+                self._child.close_input()
         return not self.client.stays or self._child.send(user_line(text, before))
 
     def wait(self, is_over: Callable[[], bool], patience: float | None = None, *, leaving: bool = False) -> bool:
@@ -121,13 +129,15 @@ class Conversation:
 
     def wait_for_typed(self) -> str | None:
         """Return the next line that is typed; None at the end of them, or if a signal came."""
-        while True:
+        while not self._is_person_gone:
             child, what = self._inbox.get()
             if isinstance(what, int):
                 self._interrupt(what)
                 return None
             if child is None:
+                self._is_person_gone = what is None
                 return what if isinstance(what, str) else None
+        return None
 
     def leave(self) -> None:
         """Let the process end when it has done everything, and see to it that it does."""
@@ -154,12 +164,16 @@ class Conversation:
         for notice in heard.notices:
             if notice.kind != INPUT_REQUESTED:  # it is asked when the turn has ended
                 self._face.tell(str(notice))
+        if heard.line.get("subtype") == "api_retry" and heard.line.get("attempt") == TOLD_ATTEMPT:
+            why = f"{heard.line.get('error_status') or ''} {heard.line.get('error') or ''}".strip()
+            self._face.tell(f"the model does not answer ({why[:80]}); {self.client.name} tries again")
         self.compacted = self.compacted or heard.compacted
         self.refused = heard.refused or self.refused
         if heard.end is not None:
             self.ended = heard
-            if heard.text and not heard.end.error and not self.is_quiet:
-                self._face.answer(heard.text, line)
+            if not self.is_quiet:
+                is_said = not heard.end.error or turn_end(heard.end, heard.line, answered=heard.answered).is_spent
+                self._face.answer(heard.text if is_said else "", line)
         self._face.show(self._tracked, settled=False)
         child.read()
 
@@ -168,6 +182,8 @@ class Conversation:
             self._interrupt(what)
         elif isinstance(what, str) and what.strip():
             self.person_said(what)
+        elif what is None:  # nobody will answer a question that comes later
+            self._is_person_gone = True
 
     def _interrupt(self, number: int) -> None:
         """End the turn at the first signal, and the agent at the second."""

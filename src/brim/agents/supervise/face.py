@@ -32,7 +32,7 @@ class Face(Protocol):
         ...
 
     def answer(self, text: str, line: bytes) -> None:
-        """Show what the agent answered at the end of a turn; *line* is the line that said so."""
+        """Show what the agent answered at the end of a turn, empty if it failed; *line* is the line that said so."""
         ...
 
     def show(self, tracked: Tracked, *, settled: bool) -> None:

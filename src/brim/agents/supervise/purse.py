@@ -39,7 +39,8 @@ class Purse:
     """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
 
     *ledger* may be None: then the run is counted all the same, and nothing is kept. *resumed* is whether the session
-    was there before: its total includes what was spent then, which is not this run's.
+    was there before: its total includes what was spent then, which is not this run's. *unknown_price* is the setting:
+    ``refuse`` or ``allow``.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Purse:
         ledger: Ledger | None = None,
         warn: float = WARN,
         resumed: bool = False,
+        unknown_price: str = "refuse",
         tell: Callable[[str], object] = print,
     ) -> None:
         self.scope = scope
@@ -57,6 +59,7 @@ class Purse:
         self._ledger, self._warn, self._tell = ledger, warn, tell
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
+        self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
         self._project = lineage(scope)[0]
         spent = 0
         parent: CostBudget | None = None
@@ -86,9 +89,33 @@ class Purse:
         parent = self.budget.parent
         return STOPPED in (self.budget.state, parent.state if parent is not None else "")
 
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The models whose requests have a price neither here nor in a total of the agent."""
+        if self._client_says:
+            return ()
+        unnamed = ("this session",) if self.meter.unpriced_sessions and not self.meter.unpriced else ()
+        return (*sorted(self.meter.unpriced), *unnamed)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether a limit cannot be kept, because nobody knows what is spent, and that is not allowed."""
+        return bool(self._refuses and self.unpriced and self.budget.left is not None)
+
+    @property
+    def blindness(self) -> str:
+        """Why a limit cannot be kept, and what to do."""
+        return (
+            f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
+            "'models' in the configuration, or set spend.unknown_price to allow"
+        )
+
     def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
         """Count *event*, which *line* says; return what must be told because of it."""
+        if isinstance(event, Usage) and not event.agent:
+            self._model = event.model or self._model
         if isinstance(event, RunTotal):
+            self._client_says = self._client_says or event.cost is not None
             event = self._own_total(event, line)
         amount = self.meter.update(event)
         if not amount:
@@ -134,8 +161,22 @@ class Purse:
         if self._carried is None or event.cost is None:
             return event
         if event.session not in self._carried:
-            self._carried[event.session] = max(0, event.cost - _cost_since(line, event.cost))
+            self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
         return event.changed(cost=max(0, event.cost - self._carried[event.session]))
+
+    def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
+        """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.
+
+        A client that says neither, or whose model has no price, is charged in full.
+        """
+        since = line.get("model_usage_since_last_result")
+        if isinstance(since, dict):
+            costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
+            return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
+        from brim.spend.prices import PriceList
+
+        took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
+        return (event.cost or 0) if took is None else took
 
     def _record(self, key: str, amount: int) -> None:
         with suppress(InputError):  # another run has counted this request already
@@ -163,15 +204,6 @@ def scope_of(project: str | None, run: str) -> str:
 
 def _is_ending(state: str) -> bool:
     return state in (WRAPPING_UP, STOPPED, "closed")
-
-
-def _cost_since(line: Mapping[str, Any], total: int) -> int:
-    """Return what the client says that was spent since its last total; all of *total* if it does not say."""
-    since = line.get("model_usage_since_last_result")
-    if not isinstance(since, dict):
-        return total
-    costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
-    return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
 
 
 def _named(folder: str) -> str:

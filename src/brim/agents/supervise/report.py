@@ -16,6 +16,7 @@ class RunReport(Frozen):
         "agent",
         "answer",
         "broken_lines",
+        "by_client",
         "client_exit",
         "compactions",
         "context_window",
@@ -62,7 +63,9 @@ class RunReport(Frozen):
     overshoot: int
     """How far over the limit the calls in flight have gone."""
     unpriced: tuple[str, ...]
-    """Models whose price is not known: what they cost is not in ``cost``."""
+    """Models whose price nobody knows: what they cost is not in ``cost``."""
+    by_client: tuple[str, ...]
+    """Models whose price only the agent knows: ``cost`` rests on its word."""
     scope: str
     """Where the ledger keeps what was spent."""
     scratch: str
@@ -94,6 +97,7 @@ class RunReport(Frozen):
         limit: int | None = None,
         overshoot: int = 0,
         unpriced: tuple[str, ...] = (),
+        by_client: tuple[str, ...] = (),
         scope: str = "",
         scratch: str = "",
         client_exit: int | None = None,

@@ -13,9 +13,10 @@ from brim.agents.supervise.clients import user_line
 from brim.agents.supervise.notes import Notes
 from brim.agents.supervise.purse import Purse, scope_of
 from brim.agents.supervise.sdk_lines import line_of
-from brim.agents.supervise.sentences import build_pointer
+from brim.agents.supervise.sentences import build_continue_prompt, build_pointer
 from brim.agents.supervise.supervisor import RUN_ID
 from brim.agents.supervise.tracked import Tracked
+from brim.agents.supervise.turns import CUT_SHORT, MOST_REFUSALS, turn_end
 from brim.errors import InputError, LimitReached
 from brim.spend.money import micro_dollars
 from brim.spend.wrapping import build_wrap_up_prompt
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from typing import Any, Self
 
+    from brim.agents.supervise.turns import TurnEnd
     from brim.notices import Notice
     from brim.spend.budget import CostBudget
     from brim.spend.ledger import Ledger
@@ -40,7 +42,8 @@ class SupervisedClient:
 
     After a turn that filled the window it compacts, in a turn of its own, and the next turn says where the scratch file
     is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. The messages of a
-    wrap-up follow those of the turn; after it, ``turn`` raises ``LimitReached``.
+    wrap-up follow those of the turn, and so do those of a turn that goes on because it was cut short; after a wrap-up
+    ``turn`` raises ``LimitReached``. A turn whose messages nobody takes to the end is interrupted by the next one.
     """
 
     def __init__(
@@ -63,17 +66,20 @@ class SupervisedClient:
         self.run = secrets.token_hex(6)
         self.notices: list[Notice] = []
         """What somebody should be told, in order."""
+        resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
         self._connect = _client if connect is None else connect
         self._tracked = Tracked(
             context or ContextBudget(),
-            Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, tell=tell),
+            Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, resumed=resumed, tell=tell),
             Notes(folder, folder, job=task, clock=time.time, tell=tell),
             Beside("claude", {}, since=0.0),
         )
         self._client: Any = None
-        self._compacted = self._is_over = False
+        self._compacted = self._is_over = self._is_in_turn = False
+        self._refusals = 0
+        self._last: TurnEnd | None = None
 
     @property
     def context(self) -> ContextBudget:
@@ -110,10 +116,10 @@ class SupervisedClient:
         self._compacted = False
         async for message in self._exchange(text, before):
             yield message
-        if self._tracked.purse.is_spent:
+        while self._tracked.purse.is_spent and not self._is_over:
             async for message in self._reach_limit():
                 yield message
-        elif self.context.should_compact:
+        if not self._is_over and self.context.should_compact and self._refusals < MOST_REFUSALS:
             await self._compact()
 
     async def __aenter__(self) -> Self:
@@ -129,34 +135,49 @@ class SupervisedClient:
         if self._client is None:
             self._client = self._connect(self._limited_options())
             await self._client.connect()
+        if self._is_in_turn:
+            await self._client.interrupt()
+            async for message in self._client.receive_response():
+                self._take(message)
+        self._is_in_turn = True
 
         async def lines() -> AsyncIterator[dict[str, Any]]:
             yield json.loads(user_line(text, before))
 
         await self._client.query(lines())
         async for message in self._client.receive_response():
-            if line := line_of(message, self.session):
-                heard = self._tracked.take_object(line)
-                self.notices += heard.notices
-                self._compacted = self._compacted or heard.compacted
+            self._take(message)
             yield message
+        self._is_in_turn = False
         self._tracked.notes.save()
 
+    def _take(self, message: Any) -> None:
+        if line := line_of(message, self.session):
+            heard = self._tracked.take_object(line)
+            self.notices += heard.notices
+            self._compacted = self._compacted or heard.compacted
+            self._last = self._last if heard.end is None else turn_end(heard.end, heard.line, answered=heard.answered)
+
     async def _compact(self) -> None:
-        """Ask for a compaction alone, and see it through; one that fails is tried again after the next turn."""
+        """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn."""
+        before = self.context.compactions
         self._tracked.notes.save()
         self.context.request_compaction()
         async for _ in self._exchange(build_compact_prompt(self._task, scratch_path=self.scratch_path or None)):
             pass
         self.context.clear_compact()
+        self._refusals = 0 if self.context.compactions > before else self._refusals + 1
 
     async def _reach_limit(self) -> AsyncIterator[Any]:
         purse = self._tracked.purse
-        asked = purse.asked
+        asked, was_cut_short = purse.asked, self._last is not None and self._last.outcome == CUT_SHORT
         answer = self._on_limit(asked)
         purse.answer(answer)
         await self._disconnect()  # the client was given its limit when it started
         if answer not in ("wrap_up", "stop"):
+            if was_cut_short and not purse.is_spent:
+                async for message in self._exchange(build_continue_prompt(self._task, self.scratch_path)):
+                    yield message
             return
         self._is_over = True
         if answer == "wrap_up" and purse.budget.left != 0 and self.session:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 
 from brim.agents.supervise.at_limit import limit_answer
+from brim.agents.supervise.clients import with_input
 from brim.agents.supervise.conversation import Conversation
 from brim.agents.supervise.report import FAILED, FINISHED, INTERRUPTED, LIMIT, RunReport
 from brim.agents.supervise.sentences import build_continue_prompt, build_pointer
-from brim.agents.supervise.turns import ASK, COMPACT, CONTINUE, DONE, END, TurnEnd, next_step, turn_end
+from brim.agents.supervise.turns import ASK, COMPACT, CONTINUE, DONE, END, MOST_REFUSALS, TurnEnd, next_step, turn_end
 from brim.agents.supervise.turns import FAILED as TURN_FAILED
 from brim.spend.money import in_dollars
 from brim.spend.wrapping import build_wrap_up_prompt
-from brim.tracking.compaction import build_compact_prompt
+from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.pending import Pending
 
 TYPE_CHECKING = False
@@ -33,6 +34,7 @@ RUN_ID = "BRIM_RUN_ID"
 class Supervisor:
     """One run. *prompt* is the first turn and *then* those after it; *task* is what a compaction keeps in focus.
 
+    *given* is what the first turn is about, if that was piped in: data, and so not kept as a person's words.
     *on_limit* is one of ``asking.ON_LIMIT``. ``typed`` and ``signalled`` may be called from anywhere at any time;
     everything else happens in ``run``.
     """
@@ -47,6 +49,7 @@ class Supervisor:
         environ: Mapping[str, str],
         cwd: str,
         run: str,
+        given: str = "",
         then: Sequence[str] = (),
         task: str = "",
         on_limit: str = "ask",
@@ -56,7 +59,7 @@ class Supervisor:
         self._tracked, self._face, self._run = tracked, face, run
         self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd, clock=clock)
         self._talk.person_said = self._next_turn
-        self._task, self._on_limit = task or prompt, on_limit
+        self._task, self._on_limit, self._given = task or prompt, on_limit, given
         self._compact_patience, self._clock = compact_patience, clock
         self._pending = Pending()
         for text in (prompt, *then):
@@ -96,7 +99,7 @@ class Supervisor:
         return next_step(
             self._last,
             is_over=bool(self._outcome or self._talk.signal),
-            is_spent=self._tracked.purse.is_spent,
+            is_spent=self._tracked.purse.is_spent or self._tracked.purse.is_blind,
             compact_due=self._talk.client.compacts and (budget.should_compact or is_full),
             waiting=len(self._pending) > 0,
             continues=self._continues,
@@ -105,22 +108,23 @@ class Supervisor:
 
     def _next_turn(self, text: str) -> None:
         self._pending.add("human", text)
-        self._face.tell("that is the next turn")
+        self._face.tell(f"the next turn: {fold(text, 100)}")
 
     def _send_for_person(self, text: str) -> None:
         self._continues = 0
         self._tracked.notes.person_said(text)
+        text, self._given = with_input(self._talk.client.name, text, self._given), ""
         self._send(text, build_pointer(self._tracked.notes.path) if self._talk.compacted else "")
 
     def _continue(self) -> None:
-        """Go on with what was cut short; a process whose own limit is used up is replaced by one with a new limit."""
+        """Go on with what was cut short."""
         self._continues += 1
-        if self._last is not None and self._last.is_spent:
-            self._talk.leave()
         self._send(build_continue_prompt(self._task, self._tracked.notes.path, compacted=self._talk.compacted))
 
     def _send(self, text: str, before: str = "") -> None:
-        """Send a turn, alone, and return when it has ended."""
+        """Send a turn, alone, and return when it has ended. Whose own limit is used up is started anew with another."""
+        if self._last is not None and self._last.is_spent:
+            self._talk.leave()
         if not self._may_start():
             return
         self._talk.compacted = False
@@ -132,7 +136,7 @@ class Supervisor:
             self._died()
             return
         self._turns += 1
-        self._last, self._answer = turn_end(ended.end, ended.line), ended.text
+        self._last, self._answer = turn_end(ended.end, ended.line, answered=ended.answered), ended.text
         if self._last.outcome == TURN_FAILED:
             self._fail(self._last.why)
         self._face.show(self._tracked, settled=True)
@@ -143,7 +147,13 @@ class Supervisor:
         notes.save()
         if not self._may_start():
             return
-        self._face.tell(f"compacting at {100 * budget.utilization:.0f} % of the window")
+        is_full = self._last is not None and self._last.is_full
+        at = (
+            "the agent says that its window is full"
+            if is_full
+            else f"at {100 * budget.utilization:.0f} % of the window"
+        )
+        self._face.tell(f"compacting: {at}")
         before = budget.compactions
         budget.request_compaction()
 
@@ -167,7 +177,9 @@ class Supervisor:
         else:
             self._refusals += 1
             said = talk.refused or (talk.ended.text if talk.ended is not None else "") or "it does not say why"
-            self._face.tell(f"the agent did not compact: {said if in_time else 'it took too long'}")
+            said = said if in_time else "it took too long"
+            last = "; it is asked no more" if self._refusals == MOST_REFUSALS else ""
+            self._face.tell(f"the agent did not compact: {said}{last}")
         if self._last is not None:
             self._last = self._last.changed(is_full=False)
         self._face.show(self._tracked, settled=True)
@@ -181,6 +193,9 @@ class Supervisor:
         self._talk.leave()  # it was given its limit when it started: whoever goes on is started anew
         self._face.show(self._tracked, settled=True)
         answer = "stop"
+        if purse.is_blind and not self._talk.signal:
+            self._outcome, self._why = LIMIT, purse.blindness
+            return
         if not was_ended and not self._talk.signal:
             answer = limit_answer(purse, self._face, self._talk, self._on_limit, continued=self._continued_limit)
         if self._talk.signal:
@@ -190,7 +205,7 @@ class Supervisor:
             self._face.tell(f"going on: the limit is {in_dollars(budget.limit or 0)} now")
             return
         self._outcome = LIMIT
-        self._why = f"{in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} is spent in {budget.scope}"
+        self._why = f"paused at {in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} in {budget.scope}"
         if was_ended:
             self._why += f"; it was stopped: 'brim spend raise {budget.scope} USD' lets it go on"
         if answer == "wrap_up" and self._turns:
@@ -203,7 +218,6 @@ class Supervisor:
         if left == 0 or not self._talk.can_resume:
             self._face.tell("nothing is left for a wrap-up" if left == 0 else "it cannot be resumed for a wrap-up")
             return
-        self._face.tell("wrapping up")
         self._send(
             build_wrap_up_prompt(asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path or None)
         )
@@ -222,7 +236,7 @@ class Supervisor:
     def _died(self) -> None:
         """The turn did not end. Its process has, or is ended now."""
         self._talk.end()
-        self._fail(f"{self._talk.client.name} ended with {self._talk.exit} before its turn did")
+        self._fail(f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over")
 
     def _fail(self, why: str) -> None:
         """Say why the run failed, unless something ended it before."""
@@ -238,8 +252,8 @@ class Supervisor:
             outcome, why = INTERRUPTED, f"by {Signals(talk.signal).name}"
         elif outcome == FINISHED and self._last is not None and self._last.why:
             outcome, why = FAILED, f"cut short: {self._last.why}"
-        elif outcome == FINISHED and talk.exit:
-            outcome, why = FAILED, f"{talk.client.name} ended with {talk.exit}"
+        elif outcome == FINISHED and talk.exit and not (self._last is not None and self._last.is_spent):
+            outcome, why = FAILED, f"{talk.client.name} {_ended_with(talk.exit)}"
         return RunReport(
             run=self._run,
             agent=talk.client.name,
@@ -257,7 +271,8 @@ class Supervisor:
             cost=purse.meter.total,
             limit=purse.budget.limit,
             overshoot=purse.budget.overshoot,
-            unpriced=tuple(sorted(purse.meter.unpriced)),
+            unpriced=purse.unpriced,
+            by_client=() if purse.unpriced else tuple(sorted(purse.meter.unpriced)),
             scope=purse.scope,
             scratch=tracked.notes.path,
             client_exit=talk.exit,
@@ -265,3 +280,12 @@ class Supervisor:
             broken_lines=tracked.feed.broken,
             seconds=seconds,
         )
+
+
+def _ended_with(code: int | None) -> str:
+    """Return how a process has ended, in words; one that a signal ended has a negative *code*."""
+    if code is None or code >= 0:
+        return f"ended with {code}"
+    from signal import Signals
+
+    return f"was ended by {Signals(-code).name if -code in set(Signals) else f'signal {-code}'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim._frozen import Frozen
-from brim.tracking.events import Compaction, End, Message
+from brim.tracking.events import Compaction, End, Message, ToolCall
 from brim.tracking.readers.feed import Feed, parsed_line
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Heard(Frozen):
     """What one line of the agent meant for the run."""
 
-    __slots__ = ("compacted", "end", "line", "notices", "refused", "text")
+    __slots__ = ("answered", "compacted", "end", "line", "notices", "refused", "text")
 
     line: Mapping[str, Any]
     """The line as it was parsed; empty if it is no JSON object."""
@@ -34,7 +34,9 @@ class Heard(Frozen):
     """Why the agent did not compact; empty if it did, or nobody asked."""
     notices: tuple[Notice, ...]
     text: str
-    """What the agent said last."""
+    """What the agent said last; at the end of a turn that failed too, where ``end`` says why."""
+    answered: bool
+    """Whether its last word in this turn was an answer, and no call of a tool that something should follow."""
 
     def __init__(
         self,
@@ -45,8 +47,17 @@ class Heard(Frozen):
         refused: str = "",
         notices: tuple[Notice, ...] = (),
         text: str = "",
+        answered: bool = False,
     ) -> None:
-        self._fill(line=line, end=end, compacted=compacted, refused=refused, notices=notices, text=text)
+        self._fill(
+            line=line,
+            end=end,
+            compacted=compacted,
+            refused=refused,
+            notices=notices,
+            text=text,
+            answered=answered,
+        )
 
 
 class Tracked:
@@ -60,7 +71,7 @@ class Tracked:
         """Counts the lines, and those that cannot be used."""
         self.session = ""
         """The id to resume it by; empty until the agent says so."""
-        self._text = ""
+        self._text, self._answered = "", False
 
     def take(self, line: bytes) -> Heard:
         """Take in one line. Nothing in it raises: what is no JSON object is counted, and skipped."""
@@ -85,13 +96,18 @@ class Tracked:
         if end is not None:
             notices += [notice for event in self._beside.events(self.session) for notice in self._count(event, {})]
             notices += self.purse.look()
+        said = self._text if end is None or end.error or not end.text else end.text
+        answered = self._answered
+        if end is not None:
+            self._text, self._answered = "", False
         return Heard(
             parsed,
             end=end,
             compacted=compacted,
             refused=_refusal(parsed),
             notices=tuple(notices),
-            text=(end.text if end is not None else "") or self._text,
+            text=said,
+            answered=answered,
         )
 
     def _take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
@@ -99,7 +115,9 @@ class Tracked:
             self.session = event.session
             self.notes.begin(event.session)
         if isinstance(event, Message) and event.role == "assistant" and not event.agent:
-            self._text = event.text
+            self._text, self._answered = event.text, True
+        if isinstance(event, ToolCall) and not event.agent:
+            self._answered = False
         self.notes.take(event)
         return self._count(event, line)
 

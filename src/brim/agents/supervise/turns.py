@@ -53,10 +53,13 @@ class TurnEnd(Frozen):
         self._fill(outcome=outcome, why=why, is_spent=is_spent, is_full=is_full)
 
 
-def turn_end(end: End, line: Mapping[str, Any]) -> TurnEnd:
-    """Return how a turn ended, by its last event and the *line* that told it."""
+def turn_end(end: End, line: Mapping[str, Any], *, answered: bool = False) -> TurnEnd:
+    """Return how a turn ended, by its last event and the *line* that told it.
+
+    An agent whose own limit is reached by the very call that *answered* has done its turn, though it says otherwise.
+    """
     if end.reason in (_SPENT, "error_max_budget_usd"):
-        return TurnEnd(CUT_SHORT, end.text, is_spent=True)
+        return TurnEnd(DONE, is_spent=True) if answered else TurnEnd(CUT_SHORT, end.text, is_spent=True)
     if end.reason in _STOPPED:
         return TurnEnd(FAILED, end.text if end.error and end.text else _STOPPED[end.reason])
     if end.error:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from brim.cli.tail import Counts
     from brim.config import Config
 
+INPUT_PATIENCE = 3.0
+"""Seconds to wait for what is piped in beside a prompt, as Claude Code does."""
+
 HELP = """\
 Run an agent and watch over it: show how full its window is, keep the scratch memory, have it compact between two turns
 when that is due, and stop at a limit. The agent's own command follows after --. Claude Code takes turn after turn in
@@ -74,7 +77,7 @@ def run(options: Namespace) -> int:
     command = client_command(options.words, options.agent)
     if any(not text.strip() for text in options.then):
         raise InputError("--then is empty: write the turn, or leave it out")
-    prompt = command.prompt if command.prompt not in ("", "-") else _prompt_from_input()
+    prompt, given = _prompt(command)
     cwd = working_folder()
     if cwd is None:
         raise InputError("the folder that this runs in was deleted: go to another")
@@ -102,13 +105,14 @@ def run(options: Namespace) -> int:
             environ=os.environ,
             cwd=cwd,
             run=run_id,
+            given=given,
             then=options.then,
             task=options.task,
             on_limit=options.on_limit,
         )
         _catch_signals(supervisor)
         if face.can_ask:
-            listen(supervisor.typed)
+            listen(supervisor.typed, face)
         report = supervisor.run()
     finally:
         face.leave()
@@ -162,6 +166,7 @@ def _tracked(
         ledger=None if money is None else money.ledger,
         warn=config["spend.warn"],
         resumed=command.resumed,
+        unknown_price=config["spend.unknown_price"],
         tell=face.tell,
     )
     notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
@@ -196,15 +201,32 @@ def _money() -> Money | None:
     return money
 
 
-def _prompt_from_input() -> str:
+def _prompt(command: ClientCommand) -> tuple[str, str]:
+    """Return the prompt, and what is piped in beside it; without one in the command, what is piped in is the prompt."""
+    prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
-        raise InputError(
-            'there is no prompt: put it into quotes after -p, as in: brim run -- claude -p "fix the parser"'
-        )
-    prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if not prompt.strip():
+        if not prompt:
+            raise InputError(
+                'there is no prompt: put it into quotes after -p, as in: brim run -- claude -p "fix the parser"'
+            )
+        return prompt, ""
+    given = sys.stdin.buffer.read().decode("utf-8", "replace") if not prompt or _is_input_there() else ""
+    if not prompt and not given.strip():
         raise InputError("there is no prompt: the command has none, and standard input is empty")
-    return prompt
+    return (prompt, given) if prompt else (given, "")
+
+
+def _is_input_there() -> bool:
+    """Whether something comes on standard input, or its end: one that was left open and silent must not stop a run."""
+    import select
+
+    try:
+        ready, _, _ = select.select([sys.stdin.fileno()], [], [], INPUT_PATIENCE)
+    except (OSError, ValueError):
+        return False
+    if not ready:
+        note(f"nothing came on standard input in {INPUT_PATIENCE:.0f} s: going on without it ('< /dev/null' says so)")
+    return bool(ready)
 
 
 def _catch_signals(supervisor: Supervisor) -> None:
