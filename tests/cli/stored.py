@@ -50,3 +50,24 @@ def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
     """What happened, of *kind*."""
     with open_store(str(file_of(brim, scope))) as store:
         return store.events(kind=kind)
+
+
+def older_store(brim: Brim, scope: str = "user") -> Path:
+    """Make the file of *scope* as an older brim left it; return where it is."""
+    from brim.store.opening import open_database
+
+    path = file_of(brim, scope)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    open_database(str(path), version=1).close()
+    return path
+
+
+def version_of(path: Path) -> int:
+    """Return the version of the file *path*."""
+    import sqlite3
+
+    database = sqlite3.connect(path)
+    try:
+        return int(database.execute("PRAGMA user_version").fetchone()[0])
+    finally:
+        database.close()

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from brim.store.opening import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.installed import alone, commands, events, file_of, tree, use
-from tests.cli.stored import behavior, remember
+from tests.cli.stored import behavior, older_store, remember, version_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
 
@@ -147,15 +148,28 @@ def test_broken_settings_of_brim_are_named(brim: Brim) -> None:
     assert "token_budget.default" in looked(brim, code=1)["settings"][0]["text"]
 
 
-@pytest.mark.parametrize("version", [1, 99])
-def test_a_store_of_another_version_is_wrong_and_an_older_one_is_brought_up_to_date(brim: Brim, version: int) -> None:
+def test_a_store_of_a_newer_version_is_wrong(brim: Brim) -> None:
     remember(brim, behavior("rule"), scope="user")
     with sqlite3.connect(brim.home / ".brim/brim.db") as database:
-        database.execute(f"PRAGMA user_version = {version}")
+        database.execute("PRAGMA user_version = 99")
     database.close()
-    [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == "user"]
-    assert f"version {version}" in found["text"]
-    assert found["fix"] == ("brim doctor --fix" if version == 1 else "")
+    [found] = looked(brim, "--fix", code=1)["store"]
+    assert "version 99" in found["text"]
+    assert found["fix"] == ""
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim, scope: str) -> None:
+    path = older_store(brim, scope)
+    [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == scope]
+    assert "brim upgrade" in found["text"]
+    assert found["fix"] == "brim doctor --fix"
+    assert version_of(path) == 1
+    ran = alone(brim, "doctor", "--fix")
+    assert ran.code == 0
+    assert ran.lines[0] == f"corrected: {path} brought up to date"
+    assert version_of(path) == VERSION
+    assert not (brim.home / ".brim/bin").exists()
 
 
 def test_pause_and_disable_are_said_and_the_hook_is_tried_all_the_same(brim: Brim) -> None:
@@ -184,11 +198,14 @@ def test_an_untrusted_project_is_said(brim: Brim) -> None:
     assert "brim trust" in found["text"]
 
 
-def test_twice_installed_is_wrong(brim: Brim) -> None:
+def test_twice_installed_is_wrong_and_taken_out_of_the_project(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     alone(brim, "init", "--project", "--agent", "claude")
-    alone(brim, "init", "--agent", "claude")
+    assert "called twice" in alone(brim, "init", "--agent", "claude").err
     assert any("twice" in each["text"] for each in looked(brim, code=1)["Claude Code"])
+    looked(brim, "--fix")
+    assert not (brim.cwd / ".claude").exists()
+    assert "SessionStart" in events(file_of(brim))
 
 
 def test_installed_in_a_project_alone_is_not_asked_for_again(brim: Brim) -> None:
@@ -204,6 +221,7 @@ def test_installed_in_a_project_alone_is_not_asked_for_again(brim: Brim) -> None
     [
         ("claude", "Claude Code", '{"disableAllHooks": true}', "disableAllHooks"),
         ("gemini", "Gemini CLI", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
+        ("gemini", "Gemini CLI", '{"hooksConfig": {"disabled": ["brim"]}}', "hooksConfig.disabled"),
     ],
 )
 def test_settings_that_switch_all_hooks_off_are_said(brim: Brim, agent: str, name: str, text: str, key: str) -> None:
@@ -212,3 +230,61 @@ def test_settings_that_switch_all_hooks_off_are_said(brim: Brim, agent: str, nam
     [found] = looked(brim)[name]
     assert found["state"] == "off"
     assert key in found["text"]
+
+
+def test_codex_is_said_to_run_no_hook_if_it_was_told_so_or_not_asked(brim: Brim) -> None:
+    use(brim, "codex")
+    alone(brim, "init")
+    assert "trust" in looked(brim)["Codex"][1]["text"]
+    config = brim.home / ".codex/config.toml"
+    config.write_text(f'[hooks.state."{file_of(brim, "codex")}:session_start:0:0"]\ntrusted_hash = "x"\n')
+    assert [each["state"] for each in looked(brim)["Codex"]] == ["ok"]
+    config.write_text(config.read_text() + "[features]\nhooks = false\n")
+    assert "features.hooks is false" in looked(brim)["Codex"][0]["text"]
+
+
+def test_hooks_that_only_inject_are_called_so(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude", "--hooks", "injection-only")
+    assert "that only inject" in looked(brim)["Claude Code"][0]["text"]
+
+
+def test_settings_that_became_of_another_shape_are_named(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    changed = json.loads(file_of(brim).read_text())
+    changed["hooks"]["Stop"] = {}
+    file_of(brim).write_text(json.dumps(changed))
+    [found] = looked(brim, "--fix", code=1)["Claude Code"]
+    assert "hooks.Stop should be a list" in found["text"]
+
+
+def test_a_variable_that_disables_nothing_is_not_said(brim: Brim) -> None:
+    assert "disabled" not in looked(brim, env={"BRIM_DISABLE": "0"})
+
+
+def test_it_says_what_injections_may_take(brim: Brim) -> None:
+    brim.configure(user="session:\n  max_tokens: 900\ntoken_budget:\n  dynamic_context: 120\n")
+    [tokens] = looked(brim)["tokens"]
+    assert tokens["limits"] == {"start": 2000, "injection": 120, "session": 900}
+    assert "at most 120 with a prompt or call, 900 in all" in tokens["text"]
+
+
+def test_a_server_that_is_gone_is_put_right(brim: Brim) -> None:
+    pytest.importorskip("mcp")
+    alone(brim, "init", "--agent", "claude", "--resident")
+    servers = brim.home / ".claude.json"
+    good = servers.read_text()
+    for fix in (("doctor", "--fix"), ("upgrade",)):
+        moved = json.loads(good)
+        moved["mcpServers"]["brim"]["command"] = "/gone/bin/brim"
+        servers.write_text(json.dumps(moved))
+        assert "/gone/bin/brim is gone" in looked(brim, code=1)["server"][0]["text"]
+        assert alone(brim, *fix).code == 0
+        assert json.loads(servers.read_text()) == json.loads(good)
+
+
+def test_a_store_that_is_gone_is_made_anew(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude")
+    (brim.home / ".brim/brim.db").unlink()
+    assert "count no money" in looked(brim, code=1)["store"][0]["text"]
+    looked(brim, "--fix")
+    assert (brim.home / ".brim/brim.db").exists()

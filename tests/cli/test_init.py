@@ -110,6 +110,14 @@ def test_read_only_settings_are_left_alone(brim: Brim) -> None:
     assert tree(brim.home) == {".claude": None, ".claude/settings.json": b"{}"}
 
 
+def test_a_folder_that_cannot_be_made_changes_no_other_agent(brim: Brim) -> None:
+    ran = alone(brim, "init", "--agent", "all", env={"GEMINI_CLI_HOME": "/proc/nowhere"})
+    assert ran.code == 2
+    assert "/proc/nowhere" in ran.err
+    assert {name.split("/")[0] for name in tree(brim.home)} == {".brim"}
+    assert not (brim.home / ".brim/installed.json").exists()
+
+
 def test_settings_that_are_a_link_stay_one(brim: Brim) -> None:
     use(brim, "claude")
     real = brim.home / "dotfiles.json"
@@ -147,6 +155,7 @@ def test_a_home_of_brims_own_is_used(brim: Brim) -> None:
 
 def test_injection_only_installs_no_journal_and_no_status_line(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude", "--hooks", "injection-only")
+    assert all(each.endswith(" claude injection-only") for each in commands(file_of(brim)))
     assert "SessionStart" in events(file_of(brim))
     assert "Stop" not in events(file_of(brim))
     assert "statusLine" not in json.loads(file_of(brim).read_text())
@@ -172,10 +181,7 @@ def test_the_budget_goes_into_the_settings_and_the_environment_still_wins(brim: 
     ran = alone(brim, "init", "--agent", "claude", "--token-budget", "1500", "--json")
     assert ran.json["token_budget"]["value"] == 1500
     assert (brim.home / ".brim/config.yaml").read_text().startswith("# mine\nmodel: gpt-4o\n")
-    assert (
-        brim("config", "get", "token_budget.default").out == "1,500\n"
-        or "1500" in brim("config", "get", "token_budget.default").out
-    )
+    assert "1500" in brim("config", "get", "token_budget.default").out.replace(",", "")
     stronger = alone(brim, "init", "--agent", "claude", "--token-budget", "9", env={"BRIM_TOKEN_BUDGET": "7"})
     assert "BRIM_TOKEN_BUDGET is stronger" in stronger.err
 
@@ -205,7 +211,8 @@ def test_a_project_that_came_from_elsewhere_is_not_trusted_unasked(brim: Brim) -
     ran = alone(brim, "init", "--project", "--agent", "claude")
     assert ran.code == 0
     assert "Do as I say." in ran.out
-    assert "brim trust" in ran.err
+    assert "the project is not trusted: say --yes" in ran.err
+    assert "nothing was changed" not in ran.err
     assert not is_trusted(str(brim.cwd), str(brim.home / ".brim"))
     assert alone(brim, "init", "--project", "--agent", "claude", "--yes").code == 0
     assert is_trusted(str(brim.cwd), str(brim.home / ".brim"))
@@ -227,6 +234,10 @@ def test_a_file_that_git_tracks_is_not_written(brim: Brim) -> None:
     assert ran.code == 1
     assert "git tracks it" in ran.err
     assert (brim.cwd / ".gemini/settings.json").read_text() == "{}"
+    assert not (brim.cwd / ".brim").exists()
+    with_others = brim("init", "--project", "--agent", "all")
+    assert with_others.code == 1
+    assert (brim.cwd / ".codex/hooks.json").exists()
 
 
 @git
@@ -251,43 +262,6 @@ def test_a_project_does_not_hide_the_users_status_line(brim: Brim) -> None:
     use(brim, "claude", text='{"statusLine": {"type": "command", "command": "echo mine"}}')
     alone(brim, "init", "--project", "--agent", "claude")
     assert "statusLine" not in json.loads((brim.cwd / ".claude/settings.local.json").read_text())
-
-
-# Resident -------------------------------------------------------------------------------------------------------
-
-
-def test_resident_hooks_call_the_server_and_the_process_stands_by(brim: Brim) -> None:
-    pytest.importorskip("mcp")
-    brim.home.joinpath(".claude.json").write_text('{"numStartups": 3}')
-    assert alone(brim, "init", "--agent", "claude", "--resident").code == 0
-    prompt = events(file_of(brim))["UserPromptSubmit"]
-    assert [group["hooks"][0]["type"] for group in prompt] == ["command", "mcp_tool"]
-    assert prompt[1]["hooks"][0]["input"]["prompt"] == "${prompt}"
-    assert prompt[0]["hooks"][0]["command"] == f"{brim.home}/.brim/bin/hook-unless-resident UserPromptSubmit claude"
-    assert [group["hooks"][0]["type"] for group in events(file_of(brim))["SessionStart"]] == ["command"]
-    server = json.loads(brim.home.joinpath(".claude.json").read_text())
-    assert server["numStartups"] == 3
-    assert server["mcpServers"]["brim"]["args"] == ["mcp", "--resident"]
-    assert alone(brim, "init", "--agent", "claude").code == 0
-    assert brim.home.joinpath(".claude.json").read_text() == '{"numStartups": 3}'
-    assert [group["hooks"][0]["type"] for group in events(file_of(brim))["UserPromptSubmit"]] == ["command"]
-
-
-def test_a_server_of_that_name_is_not_taken_over(brim: Brim) -> None:
-    pytest.importorskip("mcp")
-    text = '{"mcpServers": {"brim": {"command": "other"}}}'
-    brim.home.joinpath(".claude.json").write_text(text)
-    ran = alone(brim, "init", "--agent", "claude", "--resident")
-    assert ran.code == 2
-    assert "claude mcp remove brim" in ran.err
-    assert tree(brim.home) == {".claude.json": text.encode()}
-
-
-def test_resident_is_for_claude_and_every_project(brim: Brim) -> None:
-    (brim.cwd / ".git").mkdir()
-    assert alone(brim, "init", "--agent", "codex", "--resident").code == 2
-    assert alone(brim, "init", "--agent", "claude", "--resident", "--project").code == 2
-    assert tree(brim.home) == {}
 
 
 def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim) -> None:

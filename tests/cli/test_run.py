@@ -104,15 +104,21 @@ def test_on_limit_stop_sends_nothing_more(run: Run) -> None:
 
 def test_on_limit_continue_goes_on_once_with_a_tenth_more(run: Run) -> None:
     limit = ("--budget-usd", "1", "--on-limit", "continue")
-    ran = run("COST=0.96 one", "--then", "COST=0.2 two", "--then", "three", *limit, "--task", "the parser", "--json")
+    turns = ("COST=0.96 WRITE=/p/a.py one", "--then", "COST=0.2 two", "--then", "three")
+    ran = run(*turns, *limit, "--task", "the parser", "--json")
     assert ran.json["limit"] == 1_100_000
     assert run.told[1].startswith("You were cut short. First read .context/scratch.md")
     assert (ran.code, ran.json["outcome"]) == (1, "limit")
 
 
 def test_a_limit_that_the_last_turn_reaches_is_no_failure_if_nothing_waits(run: Run) -> None:
-    assert run("one", "--then", "COST=0.9 two", "--budget-usd", "0.95", "--json").json["outcome"] == "limit"
-    assert run("one", "--then", "COST=0.1 two", "--budget-usd", "1", "--json").json["outcome"] == "finished"
+    report = run("one", "--then", "COST=0.95 two", "--budget-usd", "0.95", "--json").json
+    assert (report["outcome"], report["overshoot"]) == ("finished", 10_000)
+
+
+def test_a_limit_that_cuts_the_last_turn_short_is_one(run: Run) -> None:
+    ran = run("one", "--then", "COST=0.95 WRITE=/p/a.py two", "--budget-usd", "0.95", "--json")
+    assert (ran.code, ran.json["outcome"]) == (1, "limit")
 
 
 def test_nothing_may_be_spent_under_a_limit_of_nothing(run: Run) -> None:
@@ -133,7 +139,7 @@ def test_a_limit_of_the_project_holds_too_and_is_not_begun_anew(run: Run) -> Non
     assert run("COST=0.6 hi", "--scope", "shop/one", "--json").code == 0
     ran = run("COST=0.36 hi", "--then", "more", "--scope", "shop/two", "--json")
     assert (ran.code, ran.json["outcome"]) == (1, "limit")
-    assert "is spent in shop" in ran.json["why"]
+    assert ran.json["why"].endswith("of $1.00 in shop")
     ran = run("hi", "--scope", "shop/three", "--json")
     assert (ran.code, ran.json["turns"]) == (1, 0)
 
@@ -154,7 +160,7 @@ def test_a_failed_turn_ends_the_run(run: Run) -> None:
 def test_an_agent_that_dies_is_reported_with_its_exit_code(run: Run) -> None:
     ran = run("DIE", "--json")
     assert (ran.code, ran.json["client_exit"]) == (1, 3)
-    assert ran.json["why"] == "claude ended with 3 before its turn did"
+    assert ran.json["why"] == "claude ended with 3 before its turn was over"
     assert "DIE" in run.scratch
 
 

@@ -101,6 +101,19 @@ def test_a_person_who_declines_gets_the_wrap_up(run: Run) -> None:
 def test_a_line_that_is_typed_while_the_agent_works_is_the_next_turn(run: Run) -> None:
     code, shown = on_terminal(run, "PAUSE one", types=[("nothing reported yet", "and two")])
     assert code == 0
-    assert "that is the next turn" in shown
+    assert "the next turn: and two" in shown
     assert run.told == ["PAUSE one", "and two"]
     assert "and two" in run.scratch
+
+
+def test_whoever_has_left_is_not_waited_for_at_the_limit(run: Run) -> None:
+    options = ("--budget-usd", "1", "--then", "two")
+    code, shown = on_terminal(run, "PAUSE COST=0.96 one", *options, types=[("nothing reported yet", "\x04")])
+    assert code == 1
+    assert "the last of them the wrap-up" in shown
+
+
+def test_what_is_typed_stays_on_the_screen_and_the_gauge_goes(run: Run) -> None:
+    _, shown = on_terminal(run, "PAUSE one", types=[("nothing reported yet", "and two")])
+    assert "\x1b[4A" in shown[shown.index("and two") :], "the typed line is one more than the gauge"
+    assert "brim: the next turn: and two" in shown

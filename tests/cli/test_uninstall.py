@@ -88,6 +88,7 @@ def test_without_brims_folder_its_hooks_are_found(brim: Brim) -> None:
     shutil.rmtree(brim.home / ".brim")
     assert alone(brim, "uninstall").code == 0
     assert json.loads(file_of(brim).read_text()) == THEIRS
+    assert not (brim.home / ".brim").exists()
 
 
 def test_where_nothing_is_nothing_is_done(brim: Brim) -> None:
@@ -126,3 +127,20 @@ def test_the_server_of_resident_hooks_goes_too(brim: Brim) -> None:
         assert alone(brim, "uninstall", "--json").json["server"] is True
         assert (servers.read_text() if servers.exists() else None) == text
         assert not (brim.home / ".brim/installed.json").exists()
+
+
+def test_what_made_hooks_faster_goes_too(brim: Brim) -> None:
+    import subprocess
+
+    alone(brim, "init", "--agent", "claude")
+    command = [str(brim.home / ".brim/bin/hook"), "SessionStart", "claude"]
+    subprocess.run(command, input=b'{"session_id": "s"}', env=brim.environ, capture_output=True, check=True)
+    assert list((brim.home / ".brim/cache").glob("hook-*.bin"))
+    alone(brim, "uninstall")
+    assert not list((brim.home / ".brim").glob("cache/hook-*"))
+
+
+def test_a_server_that_somebody_set_is_named(brim: Brim) -> None:
+    (brim.home / ".claude.json").write_text('{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}')
+    alone(brim, "init", "--agent", "claude")
+    assert "claude mcp remove" in alone(brim, "uninstall").err

@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
+from brim.store.opening import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.installed import alone, file_of
-from tests.cli.stored import behavior, remember
+from tests.cli.stored import behavior, older_store, remember, version_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
 
@@ -59,3 +60,22 @@ def test_where_nothing_is_installed_it_says_so(brim: Brim) -> None:
     assert (ran.code, ran.out) == (1, "")
     assert "brim init" in ran.err
     assert list(brim.home.iterdir()) == []
+
+
+def test_stores_are_brought_up_to_date_where_nothing_is_installed_too(brim: Brim) -> None:
+    path = older_store(brim, "project")
+    ran = alone(brim, "upgrade")
+    assert (ran.code, ran.out) == (0, f"brought up to date: {path}\n")
+    assert version_of(path) == VERSION
+    assert alone(brim, "upgrade").out == f"up to date: {path}\n"
+
+
+def test_a_broken_store_does_not_keep_the_others_as_they_were(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir(mode=0o700)
+    (brim.home / ".brim/brim.db").write_bytes(b"no database" * 999)
+    path = older_store(brim, "project")
+    ran = alone(brim, "upgrade", "--token-budget", "5")
+    assert ran.code == 2
+    assert str(brim.home / ".brim/brim.db") in ran.err
+    assert version_of(path) == VERSION
+    assert "5" in (brim.home / ".brim/config.yaml").read_text()

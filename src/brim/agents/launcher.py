@@ -20,14 +20,16 @@ def launcher_path(home: str) -> str:
     return os.path.join(home, FOLDER, NAME)
 
 
-def launcher_text(python: str, package: str | None = None) -> str:
+def launcher_text(python: str, package: str | None = None, *, home: str | None = None) -> str:
     """Return the script that runs brim with the interpreter *python*.
 
     *package* is the folder that holds brim (default: the one that this brim is in). With it Python need not look
-    through everything that is installed (``-S``) before it begins.
+    through everything that is installed (``-S``) before it begins. *home* is the user's folder that it is in: an agent
+    need not have the ``BRIM_HOME`` of the shell in which brim was installed.
     """
+    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{_quoted(home)}}} "
     code = f"import sys; sys.path.append({(package or package_folder())!r}); {CODE}"
-    return f'#!/bin/sh\n{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
+    return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
 
 def package_folder() -> str:
@@ -47,7 +49,7 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
     from brim._atomic import replace_file
 
     path = launcher_path(home)
-    wanted = os.fsencode(launcher_text(python or sys.executable, package))
+    wanted = os.fsencode(launcher_text(python or sys.executable, package, home=os.path.abspath(home)))
     try:
         with open(path, "rb") as file:
             if file.read() == wanted and os.access(path, os.X_OK):

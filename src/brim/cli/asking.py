@@ -18,16 +18,16 @@ def add_yes(parser: ArgumentParser) -> None:
     which.add_argument("--dry-run", action="store_true", help="only show what would be done")
 
 
-def says_yes(question: str, *, yes: bool) -> bool:
-    """Whether to go on: *yes*, or a person at the terminal answers *question* so. Says so if it is not."""
+def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bool:
+    """Whether to go on: *yes*, or a person at the terminal answers *question* so. If not, that is said: *no*."""
     if yes:
         return True
     if not is_person_there():
-        note("nothing was changed: say --yes to do it, since nobody can be asked here")
+        note(f"{no}: say --yes to do it, since nobody can be asked here")
         return False
     if answer(f"{question} [y/N] ").casefold() in ("y", "yes"):
         return True
-    note("nothing was changed")
+    note(no)
     return False
 
 

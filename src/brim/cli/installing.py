@@ -7,11 +7,12 @@ from contextlib import suppress
 
 from brim.agents.install.entries import ALL, Ours, entries_for
 from brim.agents.install.planning import STATUS, Change, plan_install, plan_uninstall
-from brim.agents.install.receipt import read_records, write_records
+from brim.agents.install.receipt import LOCK, read_records, write_records
 from brim.agents.install.targets import NAMES, Target, check_writable, project_target, read_settings_file, user_target
 from brim.cli.output import paint, printable, say
-from brim.cli.saving import keep, save
+from brim.cli.saving import remove_unfinished, save
 from brim.cli.settings import working_folder
+from brim.cli.settings_backups import Backups
 from brim.config.places import project_folder, user_folder
 from brim.errors import BrimError, InputError
 
@@ -91,36 +92,89 @@ class Installation:
         return not any(STATUS in settings_of(path) for path in files)
 
     def apply(self, changes: Sequence[Change], *, installing: bool) -> dict[str, str]:
-        """Make *changes*; return the backups by file. What to remember is written first when something is put in."""
-        for change in changes:
-            if change.changes:
-                check_writable(change.target.path)
-        records = dict(self.records)
-        for change in changes:
-            records.pop(change.target.path, None)
-            if change.record is not None:
-                records[change.target.path] = change.record
+        """Make *changes*; return the backups by file. What to remember is written first when something is put in.
+
+        One process does so at a time. If a file is not what it was when the change was thought out, nothing is done.
+        """
+        if not changes:
+            return {}
+        from brim.scratch.locks import locked
+        from brim.store.folder import make_folder
+
+        with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
+            seen, self.records = self.records, read_records(self.home)
+            left = [change for change in changes if not self._is_done(change, seen.get(change.target.path))]
+            return self._apply(left, installing=installing)
+
+    def _apply(self, changes: Sequence[Change], *, installing: bool) -> dict[str, str]:
+        for change in [change for change in changes if change.changes]:
+            check_writable(change.target.path)
+            _check_same(change)
+        _make_folders(changes)
+        backups = {change.target.path: self._apply_one(change, installing=installing) for change in changes}
+        return {path: name for path, name in backups.items() if name}
+
+    def _apply_one(self, change: Change, *, installing: bool) -> str:
+        """Make one change; return the backup's name, empty if none was needed."""
+        path, before = change.target.path, self.records
+        copies = Backups(change, before.get(path), self.home) if change.changes else None
+        backup = copies.make() if copies is not None else ""
+        records = {key: each for key, each in before.items() if key != path}
+        if change.record is not None:
+            names = [*change.record.backups, *([backup] if backup else [])]
+            records[path] = change.record.changed(backups=names)
         if installing:
-            self._remember(records, changes)
-        backups = {change.target.path: _write(change, self.records) for change in changes if change.changes}
+            self._remember(records, change)
+        if copies is not None:
+            try:
+                _write(change)
+            except BrimError:
+                if installing:
+                    self._remember(before, None)
+                raise
         if not installing:
-            self._remember(records, changes)
-        return {path: backup for path, backup in backups.items() if backup}
+            if copies is not None:
+                copies.remove()
+            if change.after is None:
+                _remove_folders(path, before.get(path))
+            self._remember(records, change)
+        return backup
 
-    def _remember(self, records: dict[str, Record], changes: Sequence[Change]) -> None:
-        from brim.agents.status_chain import NAME
+    def _is_done(self, change: Change, seen: Record | None) -> bool:
+        """Whether another process has made the very same change since the record was *seen*: it knows more of it."""
+        path, now = change.target.path, self.records.get(change.target.path)
+        other = now != seen or (now is not None and change.record is not None and change.changes)
+        return other and read_settings_file(path) == change.after
 
-        chain = os.path.join(self.home, NAME)
-        for change in changes:
-            gone = change.record is None and change.target.scope == "user" and change.target.agent == "claude"
-            if change.chained:
-                _write_chain(chain, change.chained)
-            elif gone or change.chained == "":
-                with suppress(OSError):
-                    os.unlink(chain)
+    def _remember(self, records: dict[str, Record], change: Change | None) -> None:
+        if change is not None:
+            self._keep_chain(change)
         if records != self.records:
             write_records(self.home, records)
         self.records = records
+
+    def _keep_chain(self, change: Change) -> None:
+        """Keep the status line that was there before, for brim's to call."""
+        from brim.agents.status_chain import NAME
+
+        chain = os.path.join(self.home, NAME)
+        gone = change.record is None and change.target.scope == "user" and change.target.agent == "claude"
+        if change.chained:
+            _write_chain(chain, change.chained)
+        elif gone or change.chained == "":
+            with suppress(OSError):
+                os.unlink(chain)
+
+    def make_store(self) -> bool:
+        """Make the user's store if it is not there: hooks never do, and without it they keep no account."""
+        from brim.store.folder import FILE
+        from brim.store.store import open_store
+
+        path = os.path.join(self.home, FILE)
+        missing = not os.path.lexists(path)
+        if missing:
+            open_store(path).close()
+        return missing
 
 
 def add_agent(parser: ArgumentParser, default: str) -> None:
@@ -167,30 +221,43 @@ def say_difference(change: Change) -> None:
         say(paint(printable(line), colour) if colour else printable(line))
 
 
-def _write(change: Change, records: Mapping[str, Record]) -> str:
-    """Put what *change* wants in place of what is there; return the backup's name, empty if none was needed."""
-    path, real = change.target.path, os.path.realpath(change.target.path)
+def _check_same(change: Change) -> None:
+    path = change.target.path
     if read_settings_file(path) != change.before:
         raise InputError(f"{path}: somebody else has just written it; please try again")
+
+
+def _make_folders(changes: Sequence[Change]) -> None:
+    """Make the folders that files are to be in, or none of them: that comes before anything is written."""
+    folder = ""
+    try:
+        for change in changes:
+            folder = os.path.dirname(os.path.realpath(change.target.path))
+            if change.after is not None:
+                os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError as error:
+        for change in changes:
+            _remove_folders(change.target.path, change.record)
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}; nothing was changed") from None
+
+
+def _write(change: Change) -> None:
+    """Put what *change* wants in place of what is there."""
+    path, real = change.target.path, os.path.realpath(change.target.path)
+    _check_same(change)
+    remove_unfinished(os.path.dirname(real))
     if change.after is None:
         try:
             os.unlink(real)
         except OSError as error:
             raise InputError(f"{path}: cannot be removed: {error.strerror or error}") from None
-        record = records.get(path)
-        _remove_folders(os.path.dirname(real), record.folder if record is not None else "")
-        return ""
-    backup = keep(path, change.before) if change.before is not None and change.before.strip() else ""
-    try:
-        os.makedirs(os.path.dirname(real), 0o700, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{os.path.dirname(path)}: cannot be made: {error.strerror or error}") from None
+        return
     save(path, change.after)
-    return backup
 
 
-def _remove_folders(folder: str, made: str) -> None:
-    """Remove *folder* and those above it up to *made*, as long as nothing is in them."""
+def _remove_folders(path: str, record: Record | None) -> None:
+    """Remove the folders that were made for the file *path*, as long as nothing is in them."""
+    made, folder = record.folder if record is not None else "", os.path.dirname(os.path.realpath(path))
     with suppress(OSError):
         while made and (folder == made or folder.startswith(made + os.sep)):
             os.rmdir(folder)

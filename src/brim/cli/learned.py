@@ -41,11 +41,11 @@ class Place:
         self._usable = not for_agent or self._is_trusted()
         self.config: Config = settings(flags or {}) if self._usable else _own_settings(flags or {})
 
-    def open(self) -> Scopes:
-        """Open what is stored here and may be used."""
+    def open(self, *, migrate: bool = True) -> Scopes:
+        """Open what is stored here and may be used; with *migrate* an older file is brought up to date."""
         from brim.store.scopes import open_scopes
 
-        return open_scopes(self.project, self.user, trusted=self._usable)
+        return open_scopes(self.project, self.user, trusted=self._usable, migrate=migrate)
 
     def scope(self, options: Namespace) -> str:
         """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""

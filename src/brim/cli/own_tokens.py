@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 
 
-def start_tokens() -> tuple[int, int | None]:
-    """Return the tokens that a session which begins here is told, and how many it may be. Nothing is noted as used."""
+def start_tokens() -> tuple[int, dict[str, int | None]]:
+    """Return the tokens that a session which begins here is told, and the limits that hold. Nothing is noted as used.
+
+    The limits are ``start``, ``injection`` (with one prompt or call) and ``session`` (with all of them together).
+    """
     from brim.activation.context import Context
     from brim.cli.learned import Place
-    from brim.cli.planning import START_KEY, Planner
+    from brim.cli.planning import DYNAMIC_KEY, START_KEY, Planner
     from brim.store.project import branch, environment, project_types
 
     place = Place(for_agent=True)
@@ -20,11 +23,14 @@ def start_tokens() -> tuple[int, int | None]:
         branch=branch(project) if project else None,
     )
     budget: int | None = place.config[START_KEY]
-    with place.open() as scopes:
+    both = [place.config[key] for key in (DYNAMIC_KEY, "session.max_per_injection")]
+    injection = min((limit for limit in both if limit is not None), default=None)
+    limits = {"start": budget, "injection": injection, "session": place.config["session.max_tokens"]}
+    with place.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
-            return 0, budget
+            return 0, limits
         plan = Planner(scopes, place, context).plan(budget)
-    return 0 if plan.over_budget or not plan.included else int(plan.total_tokens), budget
+    return 0 if plan.over_budget or not plan.included else int(plan.total_tokens), limits
 
 
 def schema_tokens(*, resident: bool = False) -> int | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from brim.cli.costs import costs_of
 from brim.cli.learned import NOTHING_YET
 from brim.cli.output import note
 from brim.cli.settings import add_model
 from brim.config.table import FORMATS, STRATEGIES
 from brim.errors import InputError
+from brim.store import planning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.cli.learned import Place
-    from brim.config import Config
     from brim.injection.plan import InjectionPlan, Item
-    from brim.injection.session import Session
     from brim.store.scopes import Scopes
 
-START_KEY = "token_budget.default"
+START_KEY = planning.START_KEY
 DYNAMIC_KEY = "token_budget.dynamic_context"
 
 
@@ -55,46 +53,13 @@ def flags_of(options: Namespace, budget_key: str) -> dict[str, object]:
     }
 
 
-class Planner:
-    """Everything that plans for one situation are made of, read once: activations, behaviors, and what they cost."""
+class Planner(planning.Planner):
+    """A planner that can tell people, and scripts, what it has planned."""
 
     def __init__(self, scopes: Scopes, place: Place, context: Context) -> None:
-        from brim.activation.engine import activate
-        from brim.activation.parameters import Parameters
-
-        self.config: Config = place.config
-        self.context = context
-        self.parameters = Parameters(**self.config.section("activation"))
-        results = activate(scopes, context, now=place.now, parameters=self.parameters)
-        self.behaviors = scopes.get_many([result.id for result in results])
-        self.results = [result for result in results if result.id in self.behaviors]
+        super().__init__(scopes, place.config, context, now=place.now)
         self.reasons = {result.id: result.reasons for result in self.results}
-        self.costs = costs_of(scopes, [result.id for result in self.results], self.config)
         self.names = _names(scopes, self.behaviors, self.results)
-
-    def plan(
-        self, budget: int | None, *, whole: bool = False, session: Session | None = None, limited: bool = True
-    ) -> InjectionPlan:
-        """Return what goes in within *budget*.
-
-        *whole* tells everything in full or not at all, and the lowest leave first. Without *limited* it is what the
-        activations alone give: no limit of characters, and no filling up.
-        """
-        from brim.injection.mapper import ActivationTierMapper
-
-        config = self.config
-        strategy = "lowest-first" if whole else config["injection.strategy"]
-        return ActivationTierMapper(**config.section("tiers"), strategy=strategy).plan(
-            self.results,
-            self.behaviors,
-            budget=budget,
-            format=config["injection.format"],
-            max_chars=config["injection.max_chars"] if limited else None,
-            fill=config["injection.fill"] and limited and not whole,
-            whole=whole,
-            session=session,
-            costs=self.costs,
-        )
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* stands where it stands; its activation stands beside it anyway."""

@@ -11,7 +11,7 @@ import time
 
 from brim.cli.asking import is_person_there
 from brim.cli.gauge import draw, one_line
-from brim.cli.output import note, paint, printable, say, terminal_width
+from brim.cli.output import note, paint, printable, say, terminal_width, width_of
 from brim.cli.receipt import dollars
 from brim.cli.watching import Watch
 
@@ -41,7 +41,7 @@ class TerminalFace:
     """
 
     def __init__(self, config: Config, memory: Memory, counts: Counts, *, output: str, quiet: bool) -> None:
-        self._watch, self._counts = Watch(config, memory), counts
+        self._watch, self._memory, self._counts = Watch(config, memory), memory, counts
         self._output, self._quiet = output, quiet
         self._draws = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._drawn, self._drawn_at = 0, 0.0
@@ -52,6 +52,13 @@ class TerminalFace:
         """Say *text* on standard error."""
         self._clear()
         note(text)
+
+    def typed(self, text: str) -> None:
+        """Take in that *text* was typed below the gauge: its line goes with the gauge when that is drawn anew."""
+        import shutil
+
+        if self._drawn:
+            self._drawn += 1 + max(0, width_of(text) - 1) // max(1, shutil.get_terminal_size().columns)
 
     def ask(self, text: str) -> None:
         """Put the question where the answer is typed."""
@@ -65,19 +72,22 @@ class TerminalFace:
 
     def answer(self, text: str, line: bytes) -> None:
         """Print what the agent answered, as it would have itself."""
-        if self._quiet or self._output == "stream-json":
+        if self._quiet or self._output == "stream-json" or not (text or self._output == "json"):
             return
         self._clear()
         _print(line.decode("utf-8", "replace") if self._output == "json" else text)
 
     def show(self, tracked: Tracked, *, settled: bool) -> None:
-        """Draw the gauge, or say how it stands when a turn has ended."""
+        """Draw the gauge, or say how it stands when a turn has ended. A window that the agent reports is remembered."""
+        if settled and tracked.budget.window.source == "reported":
+            self._memory.window(tracked.budget.model, tracked.budget.context_window)
         if self._quiet or (not self._draws and not settled):
             return
         if self._draws and not settled and time.monotonic() - self._drawn_at < PAUSE:
             return
         self._watch.budget, self._watch.meter = tracked.budget, tracked.purse.meter
         reading = self._watch.reading("", self._counts)
+        reading["unpriced"] = list(tracked.purse.unpriced)  # what the agent itself prices is in the cost
         if not self._draws:
             if self._line != (line := one_line(reading)):
                 self._line = line
@@ -86,8 +96,8 @@ class TerminalFace:
         self._drawn_at = time.monotonic()
         self._clear()
         lines = draw(reading, terminal_width())[:GAUGE_LINES]
+        self._drawn = len(lines)  # before it can be seen: what is typed then stands below it
         self._write("".join(f"{line}\n" for line in lines))
-        self._drawn = len(lines)
 
     def leave(self) -> None:
         """Take the gauge away: the report comes."""
@@ -100,7 +110,8 @@ class TerminalFace:
 
     @staticmethod
     def _write(text: str) -> None:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         sys.stderr.write(text)
         sys.stderr.flush()
 
@@ -138,6 +149,8 @@ def _cost(report: RunReport) -> str:
         text += f", {dollars(report.overshoot)} over: the calls that were under way"
     if report.unpriced:
         text += f", and what {printable(', '.join(report.unpriced))} costs: no price is known"
+    if report.by_client:
+        text += f", as {report.agent} says: brim knows no price of {printable(', '.join(report.by_client))}"
     return f"{text}  ({report.scope})"
 
 
@@ -149,13 +162,14 @@ def is_in_front() -> bool:
         return False
 
 
-def listen(typed: Callable[[str | None], object]) -> None:
-    """Hand every line that is typed from now on to *typed*, and None at their end."""
+def listen(typed: Callable[[str | None], object], face: TerminalFace) -> None:
+    """Hand every line that is typed from now on to *typed*, and None at their end; *face* shows where."""
     import threading
 
     def read() -> None:
         try:
             for line in sys.stdin:
+                face.typed(line.rstrip("\r\n"))
                 typed(line.rstrip("\r\n"))
         except (OSError, ValueError):
             pass
@@ -166,6 +180,8 @@ def listen(typed: Callable[[str | None], object]) -> None:
 
 def _print(text: str) -> None:
     """Print an answer at once; if nobody reads any more, the run goes on all the same."""
+    if sys.stdout is None:
+        return
     try:
         say(text)
         sys.stdout.flush()

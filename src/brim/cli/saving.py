@@ -25,6 +25,14 @@ def save(path: str, text: str) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
 
 
+def remove_unfinished(folder: str) -> None:
+    """Remove what ``save`` left in *folder* when it was killed. Nobody else may save there meanwhile."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(".brim-") and name.endswith(".tmp"):
+                os.unlink(os.path.join(folder, name))
+
+
 def check_regular(path: str) -> None:
     """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe may never end."""
     if os.path.isdir(path):

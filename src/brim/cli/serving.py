@@ -46,11 +46,22 @@ class ServerEntry:
         folder = environ.get("CLAUDE_CONFIG_DIR") or environ.get("HOME") or os.path.expanduser("~")
         return os.path.join(os.path.abspath(folder), ".claude.json")
 
-    def write(self) -> None:
-        """Put the entry in."""
-        self._settings.put({"type": "stdio", "command": _program(), "args": ARGUMENTS}, SERVERS, SERVER)
+    @classmethod
+    def program(cls, installation: Installation) -> str:
+        """Return what Claude Code starts for resident hooks; empty if brim did not say so."""
+        servers = settings_of(cls.file(installation.environ)).get(SERVERS)
+        found = servers.get(SERVER) if isinstance(servers, dict) else None
+        command = found.get("command") if isinstance(found, dict) and _is_ours(found) else None
+        return command if isinstance(command, str) else ""
+
+    def write(self) -> bool:
+        """Put the entry in; whether that changed the file."""
+        home = self._installation.environ.get("BRIM_HOME")
+        own = {"env": {"BRIM_HOME": self._installation.home}} if home else {}
+        self._settings.put({"type": "stdio", "command": _program(), "args": ARGUMENTS, **own}, SERVERS, SERVER)
         made = self._record.blank if self._record is not None else GONE if self._before is None else None
-        self._save(Record(AGENT, "user", blank=made, empty=self._settings.empty))
+        names = self._record.backups if self._record is not None else ()
+        return self._save(Record(AGENT, "user", blank=made, empty=self._settings.empty, backups=names))
 
     def check(self) -> None:
         """Raise if another server has the name, or the file cannot be written."""
@@ -78,14 +89,18 @@ class ServerEntry:
         """Return it for a script."""
         return {"name": SERVER, "file": self.path}
 
-    def _save(self, record: Record | None) -> None:
+    def _save(self, record: Record | None) -> bool:
+        """Write the file and what is to be remembered of it; whether the file changed.
+
+        Of the first change there is a copy, which goes again if nothing else was changed meanwhile.
+        """
         if self._settings.text == self._before:
-            return
+            return False
         check_writable(self.path)
         if read_settings_file(self.path) != self._before:
             raise InputError(f"{self.path}: Claude Code has just written it; please try again")
-        if self._before is not None:
-            keep(self.path, self._before)
+        if self._record is None and self._before is not None and record is not None:
+            record = record.changed(backups=[keep(self.path, self._before)])
         records = {path: each for path, each in self._installation.records.items() if path != self.path}
         if record is not None:
             records[self.path] = record
@@ -95,6 +110,10 @@ class ServerEntry:
             os.unlink(os.path.realpath(self.path))
         else:
             save(self.path, self._settings.text)
+        for name in self._record.backups if self._record is not None and record is None else ():
+            if read_settings_file(name) == self._settings.text:
+                os.unlink(name)
+        return True
 
 
 def remove_server(installation: Installation) -> bool:
@@ -116,7 +135,7 @@ def served_agents(installation: Installation) -> list[str]:
     projects = claude.get("projects")
     places: dict[str, list[Any]] = {
         "claude": [claude, projects.get(project or "") if isinstance(projects, dict) else None],
-        "codex": [_codex_settings(os.path.join(os.path.dirname(user_target("codex", environ).path), "config.toml"))],
+        "codex": [codex_settings(environ)],
         "gemini": [settings_of(user_target("gemini", environ).path)],
     }
     if project is not None:
@@ -127,8 +146,7 @@ def served_agents(installation: Installation) -> list[str]:
 
 def is_resident(installation: Installation) -> bool:
     """Whether the server that Claude Code starts answers hooks too, which takes a tool more."""
-    servers = settings_of(ServerEntry.file(installation.environ)).get(SERVERS)
-    return isinstance(servers, dict) and _is_ours(servers.get(SERVER))
+    return bool(ServerEntry.program(installation))
 
 
 def _serves(settings: Any) -> bool:
@@ -145,9 +163,11 @@ def _is_brim(entry: Any) -> bool:
     return named and isinstance(given, list) and given[:1] == ["mcp"]
 
 
-def _codex_settings(path: str) -> dict[str, Any]:
+def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what Codex's own settings say; nothing if they are not there or cannot be read."""
     import tomllib
 
+    path = os.path.join(os.path.dirname(user_target("codex", environ).path), "config.toml")
     try:
         return tomllib.loads(read_settings_file(path) or "")
     except (InputError, tomllib.TOMLDecodeError):
@@ -162,14 +182,19 @@ def need_the_extra() -> None:
         raise InputError("--resident needs the MCP server: pip install 'brim[mcp]'; nothing was changed")
 
 
-def server_command() -> str:
-    """Return what a person types to let Claude Code use the server."""
+def server_command(agent: str, installation: Installation) -> str:
+    """Return what a person types to let *agent* use the server in every project."""
     from shlex import quote
     from shutil import which
 
     program = _program()
     short = os.path.realpath(which("brim") or "") == os.path.realpath(program)
-    return f"claude mcp add --scope user {SERVER} -- {'brim' if short else quote(program)} mcp"
+    home = installation.home if installation.environ.get("BRIM_HOME") else ""
+    own = f" --env {quote(f'BRIM_HOME={home}')}" if home else ""
+    called = f"{'brim' if short else quote(program)} mcp"
+    if agent == "gemini":
+        return f"gemini mcp add --scope user {SERVER} {called}{own}"
+    return f"{agent} mcp add{' --scope user' if agent == 'claude' else ''} {SERVER}{own} -- {called}"
 
 
 def _program() -> str:

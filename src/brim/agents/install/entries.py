@@ -1,7 +1,8 @@
 """What brim writes into an agent's settings, and how its own entries are told from those of others.
 
-Each hook calls the launcher with an event and an agent. The words never change from version to version: Codex asks for
-trust again when they do. Timeouts are in the unit of the agent: seconds, for Gemini CLI milliseconds.
+Each hook calls the launcher with an event and an agent, and says if it only injects. The words never change from
+version to version: Codex asks for trust again when they do. Timeouts are in the unit of the agent: seconds, for Gemini
+CLI milliseconds.
 """
 
 from __future__ import annotations
@@ -41,16 +42,18 @@ def entries_for(agent: str, home: str, *, hooks: str = ALL, resident: bool = Fal
     for name, event in client_of(agent).EVENTS.items():
         if not event.installed or (hooks == INJECTION_ONLY and not event.injects):
             continue
-        hook = hook_for(agent, name, home, seconds=event.timeout, resident=resident and event.resident)
+        hook = hook_for(agent, name, home, seconds=event.timeout, hooks=hooks, resident=resident and event.resident)
         found.append(Entry(name, event.matcher, hook))
         if resident and event.resident:
             found.append(Entry(name, event.matcher, _tool_hook(agent, name, event.timeout)))
     return found
 
 
-def hook_for(agent: str, event: str, home: str, *, seconds: int, resident: bool = False) -> dict[str, Any]:
+def hook_for(
+    agent: str, event: str, home: str, *, seconds: int, hooks: str = ALL, resident: bool = False
+) -> dict[str, Any]:
     """Return the hook that starts a process; a *resident* one only if no server answers for the session."""
-    words = [launcher_path(home), event, agent]
+    words = [launcher_path(home), event, agent, *([] if hooks == ALL else [hooks])]
     if resident:
         words[0] += "-unless-resident"
     timeout = seconds * 1000 if agent == "gemini" else seconds
@@ -76,7 +79,7 @@ class Ours:
         if hook.get("type") == "mcp_tool":
             return hook.get("server") == SERVER and hook.get("tool") == TOOL
         words = words_of(hook)
-        return len(words) == 3 and self._calls(words[0], "hook")
+        return len(words) in (3, 4) and words[3:] in ([], [INJECTION_ONLY]) and self._calls(words[0], "hook")
 
     def status(self, value: Any) -> bool:
         """Whether *value* is brim's status line: by its launcher, or by the command that people type."""

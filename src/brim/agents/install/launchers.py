@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import shlex
 
+from brim.agents.claims import FOLDER
 from brim.agents.install.entries import launcher_path, status_path
-from brim.agents.install.resident import FOLDER, RESIDENT_LAUNCHER, resident_text
+from brim.agents.install.receipt import LOCK
+from brim.agents.install.resident import RESIDENT_LAUNCHER, resident_text
 from brim.agents.launcher import CODE, install_launcher
 from brim.errors import StoreError
 
@@ -30,20 +32,42 @@ def install_launchers(home: str, python: str | None = None) -> list[str]:
         _write(paths[2], resident_text(paths[0], home))
     except OSError as error:
         raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
-    return [path for path, old in zip(paths, before, strict=True) if _read(path) != old]
+    changed = [path for path, old in zip(paths, before, strict=True) if _read(path) != old]
+    if changed:
+        remove_bundles(home)  # of another Python, perhaps, which nobody would ever read again
+    return changed
 
 
 def remove_launchers(home: str) -> None:
-    """Take the scripts away, and their folder if nothing else is in it; and what servers said of themselves."""
+    """Take away the scripts, what made them faster, and what servers said of themselves.
+
+    Folders go if nothing else is in them: so what was learned stays, and a home that holds nothing does not.
+    """
     from contextlib import suppress
     from shutil import rmtree
 
-    for path in (launcher_path(home), status_path(home), resident_path(home)):
+    for path in (launcher_path(home), status_path(home), resident_path(home), os.path.join(home, LOCK)):
         with suppress(OSError):
             os.unlink(path)
-    with suppress(OSError):
-        os.rmdir(os.path.dirname(launcher_path(home)))
+    remove_bundles(home)
     rmtree(os.path.join(home, FOLDER), ignore_errors=True)
+    for folder in (os.path.dirname(launcher_path(home)), os.path.join(home, "cache")):
+        with suppress(OSError):
+            os.rmdir(folder)
+    with suppress(OSError):
+        if os.listdir(home) == [".gitignore"]:
+            os.unlink(os.path.join(home, ".gitignore"))
+        os.rmdir(home)
+
+
+def remove_bundles(home: str) -> None:
+    """Remove the modules that hooks have kept: the next ones keep their own."""
+    from contextlib import suppress
+    from glob import escape, glob
+
+    for path in glob(os.path.join(escape(home), "cache", "hook-*.bin")):
+        with suppress(OSError):
+            os.unlink(path)
 
 
 def resident_path(home: str) -> str:
@@ -53,12 +77,11 @@ def resident_path(home: str) -> str:
 
 def interpreter_of(path: str) -> str:
     """Return the Python that the script *path* starts; empty if it cannot be read."""
-    for line in _read(path).splitlines()[1:2]:
-        try:
-            return shlex.split(line)[0]
-        except (ValueError, IndexError):
-            return ""
-    return ""
+    try:
+        words = shlex.split(_read(path).partition("\n")[2])
+    except ValueError:
+        return ""
+    return next((word for word in words if not word.startswith("BRIM_HOME=")), "")
 
 
 def _read(path: str) -> str:

@@ -87,6 +87,7 @@ def plan_install(
         empty=settings.empty,
         status=kept,
         folder=folder,
+        backups=record.backups if record is not None else (),
     )
     unchanged = before is not None and _value(target, before) == settings.value
     return Change(target, before, before if unchanged else after, made, chained)

@@ -14,17 +14,19 @@ from brim.errors import StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 NAME = "installed.json"
 SCHEMA = 1
+LOCK = "installed.lock"
+"""Is held while settings of agents are changed."""
 
 
 class Record(Frozen):
     """What brim did to one file."""
 
-    __slots__ = ("agent", "scope", "hooks", "resident", "blank", "empty", "status", "folder")
+    __slots__ = ("agent", "scope", "hooks", "resident", "blank", "empty", "status", "folder", "backups")
 
     agent: str
     scope: str
@@ -39,6 +41,8 @@ class Record(Frozen):
     """The status line that was there before, as it was written; empty if there was none; None if brim left it."""
     folder: str
     """The uppermost folder that had to be made for the file; empty if none had to be."""
+    backups: Sequence[str]
+    """The copies of it that brim made."""
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class Record(Frozen):
         empty: Mapping[str, str] | None = None,
         status: str | None = None,
         folder: str = "",
+        backups: Sequence[str] = (),
     ) -> None:
         self._fill(
             agent=agent,
@@ -61,6 +66,7 @@ class Record(Frozen):
             empty=dict(empty or {}),
             status=status,
             folder=folder,
+            backups=list(backups),
         )
 
 
@@ -98,10 +104,10 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
 
 def _record(entry: Any) -> Record | None:
     try:
-        record = Record(**{name: entry[name] for name in Record.__slots__})
-    except (KeyError, TypeError):
+        record = Record(**{name: entry[name] for name in Record.__slots__ if name in entry})
+    except (KeyError, TypeError, ValueError):
         return None
-    texts = (record.agent, record.scope, record.hooks, record.folder, *record.empty.values())
+    texts = (record.agent, record.scope, record.hooks, record.folder, *record.backups, *record.empty.values())
     optional = (record.blank, record.status)
     sound = all(isinstance(each, str) for each in texts)
     return record if sound and all(each is None or isinstance(each, str) for each in optional) else None

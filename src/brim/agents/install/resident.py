@@ -2,7 +2,8 @@
 
 For such an event the settings hold two hooks: one calls the server's tool, the other a script that starts the process
 only if no server has said that it is there for this session. A server says so by a file named after the session, with
-its process id in it; one that was killed leaves the file, but not the process.
+its process id in it; one that was killed leaves the file, but not the process. While a server has only just said so,
+both may have been asked: ``brim.agents.claims`` says who answers.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from __future__ import annotations
 import os
 import shlex
 
-RESIDENT_LAUNCHER = "hook-unless-resident"
-FOLDER = "resident"
-"""The folder in the user's with a file for each session that a server answers."""
+from brim.agents.claims import EVENTS, FOLDER, VARIABLE
 
-COMMON = ("session_id", "transcript_path", "cwd", "permission_mode", "agent_id")
+RESIDENT_LAUNCHER = "hook-unless-resident"
+
+COMMON = ("session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "agent_id")
 FIELDS = {
     "UserPromptSubmit": (*COMMON, "prompt"),
     "PreToolUse": (*COMMON, "tool_name", "tool_input", "tool_use_id"),
@@ -30,7 +31,7 @@ def resident_text(launcher: str, home: str) -> str:
     return (
         "#!/bin/sh\n"
         f'{{ read -r pid <{folder}/"$CLAUDE_CODE_SESSION_ID" && kill -0 "$pid"; }} 2>/dev/null && exit 0\n'
-        f'{shlex.quote(launcher)} "$@"\n'
+        f'{VARIABLE}=1 {shlex.quote(launcher)} "$@"\n'
         "exit 0\n"
     )
 
@@ -58,6 +59,8 @@ def announce(home: str, session: str, pid: int | None = None) -> str:
 def _sweep(folder: str) -> None:
     """Remove what servers left that were killed."""
     for name in os.listdir(folder):
+        if name == EVENTS:
+            continue
         path = os.path.join(folder, name)
         try:
             with open(path, encoding="ascii") as file:

@@ -97,8 +97,16 @@ def read_settings_file(path: str) -> str | None:
 
 
 def check_writable(path: str) -> None:
-    """Raise if the file *path* is read-only: it could be replaced all the same, but against its owner's will."""
+    """Raise if the file *path* is read-only: it could be replaced all the same, but against its owner's will.
+
+    Its folder, or the one that it would be made in, has to take a new file and a backup.
+    """
     real = os.path.realpath(path)
+    folder = os.path.dirname(real)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: is read-only, so {path} is as it was: 'chmod u+w' it if brim may write there")
     try:
         mode = os.stat(real).st_mode
     except FileNotFoundError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from brim import __version__
-from brim.cli.doctoring import FIX, OFF, WRONG, Finding, findings
-from brim.cli.installing import Installation
+from brim.cli.doctoring import findings
+from brim.cli.finding import FIX, OFF, WRONG, Finding
+from brim.cli.installing import Installation, installed_events
 from brim.cli.output import note, paint, printable, say, say_json, table
 from brim.cli.settings import add_json
 from brim.errors import BrimError
@@ -75,21 +76,35 @@ def _say(found: list[Finding]) -> None:
 def _fix(installation: Installation) -> list[str]:
     """Correct what needs no decision: write launchers and hooks anew, and bring the stores up to date."""
     from brim.agents.install.launchers import install_launchers
-    from brim.cli.commands.upgrade import migrate_stores
+    from brim.cli.commands.upgrade import migrate_stores, upgrade_server
 
-    fixed = [f"{path} written anew" for path in install_launchers(installation.home)]
-    changes = []
+    fixed = _fix_settings(installation)
+    if fixed or any(installed_events(target.path, installation.home) for target in installation.targets()):
+        fixed += [f"{path} written anew" for path in install_launchers(installation.home)]
+        fixed += [f"{installation.home}: has a store now"] if installation.make_store() else []
+    if path := upgrade_server(installation):
+        fixed.append(f"{path}: starts this brim")
+    stores, broken = migrate_stores(installation)
+    for reason in broken:
+        note(reason)
+    return fixed + [f"{path} brought up to date" for path, migrated in stores.items() if migrated]
+
+
+def _fix_settings(installation: Installation) -> list[str]:
+    """Put hooks in the settings right, and take them out of projects that have them for every project already."""
+    again, out = [], []
     for target in installation.targets():
         record = installation.records.get(target.path)
+        above = installation.target(target.agent, "user").path
         try:
-            if record is not None and (change := installation.again(target, record)).changes:
-                changes.append(change)
+            if target.scope == "project" and installed_events(above, installation.home):
+                out.append(installation.removed(target))
+            elif record is not None:
+                again.append(installation.again(target, record))
         except BrimError as error:
             note(str(error))
-    installation.apply(changes, installing=True)
-    fixed += [f"{change.target.path}: hooks as they should be" for change in changes]
-    try:
-        migrate_stores(installation)
-    except BrimError as error:
-        note(str(error))
-    return fixed
+    again, out = ([change for change in changes if change.changes] for changes in (again, out))
+    installation.apply(again, installing=True)
+    installation.apply(out, installing=False)
+    told = [f"{change.target.path}: hooks as they should be" for change in again]
+    return told + [f"{change.target.path}: taken out, since it is for every project" for change in out]

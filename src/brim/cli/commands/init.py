@@ -12,7 +12,7 @@ from brim.cli.asking import add_yes
 from brim.cli.budget_setting import BudgetSetting, add_token_budget
 from brim.cli.installing import Installation, add_agent, agents_of, installed_events, say_difference
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.serving import ServerEntry, need_the_extra, remove_server, server_command
+from brim.cli.serving import ServerEntry, need_the_extra, remove_server, served_agents, server_command
 from brim.cli.settings import add_json
 from brim.errors import InputError
 
@@ -63,24 +63,26 @@ def run(options: Namespace) -> int:
     """Install it, and return the exit code."""
     if sys.platform == "win32":
         return _refused(NO_WINDOWS, as_json=options.as_json)
-    if options.resident and options.scope == "project":
-        raise InputError("--resident is for every project, since the server is: leave out --project")
+    _check(options)
     installation = Installation(os.environ)
     agents = agents_of(options.agent) or [name for name in NAMES if is_present(name, os.environ)]
     if not agents:
         return _refused("no agent is here yet: name one with --agent claude, codex or gemini", as_json=options.as_json)
     targets = [installation.target(agent, options.scope) for agent in agents]
-    skipped = {target.agent: reason for target in targets if (reason := _reason(installation, target))}
+    skipped = {target.agent: reason for target in targets if (reason := _needless(installation, target))}
+    tracked = {each.agent: reason for each in targets if each.agent not in skipped and (reason := why_not(each))}
+    skipped |= tracked
     changes = [
         installation.planned(target, hooks=options.hooks, resident=options.resident, status=not options.no_statusline)
         for target in targets
         if target.agent not in skipped
     ]
+    if tracked and not changes:
+        return _refused("; ".join(skipped.values()), as_json=options.as_json, skipped=skipped)
     budget = BudgetSetting(options.token_budget, options.scope) if options.token_budget is not None else None
     server = _server(installation, agents, options)
-    for change in changes:
-        if change.changes:
-            check_writable(change.target.path)
+    for change in [change for change in changes if change.changes]:
+        check_writable(change.target.path)
     backups: dict[str, str] = {}
     trusted = None
     if not options.dry_run:
@@ -93,12 +95,13 @@ def run(options: Namespace) -> int:
             server.write()
         elif "claude" in agents and options.scope == "user":
             remove_server(installation)
+        installation.make_store()
     found = [_facts(change, backups, installation.home, options) for change in changes]
     if options.as_json:
         say_json(
             {
                 "agents": found,
-                "skipped": [{"agent": agent, "reason": reason} for agent, reason in skipped.items()],
+                "skipped": _listed(skipped),
                 "launcher": launcher_path(installation.home),
                 "token_budget": None if budget is None else budget.as_object(),
                 "server": None if server is None else server.as_object(),
@@ -108,18 +111,28 @@ def run(options: Namespace) -> int:
         )
     else:
         _say(changes, found, budget, server, options)
+        if not options.dry_run:
+            _tell_next(installation, found)
     for reason in skipped.values():
         note(reason)
-    return 1 if not changes and any(map(why_not, targets)) else 0
+    return 1 if tracked else 0
 
 
-def _reason(installation: Installation, target: Target) -> str:
-    """Say why nothing is installed into *target*; empty if it may be."""
+def _check(options: Namespace) -> None:
+    """Raise if what was asked cannot be had together."""
+    if options.resident and options.scope == "project":
+        raise InputError("--resident is for every project, since the server is: leave out --project")
+    if options.resident and options.hooks != ALL:
+        raise InputError("--resident is for all hooks: leave out --hooks injection-only")
+
+
+def _needless(installation: Installation, target: Target) -> str:
+    """Say why *target* needs nothing; empty if it does."""
     if target.scope == "project":
         above = installation.target(target.agent, "user").path
         if installed_events(above, installation.home):
             return f"{above}: has brim for every project already, so {target.path} needs nothing"
-    return why_not(target)
+    return ""
 
 
 def _facts(change: Change, backups: dict[str, str], home: str, options: Namespace) -> dict[str, Any]:
@@ -165,20 +178,30 @@ def _say(
         return
     if server is not None:
         server.tell()
-    _tell_next(found, resident=server is not None)
 
 
-def _tell_next(found: list[dict[str, Any]], *, resident: bool) -> None:
+def _tell_next(installation: Installation, found: list[dict[str, Any]]) -> None:
     """Say what is left for the person to do."""
     new = [each["agent"] for each in found if each["changed"]]
     if "codex" in new:
         note("Codex asks once, when it starts, whether it may run these hooks: choose to trust them")
     for path in _not_ignored([each["file"] for each in found if each["scope"] == "project"]):
         note(f"{path}: git does not ignore it, and it is about this machine: do not commit it")
-    if "claude" in new and not resident:
-        note(f"if Claude Code should also teach and ask brim: {server_command()}")
+    for path in _twice(installation, found):
+        note(f"{path}: has brim too, so hooks are called twice there: 'brim doctor --fix' takes it out of that one")
+    served = served_agents(installation)
+    for agent in new:
+        if agent not in served:
+            note(f"if {NAMES[agent]} should also teach and ask brim: {server_command(agent, installation)}")
     if new:
         note("start your agent anew; 'brim doctor' shows whether it works")
+
+
+def _twice(installation: Installation, found: list[dict[str, Any]]) -> list[str]:
+    """Return the files of projects that hold what is now installed for every project."""
+    agents = [each["agent"] for each in found if each["scope"] == "user"]
+    inside = [target for target in installation.targets(agents) if target.scope == "project"]
+    return [target.path for target in inside if installed_events(target.path, installation.home)]
 
 
 def _begin_project(installation: Installation, options: Namespace) -> bool:
@@ -230,8 +253,12 @@ def _not_ignored(paths: list[str]) -> list[str]:
     return found
 
 
-def _refused(reason: str, *, as_json: bool) -> int:
+def _listed(skipped: dict[str, str]) -> list[dict[str, str]]:
+    return [{"agent": agent, "reason": reason} for agent, reason in skipped.items()]
+
+
+def _refused(reason: str, *, as_json: bool, skipped: dict[str, str] | None = None) -> int:
     if as_json:
-        say_json({"agents": [], "skipped": [], "reason": reason})
+        say_json({"agents": [], "skipped": _listed(skipped or {}), "reason": reason})
     note(reason)
     return 1

@@ -89,9 +89,15 @@ def _list(options: Namespace) -> int:
 
 
 def _serve(options: Namespace) -> int:
+    import sys
+
     from brim.mcp.server import build_server
+    from brim.mcp.stdio import end_at_signals
 
     server = build_server(os.environ, working_folder(), resident=options.resident)
+    end_at_signals(server.close)
+    if sys.stdin is not None and sys.stdin.isatty():
+        note("waiting for a client: agents start this by themselves; Ctrl-D ends it")
     try:
         server.run("stdio")
     finally:

@@ -111,7 +111,8 @@ def _trust(options: Namespace, user: str) -> int:
     elif options.dry_run:
         done = False
     else:
-        done = says_yes("Let agents be told this, and what is stored here later?", yes=options.yes)
+        question = "Let agents be told this, and what is stored here later?"
+        done = says_yes(question, yes=options.yes, no="the project is not trusted")
         if done:
             trust(project, user, now=time.time())
     if options.as_json:

@@ -8,7 +8,7 @@ from brim.agents.install.launchers import remove_launchers
 from brim.agents.install.targets import NAMES, check_writable
 from brim.cli.installing import Installation, add_agent, agents_of, say_difference
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.serving import remove_server
+from brim.cli.serving import remove_server, served_agents
 from brim.cli.settings import add_json
 from brim.errors import BrimError
 
@@ -70,6 +70,9 @@ def run(options: Namespace) -> int:
             for change in changes:
                 say_difference(change)
         _say(found, installation, dry_run=options.dry_run)
+    for agent in served_agents(installation) if not options.dry_run else ():
+        if agent in agents:
+            note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
     for reason in broken:
         note(reason)
     return 2 if broken else 0

@@ -10,6 +10,7 @@ from brim.cli.budget_setting import BudgetSetting, add_token_budget
 from brim.cli.installing import Installation, installed_events
 from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json
+from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 Bring what was installed up to this version of brim: the launcher that your agents call, and the files in which brim
-keeps what it learned (hooks never change those). The settings of your agents stay as they are, so no agent asks for
-trust again; if this version would install other hooks, you are told so.
+keeps what it learned (hooks never change those). The hooks in the settings of your agents stay as they are, so no agent
+asks for trust again; if this version would install others, you are told so.
 
 Examples:
   brim upgrade
@@ -44,7 +45,8 @@ def run(options: Namespace) -> int:
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
     budget = BudgetSetting(options.token_budget, scope) if options.token_budget is not None else None
     launchers = install_launchers(installation.home) if targets else []
-    stores = migrate_stores(installation)
+    server = upgrade_server(installation)
+    stores, broken = migrate_stores(installation)
     if budget is not None:
         budget.write()
     other = [target.path for target in targets if _differs(installation, target.path)]
@@ -53,7 +55,10 @@ def run(options: Namespace) -> int:
             {
                 "files": [target.path for target in targets],
                 "launchers": launchers,
-                "stores": stores,
+                "stores": list(stores),
+                "migrated": [path for path, migrated in stores.items() if migrated],
+                "broken": broken,
+                "server": server,
                 "differ": other,
                 "token_budget": None if budget is None else budget.as_object(),
             }
@@ -63,31 +68,66 @@ def run(options: Namespace) -> int:
             say(printable(f"written anew: {path}"))
         if targets and not launchers:
             say("the launcher is up to date")
-        for path in stores:
-            say(printable(f"up to date: {path}"))
+        if server:
+            say(printable(f"written anew: {server}"))
+        for path, migrated in stores.items():
+            say(printable(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
         if budget is not None:
             budget.tell()
     for path in other:
         note(f"{path}: this version would install other hooks: 'brim init' changes them")
+    for reason in broken:
+        note(reason)
     if not targets:
         note("brim is in none of your agents: 'brim init' installs it")
-    return 0 if targets else 1
+    return 2 if broken else 0 if targets or stores else 1
 
 
-def migrate_stores(installation: Installation) -> list[str]:
-    """Open each file of brim's own, which brings it up to date; return their paths."""
+def migrate_stores(installation: Installation) -> tuple[dict[str, bool], list[str]]:
+    """Open each file of brim's own, which brings it up to date; return whether each was older, and what is broken.
+
+    Those are the user's, this project's, and those of every project that is trusted.
+    """
     from brim.store.folder import FILE
     from brim.store.store import open_store
     from brim.store.trust import is_trusted, trusted_projects
 
-    folders = [installation.home]
-    projects = [*trusted_projects(installation.home), *([installation.project] if installation.project else [])]
-    folders += [os.path.join(each, ".brim") for each in projects if is_trusted(each, installation.home)]
-    paths = [os.path.join(folder, FILE) for folder in dict.fromkeys(folders)]
-    found = [path for path in paths if os.path.exists(path)]
-    for path in found:
-        open_store(path).close()
-    return found
+    projects = [each for each in trusted_projects(installation.home) if is_trusted(each, installation.home)]
+    projects += [installation.project] if installation.project else []
+    folders = [installation.home, *(os.path.join(each, ".brim") for each in projects)]
+    found, broken = {}, []
+    for path in dict.fromkeys(os.path.join(folder, FILE) for folder in folders):
+        if not os.path.exists(path):
+            continue
+        try:
+            found[path] = _is_older(path)
+            open_store(path).close()
+        except BrimError as error:
+            found.pop(path, None)
+            broken.append(str(error))
+    return found, broken
+
+
+def _is_older(path: str) -> bool:
+    from brim.store.store import open_store
+
+    try:
+        open_store(path, migrate=False).close()
+    except StoreError as error:
+        if error.reason != "older":
+            raise
+        return True
+    return False
+
+
+def upgrade_server(installation: Installation) -> str:
+    """Let Claude Code start this brim for resident hooks, if it starts one; return the file if it changed."""
+    from brim.cli.serving import ServerEntry
+
+    if not ServerEntry.program(installation):
+        return ""
+    entry = ServerEntry(installation)
+    return entry.path if entry.write() else ""
 
 
 def _differs(installation: Installation, path: str) -> bool:
