@@ -68,3 +68,13 @@ def test_without_a_target_the_window_is_the_limit(world: World) -> None:
     assert data["target"] == 128_000 - 4_096 - 6_400
     assert data["messages"] == HISTORY
     assert data["dropped"] == []
+
+
+@pytest.mark.parametrize("tool", ["count", "budget", "fit"])
+def test_what_is_guessed_of_an_unknown_model_is_called_a_guess(world: World, tool: str) -> None:
+    given = {"text": "hello"} if tool == "count" else {"messages": HISTORY}
+    assert "guesses" in world.call(tool, model="nobody-knows-it", **given).data["warning"]
+    assert world.call(tool, model="gpt-4o", **given).data["warning"] is None
+    told = world.call(tool, model="x" * 1_000_000, **given)
+    assert told.failed
+    assert len(told.text) < 200

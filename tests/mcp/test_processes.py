@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -96,6 +97,60 @@ def test_garbage_is_survived_and_a_closed_input_ends_it_well(world: World) -> No
     assert "Traceback" not in ran.stderr
     answers = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [each["result"]["serverInfo"]["name"] for each in answers if "result" in each] == ["brim"]
+
+
+@pytest.fixture
+def started(world: World) -> Iterator[subprocess.Popen[str]]:
+    """Start the command and greet it."""
+    server = subprocess.Popen(
+        [COMMAND, "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environ_of(world),
+        cwd=world.project,
+    )
+    asked(server, HELLO)
+    yield server
+    assert server.communicate(timeout=30)[1] == ""
+
+
+def asked(server: subprocess.Popen[str], message: dict[str, Any]) -> Any:
+    """Return what the server answers to *message*."""
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(json.dumps(message) + "\n")
+    server.stdin.flush()
+    found, _, _ = select.select([server.stdout], [], [], 30)
+    assert found, "nothing was answered"
+    return json.loads(server.stdout.readline())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be waited for there")
+def test_a_text_that_a_client_has_cut_within_a_character_is_answered(started: subprocess.Popen[str]) -> None:
+    given = {"name": "count", "arguments": {"text": "a \ud83d b \ud83d\ude00", "model": "gpt-4o"}}
+    told = asked(started, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": given})
+    assert told["result"]["structuredContent"]["tokens"] > 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are of another kind there")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_though_the_client_stays(started: subprocess.Popen[str], number: int) -> None:
+    started.send_signal(number)
+    assert started.wait(timeout=30) == 128 + number
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such shell there")
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_standard_streams_it_says_so(world: World, closed: str) -> None:
+    command = ["sh", "-c", f'"$0" mcp {closed}', COMMAND]
+    ran = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environ_of(world), check=False
+    )
+    assert ran.returncode == 2
+    assert "Traceback" not in ran.stderr
+    assert "--http" in ran.stderr
 
 
 @pytest.fixture

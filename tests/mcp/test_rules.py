@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from brim.mcp.here import Here
 from brim.mcp.rules import active_text
 from brim.store.trust import untrust
+from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
 from tests.conftest import Oracle
 from tests.mcp.conftest import NOW, World
@@ -134,3 +135,25 @@ def test_a_secret_in_an_error_is_masked(world: World) -> None:
     told = world.call("why", id="sk-abcdefghijklmnopqrst1234")
     assert told.failed
     assert "abcdefghijklmnopqrst" not in told.text
+
+
+def test_where_nothing_fits_it_is_not_said_that_nothing_matters(world: World) -> None:
+    world.teach("Never push to main.", kind="constraint")
+    (world.user / "config.yaml").write_text("token_budget:\n  default: 3\n")
+    assert world.read("brim://behaviors/active") == ""
+    told = world.call("active").text
+    assert "Rules that matter here: 1," in told
+    assert "token_budget.default" in told
+
+
+def test_what_was_learned_of_a_models_tokens_counts_for_the_budget(world: World) -> None:
+    long = "Write the changelog by hand. " + "People look there for the news of a release. " * 8
+    world.teach(long, kind="constraint", name="changelog")
+    world.teach("Use uv.", scope="user")
+    with world.scopes() as scopes:
+        assert scopes.user is not None
+        scopes.user.calibrations.put("claude-sonnet-4-5", Calibration(1.9, 0.01, 50))
+        counter = counter_for("claude-sonnet-4-5", calibrations=scopes.user.calibrations)
+        for budget in range(20, 260, 8):
+            environ = {**world.environ, "BRIM_TOKEN_BUDGET": str(budget), "BRIM_MODEL": "claude-sonnet-4-5"}
+            assert int(counter.count(active_text(Here(environ, str(world.project), now=NOW)))) <= budget

@@ -33,6 +33,13 @@ def answer_hook(arguments: Mapping[str, Any], meta: Mapping[str, Any], desk: Des
         return NOTHING
 
 
+def filled(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *arguments* without the places that a client left as they stand in the settings: the event has no such."""
+    return {
+        name: value for name, value in arguments.items() if not (isinstance(value, str) and value == f"${{{name}}}")
+    }
+
+
 def session_of(arguments: Mapping[str, Any], meta: Mapping[str, Any]) -> str:
     """Return the session that a call belongs to, if it says so and it can be one."""
     for found in (arguments.get("session_id"), meta.get("threadId")):
@@ -44,7 +51,7 @@ def session_of(arguments: Mapping[str, Any], meta: Mapping[str, Any]) -> str:
 def _answered(arguments: Mapping[str, Any], meta: Mapping[str, Any], desk: Desk) -> str:
     from brim.agents.hook import answer_to
 
-    data = {name: _read_back(name, value) for name, value in arguments.items() if not _is_unfilled(value)}
+    data = {name: _read_back(name, value) for name, value in filled(arguments).items()}
     event, agent = str(data.pop("event", "")), str(data.pop("agent", "claude"))
     data.setdefault("hook_event_name", event)
     data.setdefault("cwd", desk.folder or "")
@@ -60,11 +67,6 @@ def _read_back(name: str, value: Any) -> Any:
         return json.loads(value)
     except (ValueError, RecursionError):
         return value
-
-
-def _is_unfilled(value: object) -> bool:
-    """Whether a client left a place as it stands in the settings, because the event has no such field."""
-    return isinstance(value, str) and value.startswith("${") and value.endswith("}")
 
 
 def _log(environ: Mapping[str, str], line: str) -> None:

@@ -10,10 +10,14 @@ from brim.models.light import lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.config import Config
     from brim.history.types import Pruner
     from brim.mcp.here import Here
     from brim.tokens.count import Count
+    from brim.tokens.counters import Mode
 
+UNKNOWN = "brim does not know this model: the count and the window are guesses"
+LONGEST_NAME = 200
 STRATEGIES = {"fifo": "FifoPruner", "sliding": "SlidingWindowPruner", "summarize": "SummarizePruner"}
 
 
@@ -27,6 +31,7 @@ class Counted:
     high: int
     model: str | None
     context_window: int | None
+    warning: str | None
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class Room:
     is_constrained: bool
     fits: bool
     basis: str
+    warning: str | None
 
 
 @dataclass(frozen=True)
@@ -57,17 +63,24 @@ class Fitted:
     basis: str
     dropped: list[int]
     reason: str
+    warning: str | None
 
 
 def count_text(here: Here, text: str, model: str = "") -> Counted:
     """Return how many tokens *text* has for *model*."""
-    from brim.mcp.planning import local_counter
     from brim.tokens.counters import counter_for
 
-    name = model.strip() or here.config["model"]
-    counted: Count = (counter_for(name) if model.strip() else local_counter(here.config)).count(text)
-    window = lookup(name).context_window if name else None
-    return Counted(int(counted), counted.basis, counted.low, counted.high, name, window)
+    name = _named(model) or here.config["model"]
+    counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(here.config)).count(text)
+    return Counted(
+        int(counted),
+        counted.basis,
+        counted.low,
+        counted.high,
+        name,
+        lookup(name).context_window if name else None,
+        _warning(name) if name else None,
+    )
 
 
 def room_for(here: Here, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
@@ -87,6 +100,7 @@ def room_for(here: Here, model: str, messages: list[dict[str, Any]], directive: 
         found.is_constrained,
         found.fits,
         (found.messages_tokens + found.directive_tokens).basis,
+        _warning(found.model),
     )
 
 
@@ -105,15 +119,39 @@ def fit_messages(
     receipt = pruned.receipt
     dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
     return Fitted(
-        list(pruned.messages), int(pruned.tokens), target, pruned.fits, pruned.tokens.basis, dropped, receipt.reason
+        list(pruned.messages),
+        int(pruned.tokens),
+        target,
+        pruned.fits,
+        pruned.tokens.basis,
+        dropped,
+        receipt.reason,
+        _warning(name),
     )
 
 
+def local_mode(config: Config) -> Mode:
+    """Return the way of counting of the settings; one that would ask a provider gives way to the best one here."""
+    mode: Mode = config["mode"]
+    return "auto" if mode == "api" else mode
+
+
 def _model(here: Here, model: str) -> str:
-    name = model.strip() or here.config["model"]
+    name = _named(model) or here.config["model"]
     if not name:
         raise InputError("no model is named: say which, as in model='gpt-4o'")
     return str(name)
+
+
+def _named(model: str) -> str:
+    name = model.strip()
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"model has {len(name):,} characters: that is no name of one")
+    return name
+
+
+def _warning(name: str) -> str | None:
+    return None if lookup(name).resolved else UNKNOWN
 
 
 def _room(here: Here, name: str) -> int:

@@ -8,8 +8,9 @@ from brim.behaviors.kinds import LIVE, Status
 from brim.errors import InputError
 from brim.injection.lines import summary_of
 from brim.injection.rendering import render
-from brim.mcp.planning import START_KEY, Planner, local_counter
+from brim.mcp.measuring import local_mode
 from brim.mcp.situation import context_of
+from brim.store.planning import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,12 +50,19 @@ class Rules:
 def active_text(here: Here, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
     with here.open() as scopes:
-        planner = Planner(scopes, here, context_of(here, situation, task))
-        plan = planner.plan(here.config[START_KEY])
-    if plan.over_budget:
-        return _if_it_fits(f"{'; '.join(plan.reasons)}: ask the user to raise {START_KEY}\n", "", here, plan)
-    text = render(plan)
-    return _if_it_fits(text + POINTER, text, here, plan) if _holds_back(plan) else text
+        return _told(scopes, here, _planner(scopes, here, situation, task))
+
+
+def active_answer(here: Here, situation: str = "", task: str = "") -> str:
+    """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
+    with here.open() as scopes:
+        planner = _planner(scopes, here, situation, task)
+        if text := _told(scopes, here, planner):
+            return text
+        matter = len(planner.plan(None, limited=False).included)
+    if not matter:
+        return NOTHING
+    return f"Rules that matter here: {matter:,}, but the limits leave no room: ask the user to raise {START_KEY}"
 
 
 def list_rules(here: Here, query: str = "", limit: int = 50) -> Rules:
@@ -73,7 +81,7 @@ def why_text(here: Here, id: str, situation: str = "") -> str:
         behavior = found_rule(scopes, id)
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
-        planner = Planner(scopes, here, context_of(here, situation))
+        planner = _planner(scopes, here, situation)
         account = explain(scopes, planner.context, behavior.id, now=here.now, parameters=planner.parameters)
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
@@ -105,13 +113,29 @@ def found_rule(scopes: Scopes, id: str) -> Behavior:
     return scopes.find(id.strip())
 
 
-def _if_it_fits(text: str, otherwise: str, here: Here, plan: InjectionPlan) -> str:
-    """Return *text* if it keeps to every limit of *plan*, else what does so for certain."""
+def _planner(scopes: Scopes, here: Here, situation: str, task: str = "") -> Planner:
+    context = context_of(here, situation, task)
+    return Planner(scopes, here.config, context, now=here.now, mode=local_mode(here.config))
+
+
+def _told(scopes: Scopes, here: Here, planner: Planner) -> str:
+    plan = planner.plan(here.config[START_KEY])
+    if plan.over_budget:
+        problem = f"{'; '.join(plan.reasons)}: ask the user to raise {START_KEY}\n"
+        return problem if _fits(problem, scopes, here, plan) else ""
+    text = render(plan)
+    return text + POINTER if _holds_back(plan) and _fits(text + POINTER, scopes, here, plan) else text
+
+
+def _fits(text: str, scopes: Scopes, here: Here, plan: InjectionPlan) -> bool:
+    """Whether *text* keeps to every limit of *plan*, counted as the plan was."""
+    from brim.tokens.counters import counter_for
+
     if plan.max_chars is not None and len(text) > plan.max_chars:
-        return otherwise
-    if plan.token_budget is None:
-        return text
-    return text if int(local_counter(here.config).count(text)) <= plan.token_budget else otherwise
+        return False
+    calibrations = scopes.user.calibrations if scopes.user is not None else None
+    counter = counter_for(here.config["model"], mode=local_mode(here.config), calibrations=calibrations)
+    return plan.token_budget is None or int(counter.count(text)) <= plan.token_budget
 
 
 def _holds_back(plan: InjectionPlan) -> bool:

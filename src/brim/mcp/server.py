@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 
-from anyio import move_on_after, to_thread
+from anyio import move_on_after, to_thread, wrap_file
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
@@ -15,9 +16,10 @@ import brim
 from brim.config import user_folder
 from brim.mcp.desk import Desk
 from brim.mcp.guard import said_of_arguments
-from brim.mcp.hooks import CALLED_BY_MODEL, NOTHING, answer_hook, session_of
-from brim.mcp.residence import DELAY, Residence
+from brim.mcp.hooks import CALLED_BY_MODEL, NOTHING, answer_hook, filled, session_of
+from brim.mcp.residence import Residence
 from brim.mcp.resources import add_resources
+from brim.mcp.stdio import Lines, standard_input
 from brim.mcp.tools import hook_tool, make_tools
 
 TYPE_CHECKING = False
@@ -41,7 +43,7 @@ INSTRUCTIONS = (
 class BrimServer(MCPServer):
     """The SDK's server, with errors in one line, and with hooks if it is *resident*."""
 
-    def __init__(self, desk: Desk, *, resident: bool, delay: float = DELAY) -> None:
+    def __init__(self, desk: Desk, *, resident: bool) -> None:
         tools = make_tools(desk)
         super().__init__(
             NAME,
@@ -54,12 +56,17 @@ class BrimServer(MCPServer):
             subscriptions=False,
         )
         self._desk, self._resident = desk, resident
-        self._residence = Residence(user_folder(desk.environ), delay=delay)
+        self._residence = Residence(user_folder(desk.environ))
         add_resources(self, desk)
 
     def close(self) -> None:
         """Say that this server answers no hooks any more."""
         self._residence.close()
+
+    async def run_stdio_async(self) -> None:
+        """Serve one client over standard input and output until it closes them."""
+        async with stdio_server(wrap_file(Lines(standard_input()))) as (read, write):  # type: ignore[arg-type]
+            await self._lowlevel_server.run(read, write, self._lowlevel_server.create_initialization_options())
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; which session it is for is remembered."""
@@ -87,7 +94,10 @@ class BrimServer(MCPServer):
     def _is_for_us(self, arguments: Mapping[str, Any], session: str) -> bool:
         """Whether no process answers this hook as well; Codex starts none beside a tool."""
         self._desk.named(session)
-        return arguments.get("agent", "claude") != "claude" or self._residence.answers(session)
+        if arguments.get("agent", "claude") != "claude":
+            return True
+        event, data = str(arguments.get("event", "")), {**filled(arguments), "session_id": session}
+        return self._residence.answers(event, data, now=self._desk.clock())
 
 
 def build_server(
@@ -96,14 +106,11 @@ def build_server(
     *,
     resident: bool = False,
     shared: bool = False,
-    delay: float = DELAY,
     clock: Callable[[], float] = time.time,
 ) -> BrimServer:
-    """Return a server for the project in *folder*. A *shared* one serves several clients.
-
-    A *resident* one answers hooks, *delay* seconds after the first one of a session: see ``residence``.
-    """
-    return BrimServer(Desk(environ, folder, clock=clock, shared=shared), resident=resident, delay=delay)
+    """Return a server for the project in *folder*. A *shared* one serves several clients, a *resident* one answers
+    hooks."""
+    return BrimServer(Desk(environ, folder, clock=clock, shared=shared), resident=resident)
 
 
 def _compact(result: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from brim.behaviors.kinds import LIVE, Status
 from brim.errors import BrimError
 from brim.mcp.notes import kept_entries
-from brim.mcp.planning import START_KEY
+from brim.store.planning import START_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ def make_tools(desk: Desk) -> list[Tool]:
     """Return the tools of a server that works at *desk*."""
 
     def active(situation: Situation = "", task: str = "") -> str:
-        return rules.active_text(desk.here(), situation, task) or rules.NOTHING
+        return rules.active_answer(desk.here(), situation, task)
 
     def learn(right: str, wrong: str = "", situation: Situation = "") -> teaching.Note:
         return teaching.learn_note(desk.here(), right, wrong, situation, session=desk.session)
