@@ -1,4 +1,4 @@
-"""The tour's last stop: the same from Python."""
+"""A stop of the tour: the same from Python."""
 
 import json
 
