@@ -7,7 +7,7 @@ import time
 
 from brim.agents.supervise.child import Child
 from brim.agents.supervise.clients import CLIENTS, goes_as_input, interrupt_line, start_words, user_line
-from brim.agents.supervise.turns import turn_end
+from brim.agents.supervise.turns import DONE, turn_end
 from brim.notices import INPUT_REQUESTED
 
 TYPE_CHECKING = False
@@ -172,7 +172,9 @@ class Conversation:
         if heard.end is not None:
             self.ended = heard
             if not self.is_quiet:
-                is_said = not heard.end.error or turn_end(heard.end, heard.line, answered=heard.answered).is_spent
+                is_said = (
+                    not heard.end.error or turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
+                )
                 self._face.answer(heard.text if is_said else "", line)
         self._face.show(self._tracked, settled=False)
         child.read()

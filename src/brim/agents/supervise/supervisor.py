@@ -148,12 +148,8 @@ class Supervisor:
         if not self._may_start():
             return
         is_full = self._last is not None and self._last.is_full
-        at = (
-            "the agent says that its window is full"
-            if is_full
-            else f"at {100 * budget.utilization:.0f} % of the window"
-        )
-        self._face.tell(f"compacting: {at}")
+        why = ": the agent says that it is full" if is_full else f" at {100 * budget.utilization:.0f} % of the window"
+        self._face.tell(f"compacting{why}")
         before = budget.compactions
         budget.request_compaction()
 
