@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -146,5 +147,20 @@ def test_old_files_are_removed_and_new_ones_stay(home: str) -> None:
     for each in ("old.json", "old.lock"):
         os.utime(os.path.join(home, "state", each), (now - KEPT - 9, now - KEPT - 9))
     assert remove_old(home, now=now) == 2
-    assert sorted(os.listdir(os.path.join(home, "state"))) == ["new.json", "new.lock"]
+    assert sorted(os.listdir(os.path.join(home, "state"))) == ["new.json", "new.lock", "swept"]
     assert remove_old(os.path.join(home, "gone"), now=now) == 0
+
+
+def test_old_files_are_looked_for_once_a_day(home: str) -> None:
+    state = SessionState.load(home, "old")
+    state.offset = 1
+    state.save()
+    now = time.time()
+    assert remove_old(home, now=now) == 0
+    os.utime(state.path, (now - 2 * KEPT, now - 2 * KEPT))
+    assert remove_old(home, now=now + 3600) == 0
+    assert remove_old(home, now=now + 25 * 3600) == 1
+    assert not os.path.exists(state.path)
+    os.utime(os.path.join(home, "state", "swept"), (now + 9e6, now + 9e6))
+    assert SessionState.load(home, "new").tell_once("x")
+    assert remove_old(home, now=now + 2 * KEPT) == 3  # a clock that went back does not end it

@@ -41,6 +41,10 @@ HANDLERS = {
 """Which file of ``handlers`` answers an event."""
 
 
+UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
+"""The events with little to do, at which there is time to tidy up."""
+
+
 class TimeUp(BaseException):
     """The time is over; no handler is meant to catch it."""
 
@@ -105,6 +109,8 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
 
     with Place(environ, call.cwd or _working_folder(), now=now, ending=ending) as place:
         answer: Answer = sys.modules[name].handle(call, place)
+        if call.event in UNHURRIED:
+            place.fold_logs()
         return answer
 
 
@@ -132,7 +138,7 @@ def answer_to(
     name = event if event in client.EVENTS or not isinstance(named, str) else named
     call = client.call_of(name, data, environ)
     if call is None:
-        raise ValueError(f"{agent} has no event {name!r} that brim knows")
+        raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
     answer = run_hook(call, environ, now=now, ending=ending)
     return client.reply(call, answer) if answer else ""
 
@@ -148,7 +154,19 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
         environ = {**environ, "BRIM_HOOKS": argv[2]}
     from brim import _json
 
-    return answer_to(argv[0], argv[1], _json.loads(_read(stdin)), environ, now=time.time(), ending=ending)
+    text = _read(stdin)
+    data = _json.loads(text)
+    if "\\ud" in text or "\\uD" in text:  # a letter that somebody has cut in two may be among them
+        from brim.agents.clients.sent import mended
+
+        data = mended(data)
+    if environ.get("BRIM_UNLESS_RESIDENT"):  # a server may be asked beside this process
+        from brim.agents.claims import may_answer
+        from brim.config.places import user_folder
+
+        if not may_answer(argv[0], data, user_folder(environ), now=time.time()):
+            return ""
+    return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
 
 
 def _read(stdin: Any) -> str:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 BUSY = 0.15
 """Seconds that a hook waits for another writer: an agent waits for it."""
 
+LONG_LOG = 1 << 18
+"""Bytes of a database's log from which it is folded into the database when there is time: ``fold_logs``."""
+
 LONGEST_LOG = 1 << 20
-"""Bytes of a database's log up to which a hook leaves the tidying to the next one that has the time."""
+"""Bytes from which that is done by whichever hook finds it so: reading the log again costs each a millisecond."""
 
 _left: list[object] = []
 
@@ -31,7 +34,7 @@ class Place:
 
     *ending* is for a process that ends at once: SQLite would move its log into the database and wait for the disk,
     twice for each file. Everything is written; the log is left to whoever closes the file next, or to a hook that
-    finds it long.
+    has the time.
     """
 
     def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
@@ -122,6 +125,11 @@ class Place:
         """Whether ``brim run`` watches this agent: then journal and spending are its own, and hooks only inject."""
         return bool(self.environ.get("BRIM_RUN_ID"))
 
+    @property
+    def only_injects(self) -> bool:
+        """Whether nothing is written down and no money is counted: the supervisor does, or ``--hooks`` said so."""
+        return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
+
     def state(self, session: str) -> SessionState:
         """Return what is remembered of *session*; it is written when the place is closed, if it changed."""
         if session not in self._states:
@@ -135,11 +143,27 @@ class Place:
         for state in self._states.values():
             state.save()
         if self._scopes is not None:
-            if self._ending and all(map(_is_short, self._databases())):
+            if self._ending:
+                self.fold_logs(LONGEST_LOG)
                 _left.append(self._scopes)  # while something holds it, Python does not close it
             else:
                 self._scopes.close()
             self._scopes = None
+
+    def fold_logs(self, at_least: int = LONG_LOG) -> None:
+        """Fold the logs that are *at_least* so many bytes into their databases, if this process is about to end.
+
+        Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
+        """
+        for path in self._databases() if self._ending else ():
+            if _size_of_log(path) >= at_least:
+                from brim.errors import StoreError
+                from brim.store.opening import fold_log
+
+                try:
+                    _left.append(fold_log(path))
+                except StoreError:  # somebody else works with it, or it is not ours to change
+                    continue
 
     def __enter__(self) -> Place:
         return self
@@ -148,8 +172,8 @@ class Place:
         self.close()
 
 
-def _is_short(path: str) -> bool:
+def _size_of_log(path: str) -> int:
     try:
-        return os.path.getsize(f"{path}-wal") < LONGEST_LOG
+        return os.path.getsize(f"{path}-wal")
     except OSError:
-        return True
+        return 0

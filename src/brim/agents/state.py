@@ -21,6 +21,10 @@ FOLDER = "state"
 KEPT = 30 * 24 * 3600.0
 """Seconds after which the file of a session that nobody came back to is removed."""
 
+DAY = 24 * 3600.0
+SWEPT = "swept"
+"""The file whose time says when old files were last looked for; no session's file has its name."""
+
 _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 SOURCES = ("statusline", "transcript", "hook")
@@ -221,10 +225,16 @@ class SessionState:
 
 
 def remove_old(home: str, *, now: float) -> int:
-    """Remove the files of sessions that nobody came back to; return how many. What cannot be removed stays."""
+    """Remove the files of sessions that nobody came back to, once a day; return how many. What cannot be removed stays.
+
+    Every session that begins asks for it, and to look at hundreds of files takes milliseconds.
+    """
+    folder = os.path.join(home, FOLDER)
     removed = 0
     try:
-        with os.scandir(os.path.join(home, FOLDER)) as entries:
+        if not _is_due(os.path.join(folder, SWEPT), now):
+            return 0
+        with os.scandir(folder) as entries:
             for entry in entries:
                 try:
                     if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
@@ -235,6 +245,17 @@ def remove_old(home: str, *, now: float) -> int:
     except OSError:
         return removed
     return removed
+
+
+def _is_due(mark: str, now: float) -> bool:
+    """Whether the file *mark* was not touched for a day; it is now."""
+    try:
+        if 0 <= now - os.lstat(mark).st_mtime < DAY:
+            return False
+    except FileNotFoundError:
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    os.utime(mark, (now, now))
+    return True
 
 
 def _merged(values: dict[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,11 @@ In one SQLite file per project and one per user. Bottom up: ``tracked`` and ``fo
 believe, ``database`` is one file opened, ``opening`` tells files of other programs and versions apart and runs the
 ``migrations``. ``rows``, ``triggers``, ``costs`` and ``events`` are how things lie in it, ``writing`` and ``source``
 how behaviors get in and how activation gets at them, ``remembered`` and ``sessions`` what else is kept. ``store`` is
-all of that for one file. ``precedence`` says what counts of two, and ``scopes`` is both files as one; ``model_costs``
-and ``planning`` are what injection reads from them, ``together`` what it writes back. ``ledger`` is money in the same
-file, through ``books``, found by ``ledger_address``. ``trust`` says which projects may steer, ``backup`` keeps copies,
-``project`` reads what a project is. ``usage_index`` is a file of its own: what ``brim usage`` has read already, and may
-be deleted.
+all of that for one file. ``precedence`` says what counts of two, ``standings`` remembers it while nothing changes, and
+``scopes`` is both files as one; ``model_costs`` and ``planning`` are what injection reads from them, ``together`` what
+it writes back. ``ledger`` is money in the same file, through ``books``, found by ``ledger_address``. ``trust`` says
+which projects may steer, ``backup`` keeps copies, ``project`` reads what a project is. ``usage_index`` is a file of its
+own: what ``brim usage`` has read already, and may be deleted.
 """
 
 from __future__ import annotations

@@ -43,10 +43,11 @@ class Candidates:
         self._scopes, self._now, self._config, self._model = place.scopes, place.now, config, model
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         parameters = Parameters(**config.section("activation"))
-        results = activate(self._scopes, context, now=place.now, parameters=parameters)
-        self.active = [result.id for result in results]
-        """Everything that is activated, told or not."""
-        self._known: dict[str, Any] = dict(self._scopes.sketches(self.active))
+        with self._scopes.reading():
+            results = activate(self._scopes, context, now=place.now, parameters=parameters)
+            self.active = [result.id for result in results]
+            """Everything that is activated, told or not."""
+            self._known: dict[str, Any] = dict(self._scopes.sketches(self.active))
         self._values: list[tuple[str, float]] = []
         matching = []
         for id, activation, reasons in results:
