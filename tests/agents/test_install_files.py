@@ -66,13 +66,15 @@ def test_what_is_no_file_of_text_is_refused(tmp_path: Path) -> None:
 
 @posix
 def test_launchers_are_written_once_and_go_again(tmp_path: Path) -> None:
-    home = str(tmp_path / "it's brim")
+    home = str(tmp_path / "it's\nbrim [x]")
     assert len(install_launchers(home)) == 3
+    (tmp_path / "it's\nbrim [x]/cache").mkdir()
+    (tmp_path / "it's\nbrim [x]/cache/hook-x.bin").touch()
     assert install_launchers(home) == []
     assert interpreter_of(os.path.join(home, "bin", "hook")) == sys.executable
     assert interpreter_of(os.path.join(home, "bin", "statusline")) == sys.executable
     remove_launchers(home)
-    assert not os.path.exists(os.path.join(home, "bin"))
+    assert not os.path.exists(home)
 
 
 @posix

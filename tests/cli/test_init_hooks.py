@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
+from brim.store.opening import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.installed import alone, events, file_of
-from tests.cli.stored import behavior, remember
+from tests.cli.stored import behavior, older_store, remember, version_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
 
@@ -88,6 +89,21 @@ def test_hooks_that_only_inject_count_no_money(brim: Brim, tmp_path: Path) -> No
 def test_what_is_installed_has_a_store_to_keep_accounts_in(brim: Brim) -> None:
     alone(brim, "init", "--agent", "codex")
     assert os.stat(brim.home / ".brim/brim.db").st_mode & 0o777 == 0o600
+
+
+def test_an_older_store_is_brought_up_to_date_since_hooks_would_say_nothing(brim: Brim) -> None:
+    path = older_store(brim)
+    alone(brim, "init", "--agent", "codex")
+    assert version_of(path) == VERSION
+
+
+def test_a_store_that_cannot_be_used_is_said_and_the_hooks_are_installed(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir(mode=0o700)
+    (brim.home / ".brim/brim.db").write_bytes(b"no database" * 999)
+    ran = alone(brim, "init", "--agent", "claude")
+    assert ran.code == 0
+    assert "brim.db" in ran.err
+    assert called(brim, "SessionStart", source="startup") == ""
 
 
 @pytest.mark.parametrize(

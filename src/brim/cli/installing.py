@@ -166,14 +166,16 @@ class Installation:
                 os.unlink(chain)
 
     def make_store(self) -> bool:
-        """Make the user's store if it is not there: hooks never do, and without it they keep no account."""
+        """Make the user's store, or bring it up to date: hooks never do, and without it they keep no account.
+
+        Return whether it was missing.
+        """
         from brim.store.folder import FILE
         from brim.store.store import open_store
 
         path = os.path.join(self.home, FILE)
         missing = not os.path.lexists(path)
-        if missing:
-            open_store(path).close()
+        open_store(path).close()
         return missing
 
 

@@ -77,11 +77,13 @@ def _fix(installation: Installation) -> list[str]:
     """Correct what needs no decision: write launchers and hooks anew, and bring the stores up to date."""
     from brim.agents.install.launchers import install_launchers
     from brim.cli.commands.upgrade import migrate_stores, upgrade_server
+    from brim.store.folder import FILE
 
     fixed = _fix_settings(installation)
     if fixed or any(installed_events(target.path, installation.home) for target in installation.targets()):
         fixed += [f"{path} written anew" for path in install_launchers(installation.home)]
-        fixed += [f"{installation.home}: has a store now"] if installation.make_store() else []
+        if not os.path.lexists(os.path.join(installation.home, FILE)) and installation.make_store():
+            fixed.append(f"{installation.home}: has a store now")
     if path := upgrade_server(installation):
         fixed.append(f"{path}: starts this brim")
     stores, broken = migrate_stores(installation)

@@ -14,7 +14,7 @@ from brim.cli.installing import Installation, add_agent, agents_of, installed_ev
 from brim.cli.output import note, printable, say, say_json, table
 from brim.cli.serving import ServerEntry, need_the_extra, remove_server, served_agents, server_command
 from brim.cli.settings import add_json
-from brim.errors import InputError
+from brim.errors import BrimError, InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def run(options: Namespace) -> int:
             server.write()
         elif "claude" in agents and options.scope == "user":
             remove_server(installation)
-        installation.make_store()
+        _make_store(installation)
     found = [_facts(change, backups, installation.home, options) for change in changes]
     if options.as_json:
         say_json(
@@ -133,6 +133,13 @@ def _needless(installation: Installation, target: Target) -> str:
         if installed_events(above, installation.home):
             return f"{above}: has brim for every project already, so {target.path} needs nothing"
     return ""
+
+
+def _make_store(installation: Installation) -> None:
+    try:
+        installation.make_store()
+    except BrimError as error:
+        note(f"{error}; until then hooks say nothing")
 
 
 def _facts(change: Change, backups: dict[str, str], home: str, options: Namespace) -> dict[str, Any]:
