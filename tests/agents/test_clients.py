@@ -182,3 +182,17 @@ def test_a_text_is_never_longer_than_the_client_takes_whole(agent: str) -> None:
             context = answer["hookSpecificOutput"]["additionalContext"]
             assert 0 < len(context) <= client.max_chars(known.event)
             assert context.endswith("\n")
+
+
+def test_codex_gets_no_key_with_which_a_refusal_would_count_for_nothing() -> None:
+    refused = said("codex", "PreToolUse", Answer(deny="no", stop_reason="it is over"))
+    assert set(refused) == {"hookSpecificOutput"}
+    assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("line", ["правило в одну строку\n", "上下文预算规则\n", "🙂🙂🙂\n"])
+def test_a_text_for_codex_keeps_to_its_bytes_whatever_it_is_written_in(line: str) -> None:
+    answer = said("codex", "SessionStart", Answer(context=line * 2_000))
+    context = answer["hookSpecificOutput"]["additionalContext"]
+    assert 9_000 < len(context.encode()) < 10_000
+    assert context.endswith(line)

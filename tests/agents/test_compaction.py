@@ -169,3 +169,20 @@ def test_a_locked_journal_does_not_stop_a_compaction(sitting: Sitting) -> None:
         told = sitting.hook("PreCompact", trigger="auto")["text"]
     assert "Make the parser" in told
     assert "another process holds it" in sitting.log()
+
+
+def test_gemini_has_a_memory_to_point_to_in_the_middle_of_its_first_turn(sitting: Sitting) -> None:
+    def request(tokens: int) -> None:
+        sitting.hook("PreCompress", "gemini", trigger="auto")
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
+        data = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
+        sitting.hook("AfterModel", "gemini", **data)
+
+    sitting.hook("BeforeAgent", "gemini", prompt="Make the parser fast")
+    request(900_000)
+    request(100_000)
+    read = {"tool_name": "read_file", "tool_input": {"file_path": "a.py"}, "tool_response": {"llmContent": "x"}}
+    told = sitting.hook("AfterTool", "gemini", **read)["hookSpecificOutput"]["additionalContext"]
+    assert ".context/scratch.md" in told
+    assert "Make the parser fast" in (sitting.context / "scratch.md").read_text()
+    assert sitting.hook("AfterTool", "gemini", **read) == {}

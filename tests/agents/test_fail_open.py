@@ -14,6 +14,7 @@ import pytest
 
 from brim.agents.launcher import install_launcher, launcher_path, launcher_text
 from tests.agents.hook_world import RULE, World
+from tests.agents.read_only import read_only
 
 
 @pytest.fixture
@@ -99,13 +100,9 @@ def test_the_home_folder_is_a_file(world: World) -> None:
 
 
 def test_a_home_that_cannot_be_written_still_answers_or_keeps_still(world: World) -> None:
-    for path in (world.database, world.home):
-        path.chmod(0o500)
-    try:
+    with read_only(world.home):
         said = world.call("SessionStart", start(world))
-        assert not said or RULE in said
-    finally:
-        world.home.chmod(0o700)
+    assert not said or RULE in said
 
 
 def test_no_environment_at_all(world: World) -> None:

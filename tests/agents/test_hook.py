@@ -33,6 +33,11 @@ def test_a_session_start_is_told_the_rules(world: World) -> None:
     assert world.log() == ""
 
 
+def test_half_a_letter_in_a_path_is_no_failure(world: World) -> None:
+    world.call("Stop", world.message("Stop", cwd="/gone/\ud83d"))
+    assert world.log() == ""
+
+
 def test_the_launcher_gives_the_same_answer(world: World) -> None:
     done = world.launch("SessionStart", world.message("SessionStart", source="startup"))
     assert (done.returncode, done.stderr) == (0, b"")

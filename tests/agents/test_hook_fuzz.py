@@ -1,6 +1,7 @@
 """Whatever is sent to the hook, in whatever state the disk is: it ends with 0, and its answer is empty or valid.
 
-A few hundred inputs by default; ``BRIM_FUZZ=10000 BRIM_FUZZ_PROCESSES=200 BRIM_FUZZ_SEED=7`` for a long run.
+A few hundred inputs by default; ``BRIM_FUZZ=10000 BRIM_FUZZ_PROCESSES=200 BRIM_FUZZ_SEED=7`` for a long run, and
+``pytest -s`` to see how long the slowest took.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import io
 import json
 import os
 import random
+import shutil
 import sqlite3
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +23,19 @@ import pytest
 
 from brim.agents.clients import client_of
 from brim.agents.hook import main
+from brim.agents.launcher import install_launcher
+from brim.store import open_ledger
+from tests.agents.hook_answers import fault_of
 from tests.agents.hook_samples import ALL
 from tests.agents.hook_world import World
+from tests.agents.read_only import read_only
 
 INPUTS = int(os.environ.get("BRIM_FUZZ", "300"))
 PROCESSES = int(os.environ.get("BRIM_FUZZ_PROCESSES", "6"))
 SEED = int(os.environ.get("BRIM_FUZZ_SEED", "1"))
 
-KEYS = {"continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"}
+SLOWEST = 5.0
+"""Seconds: a hook ends itself after one, and a busy machine may be late to let it."""
 ODD: list[Any] = [
     None,
     True,
@@ -56,6 +64,7 @@ ODD: list[Any] = [
     {"": ""},
     "9" * 5_000,
 ]
+STRANGERS = ("", "nobody", "claude.", "../claude", "claude\x00")
 Sent = tuple[str, str, bytes]
 
 
@@ -83,6 +92,8 @@ def fuzzed(rng: random.Random, world: World) -> Sent:
     agent, event, sample = rng.choice(ALL)
     data: Any = {**sample, "cwd": str(world.project), "transcript_path": str(world.transcript)}
     way = rng.random()
+    if way < 0.01:
+        return event, agent, rng.choice((b"[", b'{"a":', b'{"session_id":"')) * rng.choice((1, 100_000))
     if way < 0.1:
         return event, agent, rng.randbytes(rng.choice((0, 1, 10, 1_000, 100_000)))
     if way < 0.2:
@@ -100,80 +111,113 @@ def fuzzed(rng: random.Random, world: World) -> Sent:
     if rng.random() < 0.05:
         event = str(rng.choice(["", "Nonsense", "\x00", "stop", "x" * 3_000]))
     if rng.random() < 0.05:
-        agent = str(rng.choice(["", "nobody", "claude.", "../claude", "claude\x00"]))
+        agent = str(rng.choice(STRANGERS))
     return event, agent, json.dumps(data).encode("utf-8", "surrogatepass")
 
 
-def is_valid(event: str, agent: str, sent: bytes, answer: str) -> bool:
-    """Whether *answer* is nothing, or one that *agent* reads."""
+def fault(event: str, agent: str, sent: bytes, answer: str) -> str:
+    """Return what is wrong with *answer*; empty if it is nothing, or one that *agent* reads."""
     if not answer:
-        return True
-    named = json.loads(sent.decode("utf-8", "replace")).get("hook_event_name")
-    known = client_of(agent).EVENTS.get(event) or client_of(agent).EVENTS.get(named)
-    assert known is not None, (event, agent, answer)
-    if known.event == "before_compact" and agent == "claude":
-        return "Traceback" not in answer
-    found = json.loads(answer)
-    return isinstance(found, dict) and found.keys() <= KEYS
+        return ""
+    name = event if event in client_of(agent).EVENTS else json.loads(sent.decode("utf-8", "replace"))["hook_event_name"]
+    return fault_of(agent, name, answer)
 
 
-def broken(world: World, rng: random.Random) -> Iterator[dict[str, str]]:
-    """Give environments, each with the disk in another state."""
-    yield world.environ
+def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], float]]:
+    """Give environments, each with the disk in another state, and the share of the inputs that meets it."""
+    (world.home / "config.yaml").write_text("hooks:\n  gate: constraints\n", encoding="utf-8")
+    yield world.environ, 0.45
+    with open_ledger(str(world.database)) as ledger:
+        ledger.limit("project", 0)
+    yield world.environ, 0.1
     world.transcript.unlink()
-    yield world.environ
+    yield world.environ, 0.05
+    with read_only(world.home):
+        yield world.environ, 0.08
     lock = sqlite3.connect(world.database, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
-    yield world.environ
+    yield world.environ, 0.02  # each waits for it
     lock.close()
     good = world.database.read_bytes()
     world.database.write_bytes(good[:5_000] + rng.randbytes(3_000) + good[8_000:])
-    yield world.environ
+    yield world.environ, 0.1
     world.database.write_bytes(b"nothing of the sort")
-    yield world.environ
+    yield world.environ, 0.05
     world.database.unlink()
-    yield world.environ
-    yield {**world.environ, "HOME": str(world.folder / "gone")}
-    yield {**world.environ, "BRIM_HOME": str(world.transcript), "CLAUDE_PROJECT_DIR": "\ud800"}
-    yield {}
+    yield world.environ, 0.05
+    yield {**world.environ, "HOME": str(world.folder / "gone")}, 0.05
+    yield {**world.environ, "BRIM_HOME": str(world.folder / "cwd" / "x"), "CLAUDE_PROJECT_DIR": "\udcff"}, 0.03
+    yield {}, 0.02
 
 
-SHARES = (0.6, 0.05, 0.02, 0.08, 0.05, 0.05, 0.05, 0.05, 0.05)
-"""How much of the inputs meets each state; few meet the lock, for which each waits."""
+EXPECTED = (
+    "JSONDecodeError: ",
+    "RecursionError: maximum recursion depth exceeded while decoding",
+    "ValueError: what came is no JSON object",
+    "ValueError: embedded null byte",  # in a path
+    " that brim knows",
+    *(f"KeyError: {agent!r}" for agent in STRANGERS),
+    "StoreError: ",
+    "nothing was answered: took too long",
+)
+"""What the log may say: something about what came, or about the disk. All else is a mistake of brim's own."""
 
 
-def test_whatever_is_sent_the_end_is_0_and_the_answer_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def mistakes(world: World) -> list[str]:
+    """Return what the log says and should not."""
+    lines = [*world.log().split("\n"), *_before(world).split("\n")]
+    assert sum("took too long" in line for line in lines) <= max(1, INPUTS // 1_000)
+    return [line for line in lines if line and not any(expected in line for expected in EXPECTED)]
+
+
+def _before(world: World) -> str:
+    path = world.home / "log" / "hook.log.1"
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return World(tmp_path)
+
+
+def test_whatever_is_sent_the_end_is_0_and_the_answer_valid(world: World) -> None:
     rng = random.Random(SEED)
-    world = World(tmp_path)
-    slowest = 0.0
-    for environ, share in zip(broken(world, rng), SHARES, strict=True):
-        for _ in range(max(3, int(INPUTS * share))):
+    slowest, answered, shares = 0.0, 0, 0.0
+    for environ, share in states(world, rng):
+        shares += share
+        for _ in range(max(3, round(INPUTS * share))):
             event, agent, sent = fuzzed(rng, world)
             out = io.StringIO()
             begun = time.monotonic()
             assert main([event, agent], io.BytesIO(sent), out, environ) == 0
             slowest = max(slowest, time.monotonic() - begun)
-            assert is_valid(event, agent, sent, out.getvalue()), (event, agent, sent, out.getvalue())
-    unexpected = [line for line in world.log().splitlines() if any(name in line for name in DEFECTS)]
-    assert unexpected == []
-    assert slowest < 10
+            answered += bool(out.getvalue())
+            assert not fault(event, agent, sent, out.getvalue()), (event, agent, sent, out.getvalue())
+    assert shares == pytest.approx(1)
+    print(f"{answered} were answered; the slowest took {slowest:.2f} s")
+    assert mistakes(world) == []
+    assert answered > INPUTS / 20, "what is never answered tests nothing"
+    assert slowest < SLOWEST
 
 
-DEFECTS = ("TypeError", "AttributeError", "KeyError:  ", "IndexError", "NameError", "AssertionError", "UnboundLocal")
-"""What in the log is a mistake of brim's own, and no word about what came."""
-
-
-def test_real_processes_do_the_same(tmp_path: Path) -> None:
+def test_real_processes_do_the_same(world: World) -> None:
     rng = random.Random(SEED + 1)
-    world = World(tmp_path)
-    for _ in range(PROCESSES):
-        event, agent, sent = fuzzed(rng, world)
-        if "\x00" in event or "\x00" in agent:
-            continue
-        done = world.launch(event, sent, agent)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert is_valid(event, agent, sent, done.stdout.decode())
-    assert [line for line in world.log().splitlines() if any(name in line for name in DEFECTS)] == []
+    slowest = 0.0
+    launcher = shutil.copy(install_launcher(str(world.home)), world.folder / "hook")
+    for environ, share in states(world, rng):
+        for _ in range(round(PROCESSES * share + rng.random() / 2)):
+            event, agent, sent = fuzzed(rng, world)
+            if "\x00" in event or "\x00" in agent:
+                continue
+            begun = time.monotonic()
+            command = [launcher, event, agent]
+            done = subprocess.run(command, input=sent, capture_output=True, check=False, env=environ, timeout=60)
+            slowest = max(slowest, time.monotonic() - begun)
+            assert (done.returncode, done.stderr) == (0, b"")
+            assert not fault(event, agent, sent, done.stdout.decode())
+    print(f"the slowest process took {slowest:.2f} s")
+    assert mistakes(world) == []
+    assert slowest < SLOWEST

@@ -81,8 +81,24 @@ def test_versions_hosts_and_abbreviations_are_no_files() -> None:
     assert paths_in("Python 3.11, e.g. v2.0, i.e. 1.5.2; it ended. Next one.") == []
 
 
-def test_numbers_without_a_unit_are_left_out() -> None:
-    assert numbers_in("issue 42, line-7, 3.11, 2027-01-15, sha 1a2b3c, 5 apples") == []
+def test_small_numbers_versions_dates_and_parts_of_names_are_left_out() -> None:
+    text = "issue 42, line-7, 3.11, 2027-01-15, sha 1a2b3c, 5 apples, 192.168.0.1, at 12:345, in 2026, /srv/500"
+    assert numbers_in(text) == []
+
+
+def test_a_large_number_without_a_unit_is_kept_with_the_words_around_it() -> None:
+    assert numbers_in("Use port 8443; retries=500, see #1234 and port 8443") == [
+        "port 8443",
+        "retries=500",
+        "see #1234 and",
+    ]
+    assert lost("The server listens on another port.", "number", "port 8443")
+    assert not lost("It is https://localhost:8443/.", "number", "port 8443")
+    assert not lost("1500 people", "number", "1,500 users")
+
+
+def test_in_a_pasted_log_only_numbers_with_a_unit_count() -> None:
+    assert numbers_in("port 8443 " + "x" * 1_000 + " 30 s") == ["30 s"]
 
 
 @given(

@@ -70,7 +70,25 @@ def test_who_was_not_told_when_it_was_settled_is_told_with_the_refusal(sitting: 
 
 def test_a_limit_of_nothing_lets_nothing_be_spent(sitting: Sitting) -> None:
     limit(sitting, 0)
-    assert reason(before(sitting))
+    assert "brim spend raise shop USD" in reason(before(sitting))
+    assert "continue" not in reason(before(sitting))  # a tenth more of nothing is nothing
+
+
+def test_what_is_held_back_is_said(sitting: Sitting) -> None:
+    limit(sitting, 1_000_000)
+    sitting.used("m1", 160_000)
+    sitting.used("m2", 160_000)
+    sitting.hook("Stop")
+    assert "$0.96 of $1.00 is spent, $0.04 is held back for the wrap-up." in reason(before(sitting))
+
+
+def test_a_wrap_up_for_which_nothing_is_left_is_not_offered_again(sitting: Sitting) -> None:
+    limit(sitting, 10_000)
+    sitting.used("m1", 4_000)
+    sitting.hook("Stop")
+    with sitting.ledger() as ledger:
+        ledger.answer("shop", "wrap_up")
+    assert reason(before(sitting)).endswith("brim spend raise shop USD")
 
 
 def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
@@ -162,3 +180,33 @@ def test_the_refusal_is_in_the_words_of_each_client(sitting: Sitting) -> None:
     assert "brim spend" in json.dumps(codex)
     assert gemini["decision"] == "deny"
     assert "brim spend" in gemini["reason"]
+
+
+def test_what_a_person_types_next_has_its_own_chance_where_turns_have_no_ids(sitting: Sitting) -> None:
+    limit(sitting, 0)
+
+    def call() -> Any:
+        given = {"command": "ls"}
+        return sitting.hook("BeforeTool", "gemini", tool_name="run_shell_command", tool_input=given).get("continue")
+
+    assert [call() for _ in range(4)] == [None, None, None, False]
+    sitting.hook("BeforeAgent", "gemini", prompt="wrap up")
+    assert call() is None
+
+
+def test_who_types_is_told_that_the_money_was_spent_elsewhere(sitting: Sitting) -> None:
+    limit(sitting, 10_000)
+    with sitting.ledger() as ledger:
+        ledger.record("shop/other/main", "r1", 12_000)
+    assert "$0.012 of $0.01" in sitting.prompt("go on")["systemMessage"]
+    assert sitting.prompt("go on") == {}
+    assert "systemMessage" not in before(sitting)
+
+
+def test_a_turn_that_a_person_stopped_is_settled_with_the_next_prompt(sitting: Sitting) -> None:
+    limit(sitting, 10_000)
+    before(sitting)
+    sitting.used("m1", 2_700)
+    told = {"systemMessage": "brim: shop: $0.0081 of $0.01 is spent (81 %)"}
+    assert sitting.prompt("no, do it so") == told
+    assert sitting.prompt("go on") == {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from brim.agents.hook import answer_to
 from brim.agents.state import SessionState, UsageSeen
 from brim.agents.statusline import columns, lines_for, main
 from tests.agents.status_samples import NOW, SESSION, encoded, sent
@@ -92,7 +93,10 @@ def test_one_that_is_paused_says_so(environ: dict[str, str]) -> None:
     assert shown(sent(), environ)[0].endswith("brim is paused")
 
 
-@pytest.mark.parametrize(("said", "width"), [("132", 132), ("0", 80), ("", 80), ("x", 80), ("-3", 80), ("²", 80)])
+WIDTHS = [("132", 132), ("0", 80), ("", 80), ("x", 80), ("-3", 80), ("²", 80), ("9" * 5_000, 1_000)]
+
+
+@pytest.mark.parametrize(("said", "width"), WIDTHS)
 def test_the_width_is_the_clients_word_or_80(said: str, width: int) -> None:
     assert columns({"COLUMNS": said}) == width
 
@@ -116,6 +120,13 @@ def test_exact_usage_is_kept_for_the_hooks(environ: dict[str, str]) -> None:
     shown(sent(), environ)
     expected = UsageSeen(86_425, 200_000, "claude-sonnet-4-5", NOW, "statusline", 1_243_700)
     assert state(environ).usage == expected
+
+
+def test_a_hook_warns_by_what_the_status_line_was_told(environ: dict[str, str]) -> None:
+    shown(sent(150_000), environ)
+    stopped = {"session_id": SESSION, "transcript_path": "", "cwd": "/", "hook_event_name": "Stop"}
+    answer = answer_to("Stop", "claude", stopped, environ, now=NOW + 1)
+    assert "filling up: 150,000 of 200,000 tokens, 75 %" in answer
 
 
 def test_each_session_has_its_own(environ: dict[str, str]) -> None:

@@ -133,6 +133,21 @@ def test_notices_come_last_and_outlast_the_cost() -> None:
     assert drawn(sent(), PLAIN.changed(width=30), notices=["spending limit reached"]) == "43 %  spending limit reached"
 
 
+@pytest.mark.parametrize(
+    ("width", "end"),
+    [
+        (150, "  the other status line took longer than 0.5 s"),
+        (90, "  warm until 14:32  the other one failed"),
+        (70, "  $1.24  warm until 14:32"),
+    ],
+)
+def test_an_aside_never_takes_the_place_of_the_gauge(width: int, end: str) -> None:
+    aside = ["the other status line took longer than 0.5 s", "the other one failed"]
+    line = drawn(sent(), PLAIN.changed(width=width), aside=aside)
+    assert line.startswith("Sonnet 4.5  █████▏░░││░░  43 %  86")
+    assert line.endswith(end)
+
+
 statuses = st.builds(
     Status,
     model_name=st.text(max_size=60),

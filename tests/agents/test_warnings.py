@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.agents.handlers.warning import GROWN
+from brim.agents.due import GROWN, GROWN_TURN
 from tests.agents.sittings import Sitting
 
 WINDOW = 200_000
@@ -70,6 +70,21 @@ def test_within_a_turn_the_window_is_looked_at_when_much_was_written(sitting: Si
     sitting.line("user", message={"role": "user", "content": [{"type": "text", "text": "x" * GROWN}]})
     assert "time to compact" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
     assert sitting.tool("Read", {"file_path": "a"}) == {}
+
+
+def test_a_transcript_that_says_nothing_is_not_looked_at_again_until_it_has_grown(sitting: Sitting) -> None:
+    sitting.line("user", message={"role": "user", "content": [{"type": "text", "text": "x" * GROWN}]})
+    sitting.tool("Read", {"file_path": "a"})
+    assert sitting.state()["looked"] >= GROWN
+
+
+def test_after_a_turn_that_a_person_stopped_the_next_prompt_tells(sitting: Sitting) -> None:
+    stop(sitting, 100_000)
+    sitting.line("user", message={"role": "user", "content": [{"type": "text", "text": "x" * GROWN_TURN}]})
+    sitting.used("m2", 160_000)
+    assert "time to compact" in sitting.prompt("no, do it so")["systemMessage"]
+    assert sitting.prompt("go on") == {}
+    assert stop(sitting, 161_000) == ""
 
 
 def test_a_sub_agents_window_is_not_the_sessions(sitting: Sitting) -> None:

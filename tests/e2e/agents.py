@@ -72,9 +72,9 @@ class Agent:
         """Return what hooks told the model, in the order in which it reads."""
         raise NotImplementedError
 
-    def install(self, *options: str) -> Ran:
-        """Install brim into this program, for every project. Its hooks get the time that a busy machine needs."""
-        ran = self.world.brim("init", "--global", "--agent", self.name, *options, environ=self.environ())
+    def install(self, *options: str, where: str = "--global") -> Ran:
+        """Install brim into this program. Its hooks get the time that a busy machine needs."""
+        ran = self.world.brim("init", where, "--agent", self.name, *options, environ=self.environ())
         launcher = self.world.home / ".brim" / "bin" / "hook"
         patient = f"import brim.agents.hook as hook; hook.SECONDS = 60; {CODE}"
         launcher.write_text(launcher.read_text().replace(CODE, patient))

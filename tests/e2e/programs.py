@@ -1,18 +1,18 @@
 """Which of the real programs are here? ``python -m tests.e2e.programs`` says in one line which are not.
 
-They are looked for where ``make e2e`` puts them, then where a variable says, then on the PATH. Nobody has to have them:
-what is not here is left out.
+They are those that ``make e2e`` installed, at the versions that it would install today, or those that a variable names.
+One that is merely on the PATH is not used: it may be of any version, and changes by itself. Nobody has to have them.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / ".e2e"
+WANTED = ROOT / "requirements" / "e2e"
 
 INSTALLED = {
     "claude": FOLDER / "python" / "claude_agent_sdk" / "_bundled" / "claude",
@@ -24,11 +24,17 @@ INSTALLED = {
 NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 
 
+def is_installed(folder: Path = FOLDER, wanted: Path = WANTED) -> bool:
+    """Whether *folder* holds all that *wanted* names: the last thing that ``make e2e`` writes there is a copy of it."""
+    stamp = folder / ".installed"
+    return stamp.is_file() and stamp.read_bytes() == b"".join(path.read_bytes() for path in sorted(wanted.iterdir()))
+
+
 def program(name: str, environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the program *name*: the pinned one, else the one that ``BRIM_E2E_NAME`` names, else that of the PATH."""
-    if INSTALLED[name].exists():
-        return str(INSTALLED[name])
-    return environ.get(f"BRIM_E2E_{name.upper()}") or shutil.which(name, path=environ.get("PATH"))
+    """Return the program *name*: the one that ``BRIM_E2E_NAME`` names, else the one that ``make e2e`` installed."""
+    if named := environ.get(f"BRIM_E2E_{name.upper()}"):
+        return named
+    return str(INSTALLED[name]) if is_installed() and INSTALLED[name].exists() else None
 
 
 def left_out(environ: Mapping[str, str] = os.environ) -> str:

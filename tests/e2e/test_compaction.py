@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import brim
 from tests.e2e.agents import Agent, Codex
 from tests.e2e.api.script import Asked, Overflow, Say
 from tests.e2e.conftest import agent_in
@@ -16,11 +17,11 @@ PROMPT = "Please fix the login in src/app.py, and keep the timeout at 45 seconds
 SCRATCH = ".context/scratch.md"
 
 
-def compacted(agent: Agent) -> Asked:
+def compacted(agent: Agent, *options: str) -> Asked:
     """Run a session that has to be compacted; return the first request after that."""
     api, path = agent.world.api, agent.world.project / "src" / "app.py"
     agent.world.learn(ALWAYS, "--kind", "constraint")
-    agent.install()
+    agent.install(*options)
     if agent.name == "claude":
         api.will(agent.write(path, "login = 1"), agent.shell("echo two"), Overflow(), agent.shell("echo three"), Say())
         ran = agent.ask(PROMPT)
@@ -44,20 +45,31 @@ def compacted(agent: Agent) -> Asked:
     return api.asked[last + 1]
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini"])
-def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(name: str, world: World) -> None:
-    agent = agent_in(world, name)
+def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(agent: Agent) -> None:
     after = compacted(agent)
-    if name == "gemini":  # that its window has shrunk shows in the answer to that request
-        after = world.api.turns[-1]
+    if agent.name == "gemini":  # that its window has shrunk shows in the answer to that request
+        after = agent.world.api.turns[-1]
     assert after.only(ALWAYS).role == agent.role
     assert after.only(SCRATCH).role == agent.role
+    assert after.only(SCRATCH) == after.only(ALWAYS), "both come at once"
+
+
+def test_what_is_told_after_a_compaction_keeps_to_the_budget_of_a_start(agent: Agent) -> None:
+    agent.world.learn_all(f"Check rule number {n} before you change module_{n}, and say so." for n in range(80))
+    agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")
+    compacted(agent, "--token-budget", "400")
+    told = [told.text for told in agent.told(agent.world.api.turns[-1]) if SCRATCH in told.text and ALWAYS in told.text]
+    assert len(told) == 1
+    # Gemini CLI is told with the result of a call, together with what the call itself brings up.
+    most = 500 if agent.name == "gemini" else 400
+    assert most - 200 < brim.count(told[0], model=agent.model) <= most
 
 
 def test_the_memory_holds_what_was_asked_and_done(agent: Agent) -> None:
     compacted(agent)
     memory = (agent.world.project / SCRATCH).read_text()
-    assert PROMPT in memory
+    assert memory.count(PROMPT) == 1
+    assert memory.count("Please go on.") == (agent.name == "gemini")
     assert agent.name == "codex" or "src/app.py" in memory.replace(PROMPT, ""), "Codex writes files by its shell"
 
 

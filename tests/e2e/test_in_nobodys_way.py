@@ -71,3 +71,13 @@ def test_other_hooks_of_the_person_go_on_working(claude: Agent) -> None:
     claude.ask("Say hello.")
     assert (claude.world.project / "started.json").exists()
     assert claude.world.api.turns[0].times(ALWAYS) == 1
+
+
+def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install("--yes", where="--project")
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 1
+    shutil.rmtree(agent.world.project / f".{agent.name}")  # as in a project that it was not installed for
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import brim
+from brim.behaviors import When
 from tests.e2e.agents import Agent
 from tests.e2e.api.script import Say
 from tests.e2e.conftest import agent_in
@@ -13,6 +14,46 @@ from tests.e2e.world import World
 ALWAYS = "Never commit the files under dist/."
 TESTING = "Run the tests with 'uv run pytest -x', never with plain pytest."
 HANDLERS = "Every handler checks the session before it reads the body."
+
+
+COMMITS = "Write short messages with 'git commit -m'."
+
+PLACES = {
+    "claude": ["prompt", "start, with the prompt", "call", "result", "with the call"],
+    "claude claude-sonnet-4-5": ["start, with the prompt, prompt", "call", "result, with the call"],
+    "codex": ["start", "prompt", "with the prompt", "call", "with the call", "result"],
+    "gemini": ["prompt, with the prompt, start", "call", "result, with the call"],
+}
+"""In which order the model reads what brim tells, message by message: what docs/agents.md says of each program."""
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_told_stands_where_the_documentation_says(name: str, world: World) -> None:
+    agent = agent_in(world, name.partition(" ")[0])
+    agent.model = name.partition(" ")[2] or agent.model
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.world.learn(TESTING, "--task", "testing")
+    agent.world.learn(COMMITS, "--task", "git")
+    agent.install()
+    agent.world.api.will(agent.shell("git status --short; printf 'it was %s' run"), Say())
+    agent.ask("Please run the tests and fix what fails.")
+    words = {
+        "prompt": "fix what fails",
+        "start": ALWAYS,
+        "with the prompt": TESTING,
+        "call": "it was %s",
+        "result": "it was run",
+        "with the call": COMMITS,
+    }
+    messages: dict[int, str] = {}
+    for part in agent.world.api.turns[-1].parts:
+        messages[part.place] = messages.get(part.place, "") + part.text
+    found = [
+        sorted((text.find(each), what) for what, each in words.items() if each in text) for text in messages.values()
+    ]
+    assert [", ".join(what for _, what in message) for message in found if message] == PLACES[name]
+    for told in (ALWAYS, TESTING, COMMITS):
+        assert agent.world.api.turns[-1].times(told) == 1
 
 
 def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent) -> None:
@@ -72,6 +113,24 @@ def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
     told = agent.told(agent.world.api.turns[0])[0]
     assert ALWAYS in told.text
     assert 150 < brim.count(told.text, model=agent.model) <= 300
+
+
+def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_the_session(agent: Agent) -> None:
+    rules = (f"Run test number {n} with 'make check_{n}' before you change module_{n}." for n in range(80))
+    agent.world.learn_all(rules, when=When(task="testing"))
+    for setting, tokens in (("token_budget.dynamic_context", "200"), ("session.max_tokens", "300")):
+        agent.world.brim("config", "set", "--user", setting, tokens)
+    agent.install("--token-budget", "200")
+    test = agent.shell("pytest --version || true")
+    agent.world.api.will(test, test, test, Say())
+    agent.ask("Please run the tests.")
+    # Gemini CLI is told with the first prompt what belongs to the start, which has a budget of its own.
+    start = 200 if agent.name == "gemini" else 0
+    first, *later = (int(brim.count(told.text, model=agent.model)) for told in agent.told(agent.world.api.turns[-1]))
+    assert start + 100 < first <= start + 200
+    assert later
+    assert max(later) <= 200
+    assert start + 200 < first + sum(later) <= start + 300
 
 
 def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:

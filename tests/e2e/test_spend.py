@@ -29,11 +29,21 @@ def test_a_spent_budget_denies_the_next_call_and_says_what_lifts_it(agent: Agent
     ran = agent.ask("Say hello.")
     assert ran.code == 0, ran.told
     assert spent(agent.world) > 20_000
-    calls = agent.world.project / "calls.txt"
-    assert not calls.exists() or "three" not in calls.read_text(), "the limit is checked between calls"
+    made = agent.world.project / "calls.txt"
+    calls = made.read_text().split() if made.exists() else []
+    assert calls in ([], ["one"]), "the first may run before the client has written down what the answer cost"
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
-    assert "$0.02" in results[-1]
-    assert "brim spend continue|raise|wrap-up|stop project" in results[-1]
+    denied = [text for text in results if "brim spend continue|raise|wrap-up|stop project" in text]
+    assert len(denied) == len(results) - len(calls) >= 2
+    assert all("$0.02" in text for text in denied)
+
+
+def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None:
+    agent.install()
+    agent.world.brim("spend", "limit", "project", "0")
+    agent.world.api.will(*[agent.shell(f"echo {at} >> calls.txt") for at in range(6)], Say("Wrapped up."))
+    ran = agent.ask("Say hello.")
+    assert not (agent.world.project / "calls.txt").exists(), ran.told
 
 
 def test_a_budget_that_was_raised_lets_the_next_call_pass(claude: Agent) -> None:

@@ -1,11 +1,11 @@
 """Which agent is this, and how do we reach it?
 
-Bottom up: ``call`` is what an agent tells a hook and ``answer`` what it is told, whichever agent it is; ``clients``
-has one file per agent for how it says so. ``state`` is what is remembered of a session between two calls
-(``state_file``: how), ``log`` where failures go, ``place`` everything around one call, ``usage`` how full the window
-is. ``handlers`` has one file per event. ``hook`` is the process, ``bundle`` how it starts fast, ``launcher`` the
-script that agents call it by, ``install`` how that gets into their settings. ``statusline`` is what Claude Code shows
-below its prompt, ``supervise`` what ``brim run`` does.
+Bottom up: ``call`` is what an agent tells a hook and ``answer`` what it is told, whichever agent it is; ``clients`` has
+one file per agent for how it says so. ``state`` is what is remembered of a session between two calls (``state_file``:
+how), ``log`` where failures go, ``place`` everything around one call, ``usage`` how full the window is and ``due``
+whether to look now. ``handlers`` has one file per event. ``hook`` is the process, ``claims`` says when a server answers
+in its place, ``bundle`` how it starts fast, ``launcher`` the script that agents call it by, ``install`` how that gets
+into their settings. ``statusline`` is what Claude Code shows below its prompt, ``supervise`` what ``brim run`` does.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Whether there is a limit at all is one look at the ledger; what follows from it 
 
 from __future__ import annotations
 
+from brim.agents.due import DENIED, LIMITED, forget_refusals
 from brim.agents.spenders import agent_scope, project_scope, session_scope
 
 TYPE_CHECKING = False
@@ -18,13 +19,11 @@ PATIENT = 3
 """So many calls are refused before the turn is ended: the agent has the words to end it itself."""
 
 _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
-_DENIED = "denied"
-_LIMITED = "limited"
 
 
 def limited_scopes(call: HookCall, place: Place) -> list[Scope]:
     """Return the scopes of *call* that have a limit or were closed, the project's first; mostly there is none."""
-    if place.supervised or not call.session:
+    if place.only_injects or not call.session:
         return []
     from brim.agents.user_ledger import default_limit, user_database
 
@@ -53,8 +52,8 @@ def spend_gate(call: HookCall, place: Place) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
     scopes = limited_scopes(call, place)
     if call.session:
-        place.state(call.session).keep(_LIMITED, bool(scopes))
-    spent = next((scope for scope in scopes if _is_spent(scope)), None)
+        place.state(call.session).keep(LIMITED, bool(scopes))
+    spent = next((scope for scope in scopes if is_spent(scope)), None)
     if spent is None:
         return _wrapping(call, place, scopes)
     from brim.agents.answer import Answer
@@ -64,11 +63,6 @@ def spend_gate(call: HookCall, place: Place) -> Answer | None:
     note = limit_note(spent) if state.tell_once(limit_latch(spent)) else ""
     ends = spent.limit.state == "stopped" or denied > PATIENT
     return Answer(deny=_refusal(spent), note=note, stop_reason=_stop(spent) if ends else "")
-
-
-def may_be_limited(call: HookCall, place: Place) -> bool:
-    """Whether there may be a limit: the last look before a call said so, or there was none yet."""
-    return place.state(call.session).kept(_LIMITED) is not False
 
 
 def limit_latch(scope: Scope) -> str:
@@ -85,10 +79,10 @@ def _count(call: HookCall, place: Place) -> int:
     """Return how many calls were refused in this turn, this one included."""
     state = place.state(call.session)
     turn = str(call.data.get("prompt_id") or call.data.get("turn_id") or "")[:80]
-    before = state.kept(_DENIED)
+    before = state.kept(DENIED)
     is_same = isinstance(before, list) and len(before) == 2 and before[0] == turn and type(before[1]) is int
     denied = before[1] + 1 if is_same else 1
-    state.keep(_DENIED, [turn, denied])
+    state.keep(DENIED, [turn, denied])
     return int(denied)
 
 
@@ -96,7 +90,7 @@ def _is_limited(scope: Scope) -> bool:
     return scope.limit.amount is not None or scope.limit.state != "open"
 
 
-def _is_spent(scope: Scope) -> bool:
+def is_spent(scope: Scope) -> bool:
     """Whether nothing more may be spent here; what is wrapped up may take what is held back for that."""
     from brim.spend.limits import ASKED, WRAP_UP, WRAPPING_UP
 
@@ -110,9 +104,8 @@ def _wrapping(call: HookCall, place: Place, scopes: list[Scope]) -> Answer | Non
     """Return the wrap-up prompt, once, if a person has asked for that; None otherwise."""
     if not scopes:
         return None
+    forget_refusals(call, place)
     state = place.state(call.session)
-    if state.kept(_DENIED):
-        state.keep(_DENIED, [])
     scope = next((each for each in scopes if each.limit.state == "wrapping_up"), None)
     if scope is None or not state.tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
         return None
@@ -141,11 +134,14 @@ def _stands(scope: Scope) -> str:
     limit = scope.limit
     of = "" if limit.amount is None else f" of {in_dollars(limit.amount)}"
     what = {"stopped": "was stopped", "closed": "is closed"}.get(limit.state, "has reached its cost limit")
-    return f"{scope.name} {what}: {in_dollars(scope.spent)}{of} is spent."
+    held = limit.amount - scope.spent if limit.amount is not None and limit.state in ("open", "asked") else 0
+    rest = f", {in_dollars(held)} is held back for the wrap-up" if held > 0 else ""
+    return f"{scope.name} {what}: {in_dollars(scope.spent)}{of} is spent{rest}."
 
 
 def _answers(scope: Scope) -> str:
-    if scope.limit.state == "stopped":
+    """Return the commands that help here: of nothing, and of what was ended, there is no tenth more to have."""
+    if scope.limit.state in ("stopped", "wrapping_up") or scope.limit.base == 0:
         if scope.limit.amount is None:
             return f"brim spend limit {scope.name} none --anew"
         return f"brim spend raise {scope.name} USD"

@@ -1,7 +1,7 @@
 """What did the summary of a compaction lose? Paths, commands, numbers and decisions that were there, and are not in it.
 
 A path is kept if the summary names the file in any way; a command if its words stand there together; a number if it has
-the same unit; a decision if most of its words do. Nothing is guessed from prose.
+the same unit, or stands there at all if it has none; a decision if most of its words do. Nothing is guessed from prose.
 """
 
 from __future__ import annotations
@@ -26,9 +26,17 @@ _NUMBER = re.compile(
     r"(?<![\w.,/-])(?:(?P<money>[$€£])\s?)?(?P<value>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
     r"(?:(?:[ \u00a0\u202f-]?(?P<unit>%|[A-Za-zµμ€]+(?:/s)?))(?![\w]))?"
 )
+_BARE = re.compile(
+    r"(?:(?<![\w-])[^\W\d_][\w-]{0,30}(?:[ \t]?[=:#][ \t]?|[ \t]#?))?(?<![\w.,/-])(?<!\d:)"
+    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w%]|[.,:/-]\d)(?: [^\W\d_][\w-]{0,30})?"
+)
+_DIGITS = re.compile(r"[0-9]+")
 _WORD = re.compile(r"\w{3,}")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
-_LOOKED_AT = 2_000_000
+_LOOKED_AT = 400_000
+_TYPED = 1_000
+"""Characters up to which a text is taken for typed by hand: in a pasted log every number is bare."""
+_YEARS = range(1900, 2100)
 _units: dict[str, str] = {}
 
 
@@ -58,7 +66,8 @@ def measure(summary: str, had: Iterable[tuple[str, str]]) -> Measured:
     known = list(dict.fromkeys((kind, text) for kind, text in had if kind in KINDS and text.strip()))
     text = summary[:_LOOKED_AT]
     folded = _folded(text)
-    words, numbers = set(_WORD.findall(folded)), {key for _, key in _numbers(text)}
+    words, numbers = set(_WORD.findall(folded)), {key for _, key in _with_units(text)}
+    numbers |= {(digits, "") for digits in _DIGITS.findall(text.replace(",", ""))}
     lost = [
         (kind, each)
         for kind, each in known
@@ -86,16 +95,32 @@ def paths_in(text: str) -> list[str]:
 
 
 def numbers_in(text: str) -> list[str]:
-    """Return the numbers with a unit in *text*, as they are written, each once.
+    """Return the numbers with a unit in *text*, as they are written, each once; then large ones without, and a word.
 
     >>> numbers_in("At most 200 ms and 5MB, 3 files, $1,000, or 30-second timeouts; 1.5 is no number of anything.")
     ['200 ms', '5MB', '$1,000', '30-second']
+    >>> numbers_in("Listen on port 8443, log to /srv/500, and take 1,500 users in 2026.")
+    ['port 8443', 'take 1,500 users']
     """
-    return list(dict.fromkeys(written for written, _ in _numbers(text)))
+    found = _numbers(text) if len(text) <= _TYPED else _with_units(text)
+    first: dict[tuple[str, str], str] = {}
+    for written, key in found:
+        first.setdefault(key, written)
+    return list(first.values())
 
 
 def _numbers(text: str) -> list[tuple[str, tuple[str, str]]]:
-    """Return the numbers of *text* that have a unit: as written, and as value and unit."""
+    """Return the numbers of *text* worth keeping: as written, and as value and unit. Years are none."""
+    found = _with_units(text)
+    known = {value for _, (value, _) in found}
+    for match in _BARE.finditer(text[:_LOOKED_AT]):
+        value = match["value"].replace(",", "")
+        if value not in known and int(value) not in _YEARS:
+            found.append((match[0], (value, "")))
+    return found
+
+
+def _with_units(text: str) -> list[tuple[str, tuple[str, str]]]:
     units = _table()
     found = []
     for match in _NUMBER.finditer(text[:_LOOKED_AT]):
@@ -117,7 +142,13 @@ def _has_path(folded: str, path: str) -> bool:
 
 def _stands(folded: str, what: str) -> bool:
     """Whether *what* stands in the text by itself, and not as a part of another name."""
-    return re.search(rf"(?<![\w.-]){re.escape(what)}(?![\w-])", folded) is not None
+    at = folded.find(what)
+    while at >= 0:
+        before, after = folded[at - 1 : at] if at else "", folded[at + len(what) : at + len(what) + 1]
+        if not (before.isalnum() or (before and before in "_.-") or after.isalnum() or (after and after in "_-")):
+            return True
+        at = folded.find(what, at + 1)
+    return False
 
 
 def _has_command(folded: str, command: str) -> bool:

@@ -24,7 +24,7 @@ def scratch_root(call: HookCall, place: Place, *, anew: bool = False) -> str | N
 
     Whether git tracks it is asked once for each session, or *anew*: before what it holds is told to anybody.
     """
-    if place.supervised or place.project is None or not call.session:
+    if place.only_injects or place.project is None or not call.session:
         return None
     root = os.path.join(place.project, ".context")
     state = place.state(call.session)

@@ -36,13 +36,16 @@ UNATTRIBUTED = "unattributed:"
 
 def settle(
     call: HookCall, place: Place, *, prices: Prices | None = None, clock: Callable[[], float] = time.monotonic
-) -> list[Notice]:
-    """Record what the session of *call* has spent since the last time; return what is to be told about it."""
-    if place.supervised or not call.session or not call.transcript:
-        return []
+) -> tuple[list[Notice], list[str]]:
+    """Record what the session of *call* has spent since the last time.
+
+    Return what is to be told about it, and the models whose requests count as nothing because no price is known.
+    """
+    if place.only_injects or not call.session or not call.transcript:
+        return [], []
     database = user_database(place)
     if database is None or database.readonly:
-        return []
+        return [], []
     from brim.scratch.locks import locked
 
     folder = os.path.join(place.home, FOLDER)
@@ -56,7 +59,7 @@ def settle(
             return _settle(call, place, database, path, prices, clock=clock)
     except StoreError as error:
         if error.reason == "busy":
-            return []
+            return [], []
         raise
 
 
@@ -68,18 +71,18 @@ def _settle(
     prices: Prices | None,
     *,
     clock: Callable[[], float],
-) -> list[Notice]:
+) -> tuple[list[Notice], list[str]]:
     account = load_account(path)
     before = dict(vars(account), offsets=dict(account.offsets))
     if call.agent != "claude":  # read from the beginning, so everything is told again
         account = Account()
     if is_current(call, account):
-        return []
+        return [], []
     events = list(new_reports(call, account, clock=clock))
     if not events:
         if vars(account) != before:
             save_account(path, account)
-        return []
+        return [], []
     from brim.spend.prices import PriceList
     from brim.store.ledger import SqliteLedger
 
@@ -89,9 +92,10 @@ def _settle(
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
         ledger.limit(project_scope(place), default_limit(place), default=True)
-        _Settling(call, place, ledger, account, prices or PriceList()).take(events)
+        settling = _Settling(call, place, ledger, account, prices or PriceList())
+        settling.take(events)
     save_account(path, account)
-    return notices
+    return notices, [] if account.reported else settling.unpriced
 
 
 class _Settling:
@@ -103,6 +107,8 @@ class _Settling:
         self._scope = session_scope(call, place)
         self._seen: dict[str, int] = {}
         self._anew = call.agent != "claude"
+        self.unpriced: list[str] = []
+        """Models of which neither brim nor the client has a price; a total of the client's has them."""
 
     def take(self, events: list[Usage | RunTotal]) -> None:
         """Take in *events*, and what the total has beyond them."""
@@ -119,6 +125,8 @@ class _Settling:
         account = self._account
         time = event.time if event.time is not None else account.latest
         cost = self._prices.request(event.tokens, event.model, time)
+        if cost is None and event.cost is None and event.model not in self.unpriced:
+            self.unpriced.append(event.model)
         cost = event.cost or 0 if cost is None else cost
         key = event.request or f"{self._call.session}:{event.agent}:{event.at}"
         if key in self._seen and not event.final:

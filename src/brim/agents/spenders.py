@@ -1,7 +1,8 @@
 """Who spends in a session, as the ledger names it: ``project/session/agent``.
 
 A project is called as its folder is, so that a person can write ``brim spend limit shop 10``. A session has the first
-eight characters of its id. The main thread is ``main``, a sub-agent has its id.
+eight characters of its id; Codex's ids begin with the time, so that those of one minute have the same, and of them it
+is the last eight. The main thread is ``main``, a sub-agent has its id.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ NO_PROJECT = "no-project"
 
 _LONGEST = 80
 _FIRST = 8
+_UUID, _VERSION = 36, 14
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 
@@ -31,7 +33,9 @@ def project_scope(place: Place) -> str:
 
 def session_scope(call: HookCall, place: Place) -> str:
     """Return the scope of the session of *call*."""
-    return f"{project_scope(place)}/{_name(call.session, _FIRST)}"
+    id = call.session
+    timed = len(id) == _UUID and id[_VERSION] == "7"
+    return f"{project_scope(place)}/{_name(id[-_FIRST:] if timed else id, _FIRST)}"
 
 
 def agent_scope(call: HookCall, place: Place, agent: str = "") -> str:

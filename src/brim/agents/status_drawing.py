@@ -21,7 +21,7 @@ LONG_BAR, SHORT_BAR = 12, 8
 """Columns of the gauge."""
 
 SHRINKING = (
-    *("cache", "tokens", "model", "cache", "warning", "bar", "cache", "model", "bar"),
+    *("aside", "cache", "tokens", "aside", "model", "cache", "warning", "bar", "cache", "model", "bar"),
     *("cost", "tokens", "notice", "warning"),
 )
 """Whose wording gets shorter next when there is no room. The per cent stay to the end."""
@@ -48,8 +48,16 @@ class Look(Frozen):
         self._fill(width=width, warn=warn, compact=compact, colour=colour, nice=nice)
 
 
-def draw(status: Status, look: Look, *, notices: Sequence[str] = (), until: struct_time | None = None) -> str:
-    """Return the line for *status*. *notices* are further things to be told; *until* is when the cache goes cold.
+def draw(
+    status: Status,
+    look: Look,
+    *,
+    notices: Sequence[str] = (),
+    aside: Sequence[str] = (),
+    until: struct_time | None = None,
+) -> str:
+    """Return the line for *status*. *notices* are further things to be told, *aside* is what is told
+    only if there is room for it, the longest wording first; *until* is when the cache goes cold.
 
     A moment is shown by the clock, and not as the time that is left: nobody draws the line again while nothing happens.
     """
@@ -62,6 +70,7 @@ def draw(status: Status, look: Look, *, notices: Sequence[str] = (), until: stru
         "cache": _cache(status, until),
         "warning": _warning(level_of(status, look), look),
         "notice": [[(_clean(", ".join(notices)), "yellow")]] if notices else [],
+        "aside": [[(_clean(text), "faint")] for text in aside],
     }
     _fit(parts, look.width)
     chosen = [wordings[0] for wordings in parts.values() if wordings]

@@ -70,16 +70,17 @@ def lines_for(
 
     other = _start_other(given, environ, user_folder(environ))
     answer = None if _is_disabled(environ) else _guarded(environ, _answer, given, environ, now)
-    shown, late = [], []
+    shown: list[bytes] = []
+    late: list[str] = []
     if other is not None:
         shown.append(other.lines())
         if other.failure:
-            late.append(f"the other status line {other.failure}")
+            late = [f"the other status line {other.failure}", "the other one failed"]
             _log(environ, f"statusline: {late[0]}")
     if answer is not None:
         status, look, told = answer
         look = look.changed(nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
-        shown.append(_guarded(environ, _drawn, status, look, [*told, *late]))
+        shown.append(_guarded(environ, _drawn, status, look, told, late))
     return b"\n".join(filter(None, shown))
 
 
@@ -96,8 +97,8 @@ def facts_of(given: bytes, environ: Mapping[str, str], *, now: float) -> dict[st
 
 def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
     """Return the width to keep to: the client's word (``COLUMNS``), else that of the *terminal*."""
-    said = environ.get("COLUMNS", "")
-    return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said[:9]) > 0 else terminal
+    said = environ.get("COLUMNS", "")[:9]
+    return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
 
 
 def wants_colour(environ: Mapping[str, str]) -> bool:
@@ -126,8 +127,8 @@ def local_time(status: Status) -> struct_time | None:
         return None
 
 
-def _drawn(status: Status, look: Look, notices: list[str]) -> bytes:
-    return draw(status, look, notices=notices, until=local_time(status)).encode("utf-8", "replace")
+def _drawn(status: Status, look: Look, notices: list[str], aside: list[str]) -> bytes:
+    return draw(status, look, notices=notices, aside=aside, until=local_time(status)).encode("utf-8", "replace")
 
 
 def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:

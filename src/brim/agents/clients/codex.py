@@ -1,13 +1,14 @@
 """Codex: Claude Code's shape, read more strictly. A key that it does not know makes the whole answer invalid.
 
-Text for the model is cut in its middle at about 2,500 tokens. A failed command comes as any other result. Nothing that
-a hook says before a compaction reaches the summary.
+Before a call ``continue`` is such a key: with it a refusal would count for nothing, and the call be made. Text for the
+model is cut in its middle at 10,000 bytes. A failed command comes as any other result. Nothing that a hook says before
+a compaction reaches the summary.
 """
 
 from __future__ import annotations
 
 from brim.agents.clients import ClientEvent
-from brim.agents.clients.sent import common, cut, dumped, joined, text
+from brim.agents.clients.sent import common, cut, cut_bytes, dumped, joined, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ EVENTS = {
 
 CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool")
 LONGEST = 7_500
-"""Characters, at three to a token."""
+"""Characters of a text for the model."""
+MOST_BYTES = 9_900
+"""Bytes of it: Codex takes four of them for a token, and 2,500 tokens."""
 
 
 def max_chars(event: str) -> int:
@@ -75,13 +78,11 @@ def reply(call: HookCall, answer: Answer) -> str:
     said: dict[str, Any] = {}
     specific: dict[str, Any] = {}
     if answer.context and call.event in CONTEXT_EVENTS:
-        specific["additionalContext"] = cut(answer.context, LONGEST)
+        specific["additionalContext"] = cut_bytes(cut(answer.context, LONGEST), MOST_BYTES)
     if answer.deny and call.event == "before_tool":
         specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, LONGEST))
     elif answer.deny and call.event == "prompt":
         said.update(decision="block", reason=cut(answer.deny, LONGEST))
-    if answer.stop_reason and call.event in (*CONTEXT_EVENTS, "stop"):
-        said.update({"continue": False, "stopReason": answer.stop_reason})
     if answer.note and call.event != "session_end":
         said["systemMessage"] = answer.note
     if specific:

@@ -35,6 +35,17 @@ def _block(block: object) -> str:
     return block if isinstance(block, str) else text(block, "text")
 
 
+def mended(value: Any) -> Any:
+    """Return *value* with other signs for each half of a letter that was cut in two: no file takes a half."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, list):
+        return [mended(each) for each in value]
+    if isinstance(value, dict):
+        return {mended(key): mended(each) for key, each in value.items()}
+    return value
+
+
 def common(agent: str, event: str, name: str, data: Mapping[str, Any], **own: Any) -> HookCall:
     """Return the call with the fields that every client sends under the same name, and its *own*."""
     fields: dict[str, Any] = {
@@ -66,6 +77,14 @@ def cut(written: str, most: int) -> str:
         return written
     head = written[:most]
     return head[: head.rfind("\n") + 1] or head
+
+
+def cut_bytes(written: str, most: int) -> str:
+    """Return *written* in at most *most* bytes of UTF-8, whole lines as far as they go."""
+    data = written.encode("utf-8", "surrogatepass")
+    if len(data) <= most:
+        return written
+    return cut(written, len(data[:most].decode("utf-8", "ignore")))
 
 
 def dumped(answer: dict[str, Any]) -> str:

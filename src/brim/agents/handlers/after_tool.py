@@ -6,7 +6,8 @@ which a dead end may show. Money is settled here only if there is a limit to it:
 
 from __future__ import annotations
 
-from brim.agents.answer import NOTHING, Answer
+from brim.agents.answer import Answer
+from brim.agents.due import is_look_due, may_be_limited
 from brim.agents.handlers.attempting import attempt, together
 
 TYPE_CHECKING = False
@@ -23,12 +24,12 @@ _FAILED = "failures"
 def handle(call: HookCall, place: Place) -> Answer:
     """Return what is told after a tool: to the human once per latch, to the agent what nothing could tell before."""
     told = attempt(_told, call, place)
-    if place.supervised or not call.session:
+    if place.only_injects or not call.session:
         return told
     attempt(_journal, call, place)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, place)
-    return together(told, attempt(_cost, call, place), attempt(_context, call, place))
+    return together(told, attempt(_warnings, call, place))
 
 
 def _told(call: HookCall, place: Place) -> Answer | None:
@@ -58,17 +59,9 @@ def _look_back(call: HookCall, place: Place) -> None:
         write_turn(call, place)
 
 
-def _cost(call: HookCall, place: Place) -> Answer | None:
-    from brim.agents.gate import limited_scopes, may_be_limited
-
-    if not may_be_limited(call, place) or not limited_scopes(call, place):
+def _warnings(call: HookCall, place: Place) -> Answer | None:
+    if not (may_be_limited(call, place) or is_look_due(call, place)):
         return None
-    from brim.agents.handlers.warning import cost_note
+    from brim.agents.handlers.warning import warnings_meanwhile
 
-    return cost_note(call, place)
-
-
-def _context(call: HookCall, place: Place) -> Answer | None:
-    from brim.agents.handlers.warning import context_note, is_look_due
-
-    return (context_note(call, place) or NOTHING) if not call.sub_agent and is_look_due(call, place) else None
+    return warnings_meanwhile(call, place)

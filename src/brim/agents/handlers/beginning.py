@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.agents.answer import NOTHING, Answer
+from brim.agents.handlers.attempting import attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,4 +28,12 @@ def told_late(call: HookCall, place: Place) -> Answer:
     from brim.agents.handlers.start import told_at_start
 
     place.state(call.session).keep(BEGAN, None)
+    if how == "compact":  # nobody was asked before it: what the turn has left so far is written now
+        attempt(_write, call, place)
     return told_at_start(call, place, how)
+
+
+def _write(call: HookCall, place: Place) -> None:
+    from brim.agents.turn import write_turn
+
+    write_turn(call, place)

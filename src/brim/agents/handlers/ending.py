@@ -18,7 +18,7 @@ SECONDS, LEAST = 0.4, 0.05
 
 def handle(call: HookCall, place: Place) -> Answer:
     """Return what the human is told at the end of a turn; nobody listens at the end of a session."""
-    if place.supervised or not call.session:
+    if place.only_injects or not call.session:
         return NOTHING
     from brim.agents.handlers.warning import cost_note, warnings
 

@@ -5,7 +5,8 @@ It goes to the human, who can do something about it; the agent is told only wher
 
 from __future__ import annotations
 
-from brim.agents.gate import limit_latch, limit_note, limited_scopes, spend_gate
+from brim.agents.due import LIMITED, LOOKED, is_look_due, may_be_limited, written
+from brim.agents.gate import is_spent, limit_latch, limit_note, limited_scopes, spend_gate
 from brim.agents.handlers.attempting import attempt, together
 
 TYPE_CHECKING = False
@@ -14,13 +15,10 @@ if TYPE_CHECKING:
     from brim.agents.call import HookCall
     from brim.agents.place import Place
 
-__all__ = ["context_note", "cost_note", "open_context_latches", "spend_gate", "warnings"]
+__all__ = ["context_note", "cost_note", "open_context_latches", "spend_gate", "warnings", "warnings_meanwhile"]
 
 WARNED, DUE, OVERHEAD = "context warning", "compact due", "context overhead"
 """The latches of the window."""
-
-GROWN = 200_000
-"""Bytes that a transcript must have grown by before it is looked at again within a turn."""
 
 COMPRESSING = "compressing"
 """What is kept of a session whose client may compress its window at any request."""
@@ -28,7 +26,6 @@ COMPRESSING = "compressing"
 SHRUNK = 0.6
 """A window that holds less than this share of what it held was compressed."""
 
-_LOOKED = "looked"
 _COMPACTED = "compacted"
 _BEFORE = "tokens before"
 _COMMANDS = {"claude": "/compact", "codex": "/compact", "gemini": "/compress"}
@@ -39,17 +36,36 @@ def warnings(call: HookCall, place: Place) -> Answer:
     return together(attempt(context_note, call, place), attempt(cost_note, call, place))
 
 
+def warnings_meanwhile(call: HookCall, place: Place) -> Answer:
+    """Return the same where no turn ends: only if there is a limit, or much was written since the last look."""
+    return together(attempt(_cost_if_limited, call, place), attempt(_context_if_due, call, place))
+
+
+def _cost_if_limited(call: HookCall, place: Place) -> Answer | None:
+    if not may_be_limited(call, place):
+        return None
+    limited = bool(limited_scopes(call, place))
+    place.state(call.session).keep(LIMITED, limited)
+    if not limited:
+        return None
+    return together(attempt(cost_note, call, place), attempt(_limits_reached, call, place))
+
+
+def _context_if_due(call: HookCall, place: Place) -> Answer | None:
+    return context_note(call, place) if is_look_due(call, place) else None
+
+
 def context_note(call: HookCall, place: Place) -> Answer | None:
     """Return the warning that is due about the window of the main thread, None if there is none."""
     if not call.session or call.sub_agent:
         return None
     from brim.agents.usage import usage_now
 
+    state = place.state(call.session)
+    state.keep(LOOKED, written(call))  # whatever is found: a file that says nothing is not read at every call
     seen = usage_now(call, place)
     if seen is None or seen.window <= 0:
         return None
-    state = place.state(call.session)
-    state.keep(_LOOKED, _size(call))
     see_compression(call, place, seen.tokens)
     share = seen.tokens / seen.window
     after = state.kept(_COMPACTED) is True
@@ -63,19 +79,13 @@ def context_note(call: HookCall, place: Place) -> Answer | None:
     return Answer(note=f"brim: {told}") if told else None
 
 
-def is_look_due(call: HookCall, place: Place) -> bool:
-    """Whether enough was written since the last look at the window to look again in the middle of a turn."""
-    looked = place.state(call.session).kept(_LOOKED)
-    return _size(call) - (looked if type(looked) is int else 0) >= GROWN
-
-
 def open_context_latches(call: HookCall, place: Place) -> None:
     """The window was compacted: what was said about it may be said again, if it fills again."""
     state = place.state(call.session)
     for latch in (WARNED, DUE):
         state.open_latch(latch)
     state.keep(_COMPACTED, True)
-    state.keep(_LOOKED, _size(call))
+    state.keep(LOOKED, written(call))
 
 
 def cost_note(call: HookCall, place: Place) -> Answer | None:
@@ -83,17 +93,37 @@ def cost_note(call: HookCall, place: Place) -> Answer | None:
     from brim.agents.settling import settle
     from brim.notices import COST_LIMIT, COST_WARNING
 
-    notices = settle(call, place)
-    if not notices:
+    notices, unpriced = settle(call, place)
+    if not notices and not unpriced:
         return None
     from brim.agents.answer import Answer
 
+    state = place.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
     if any(notice.kind == COST_LIMIT for notice in notices):
-        state = place.state(call.session)
-        reached = [scope for scope in limited_scopes(call, place) if scope.limit.state != "open"]
-        lines += [limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))]
+        lines += _reached(call, place)
+    lines += [_no_price(model) for model in unpriced if state.tell_once(f"no price {model[:80]}")]
     return Answer(note="\n".join(lines)) if lines else None
+
+
+def _limits_reached(call: HookCall, place: Place) -> Answer | None:
+    """Return what the human is told if the money was spent elsewhere: by another session, or before this one."""
+    from brim.agents.answer import Answer
+
+    return Answer(note="\n".join(_reached(call, place)))
+
+
+def _reached(call: HookCall, place: Place) -> list[str]:
+    state = place.state(call.session)
+    reached = [scope for scope in limited_scopes(call, place) if is_spent(scope)]
+    return [limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))]
+
+
+def _no_price(model: str) -> str:
+    return (
+        f"brim: The price of {model[:80] or 'a model without a name'} is not known: its requests count as nothing. "
+        "Put it under 'models' in the configuration."
+    )
 
 
 def _told(call: HookCall, place: Place, tokens: int, window: int, *, after: bool) -> str:
@@ -124,12 +154,3 @@ def see_compression(call: HookCall, place: Place, tokens: int) -> None:
         open_context_latches(call, place)
         tell_later(call, place, "compact")
     state.keep(_BEFORE, tokens)
-
-
-def _size(call: HookCall) -> int:
-    import os
-
-    try:
-        return os.lstat(call.transcript).st_size if call.transcript else 0
-    except (OSError, ValueError):
-        return 0
