@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from typing import Any
 
+import anyio
 import pytest
+from mcp import Client
+from mcp_types import Implementation
 
 from brim.agents.state import SessionState, UsageSeen
 from brim.store import open_ledger
@@ -99,3 +103,29 @@ def test_rules_and_notes_are_counted(world: World) -> None:
     world.call("learn", right="Run the linter before a commit.")
     data = world.call("status").data
     assert (data["rules"], data["unconfirmed"]) == (1, 1)
+
+
+def test_an_agent_is_not_told_the_window_of_another_agents_session(world: World) -> None:
+    transcript(world, 20_000)
+    folder = world.home / ".gemini" / "tmp" / "shop" / "chats"
+    folder.mkdir(parents=True)
+    usage = {"input": 7_000, "output": 5, "cached": 0, "thoughts": 0, "tool": 0, "total": 7_005}
+    line = {"id": "m1", "type": "gemini", "content": "ok", "tokens": usage, "model": "gemini-2.5-flash"}
+    (folder / "session-2026-11-15T21-02-c9ac061a.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in ({"sessionId": "c9ac061a-1", "kind": "main"}, line))
+    )
+
+    def told(name: str) -> Any:
+        async def main() -> Any:
+            info = Implementation(name=name, version="1")
+            async with Client(world.server(), client_info=info) as client:
+                return (await client.call_tool("status", {})).structured_content
+
+        return anyio.run(main)
+
+    assert told("claude-code")["session"] == SESSION
+    assert told("codex-mcp-client")["window"] is None
+    assert told("gemini-cli-mcp-client-brim")["window"] is None
+    (world.home / ".gemini" / "projects.json").write_text(json.dumps({"projects": {str(world.project): "shop"}}))
+    found = told("gemini-cli-mcp-client-brim")
+    assert (found["session"], found["window"]["tokens"]) == ("c9ac061a-1", 7_000)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 _asking: ContextVar[str] = ContextVar("asking", default="")
 """The session that the call in hand has named."""
+_client: ContextVar[str] = ContextVar("client", default="")
+"""What the client calls itself that makes the call in hand."""
+AGENTS = ("claude", "codex", "gemini")
 
 
 class Desk:
@@ -29,6 +32,7 @@ class Desk:
         self.environ, self.folder, self.clock = dict(environ), folder, clock
         self._shared = shared
         self._last = ""
+        self._client = ""
 
     def here(self) -> Here:
         """Return what this call may use."""
@@ -39,8 +43,15 @@ class Desk:
         """The session that this call is for: the one it named, else the last that the only client did; or empty."""
         return _asking.get() or self._last
 
-    def named(self, session: str) -> None:
-        """Note that the call in hand is for *session*, if it says so."""
+    @property
+    def agent(self) -> str:
+        """The agent that asks, by what it calls itself; empty if that says nothing."""
+        name = _client.get() or self._client
+        return next((agent for agent in AGENTS if agent in name.casefold()), "")
+
+    def named(self, session: str, client: str = "") -> None:
+        """Note that the call in hand is for *session*, and made by *client*, if it says so."""
         _asking.set(session)
-        if session and not self._shared:
-            self._last = session
+        _client.set(client)
+        if not self._shared:
+            self._last, self._client = session or self._last, client or self._client

@@ -35,7 +35,7 @@ def add_resources(server: MCPServer, desk: Desk) -> None:
         return rules.expanded_text(desk.here(), id)
 
     def context() -> str:
-        return json.dumps(asdict(session.standing(desk.here(), desk.session)), ensure_ascii=False)
+        return json.dumps(asdict(session.standing(desk.here(), desk.session, desk.agent)), ensure_ascii=False)
 
     def scratch() -> str:
         return notes.index_text(desk.here(), desk.session)

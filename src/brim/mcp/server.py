@@ -73,7 +73,7 @@ class BrimServer(MCPServer):
         meta = _meta(context)
         if name == HOOK and self._resident:
             return await self._hook(arguments, meta)
-        self._desk.named(session_of({}, meta))
+        self._desk.named(session_of({}, meta), _client(context))
         try:
             return _compact(await super().call_tool(name, arguments, context))
         except ToolError as error:
@@ -127,3 +127,11 @@ def _meta(context: Any) -> Mapping[str, Any]:
         return dict(context.request_context.meta or {})
     except (AttributeError, TypeError, ValueError):
         return {}
+
+
+def _client(context: Any) -> str:
+    """Return what the client calls itself, empty if it does not say."""
+    try:
+        return str(context.session.client_params.client_info.name)
+    except (AttributeError, ValueError):
+        return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
 """Variables in which a client may tell what it starts which session it is."""
 DOLLAR = 1_000_000
+LARGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,10 @@ class Standing:
     token_budget: int | None
 
 
-def standing(here: Here, session: str = "") -> Standing:
-    """Return how things stand; *session* is the one that asks, if that is known."""
-    found = _session(here, session or next((here.environ[name] for name in NAMES if here.environ.get(name)), ""))
+def standing(here: Here, session: str = "", agent: str = "") -> Standing:
+    """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
+    named = session or next((here.environ[name] for name in NAMES if here.environ.get(name)), "")
+    found = _session(here, named, agent)
     with here.open() as scopes:
         live = [each.status for each in scopes.behaviors(LIVE)]
     return Standing(
@@ -87,16 +90,49 @@ class _Session:
     transcript: str = ""
 
 
-def _session(here: Here, named: str) -> _Session:
-    """Return the session *named*; without one, the newest of this project.
+def _session(here: Here, named: str, agent: str) -> _Session:
+    """Return the session *named*; without one, the newest that *agent* has in this project.
 
-    That is Claude Code's: the other clients say in their calls, or in variables, which session it is.
+    Codex says in its calls which session it is, and does not keep them by project. Who does not say who asks is taken
+    for Claude Code: the window of another agent's session is not told to one that has said who it is.
     """
-    slugs = {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (here.project, here.folder) if folder}
-    for agent, path, slug in _transcripts(here):
-        if named in os.path.basename(path) if named else slug in slugs:
-            return _Session(named or os.path.basename(path).removesuffix(".jsonl"), agent, path)
-    return _Session(named)
+    if named:
+        found = next(
+            (each for each in _transcripts(here) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
+        )
+        return _Session(named, *found[:2]) if found is not None else _Session(named, agent or "claude")
+    slugs = _gemini_slugs(here) if agent == "gemini" else _claude_slugs(here) if agent != "codex" else set()
+    for whose, path, slug in _transcripts(here):
+        if slug in slugs and whose == (agent or "claude"):
+            id = _gemini_id(path) if whose == "gemini" else os.path.basename(path).removesuffix(".jsonl")
+            return _Session(id, whose, path)
+    return _Session()
+
+
+def _claude_slugs(here: Here) -> set[str]:
+    """Return how Claude Code calls the folder in which it keeps the sessions of this project."""
+    return {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (here.project, here.folder) if folder}
+
+
+def _gemini_slugs(here: Here) -> set[str]:
+    """Return how Gemini CLI calls that folder: it keeps a list."""
+    home = here.environ.get("GEMINI_CLI_HOME") or here.environ.get("HOME") or os.path.expanduser("~")
+    try:
+        with open(os.path.join(home, ".gemini", "projects.json"), encoding="utf-8") as file:
+            known = json.loads(file.read(LARGEST_LIST))["projects"]
+        return {known[folder] for folder in (here.project, here.folder) if isinstance(known.get(folder), str)}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return set()
+
+
+def _gemini_id(path: str) -> str:
+    """Return the session of a file of Gemini CLI, which its first line names."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = json.loads(file.readline(LARGEST_LIST))["sessionId"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:

@@ -64,7 +64,7 @@ def make_tools(desk: Desk) -> list[Tool]:
         return measuring.fit_messages(desk.here(), messages, tokens, model, strategy)
 
     def status() -> session.Standing:
-        return session.standing(desk.here(), desk.session)
+        return session.standing(desk.here(), desk.session, desk.agent)
 
     def scratch(
         query: Annotated[str, Field(description="word, or number of an entry; none: the index")] = "",
