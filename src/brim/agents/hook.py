@@ -118,9 +118,7 @@ def is_off(environ: Mapping[str, str]) -> bool:
     """Whether hooks answer nothing: ``BRIM_DISABLE`` is set, or brim is paused."""
     if environ.get("BRIM_DISABLE", "").lower() not in ("", "0", "false", "no", "off"):
         return True
-    from brim.config.places import user_folder
-
-    return os.path.exists(os.path.join(user_folder(environ), PAUSED))
+    return os.path.exists(os.path.join(_home(environ), PAUSED))
 
 
 def answer_to(
@@ -218,20 +216,28 @@ def _fill_standard_streams() -> None:
 def _bundle(argv: Sequence[str]) -> Bundle | None:
     """Let this process find its modules faster; if that fails, they are found as ever."""
     try:
-        if not (argv and argv[0].isascii() and argv[0].isalpha() and len(argv[0]) < 40):
-            return None  # no event of anybody
+        if not (argv and argv[0].isascii() and argv[0].isalpha() and len(argv[0]) < 40) or is_off(os.environ):
+            return None  # no event of anybody, or nothing to be done
         from brim.agents.bundle import bundle_path, use_bundle
-        from brim.config.places import user_folder
 
-        return use_bundle(bundle_path(user_folder(os.environ), argv[0]))
+        return use_bundle(bundle_path(_home(os.environ), argv[0]))
     except Exception:
         return None
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    """Return the user's folder. The launcher names it: then nothing is imported to find out."""
+    if environ.get("BRIM_HOME"):
+        return environ["BRIM_HOME"]
+    from brim.config.places import user_folder
+
+    return user_folder(environ)
 
 
 def _keep_bundle(bundle: Bundle | None) -> None:
     """Keep the modules of this process for the next one, if there are new ones. The answer has been given by now."""
     try:
-        if bundle is not None and not bundle.complete:
+        if bundle is not None:
             bundle.save()
     except BaseException:
         return
