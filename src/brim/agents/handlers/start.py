@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.agents.answer import Answer
+from brim.agents.due import LOOKED, written
 from brim.agents.handlers.attempting import attempt
 from brim.agents.handlers.injecting import tell_at_start
 from brim.injection.session import RENEWING
@@ -22,6 +23,8 @@ def handle(call: HookCall, place: Place) -> Answer:
         state = place.state(call.session)
         if how in RENEWING:
             state.begin_epoch()
+        if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
+            state.keep(LOOKED, written(call))
         if call.model:
             state.keep("model", call.model)
         remove_old(place.home, now=place.now)
