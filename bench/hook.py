@@ -1,8 +1,8 @@
 """The hook, measured as an agent meets it: ``python bench/hook.py [--quick] [--json FILE]``.
 
 The installed launcher is called with what Claude Code sends, with 1,000 behaviors in the stores and a transcript of
-five megabytes, in turn with ``python -I -c pass``. Exits with 1 if a target is missed. Progress goes to standard
-error.
+five megabytes, in turn with ``python -I -c pass``. Exits with 1 if a target is missed. The end of a turn has none:
+nobody waits for the next step then. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -34,84 +34,24 @@ EVENTS = {
     "UserPromptSubmit": "prompt",
     "PreToolUse": "before a tool",
     "PostToolUse": "after a tool",
+    "PostToolUse Edit": "after an edit",
 }
+"""What an agent waits for between two steps: these have a target."""
+FIRST_STOP, STOP = "first end of a turn, after 5 MB", "end of a turn"
 MOST = 3.0
 """Times the bare interpreter that the hook may take."""
 TRANSCRIPT = 5_000_000
 """Bytes."""
+MOST_STOPS = 4
+"""Ends of turns within which a hook has read that much."""
 
-TOPICS = [
-    "account",
-    "api",
-    "archive",
-    "backup",
-    "billing",
-    "branch",
-    "cache",
-    "calendar",
-    "chart",
-    "client",
-    "cluster",
-    "config",
-    "coupon",
-    "cursor",
-    "dashboard",
-    "database",
-    "deploy",
-    "discount",
-    "docker",
-    "email",
-    "export",
-    "feature",
-    "fixture",
-    "folder",
-    "gateway",
-    "graph",
-    "header",
-    "image",
-    "import",
-    "index",
-    "invoice",
-    "journal",
-    "kafka",
-    "ledger",
-    "login",
-    "metric",
-    "migration",
-    "mobile",
-    "network",
-    "notebook",
-    "order",
-    "package",
-    "parser",
-    "payment",
-    "permission",
-    "pipeline",
-    "portal",
-    "profile",
-    "queue",
-    "receipt",
-    "region",
-    "release",
-    "report",
-    "retry",
-    "router",
-    "schema",
-    "search",
-    "session",
-    "shipping",
-    "signup",
-    "socket",
-    "stream",
-    "tenant",
-    "ticket",
-    "token",
-    "upload",
-    "vendor",
-    "webhook",
-    "widget",
-    "worker",
-]
+TOPICS = """
+    account api archive backup billing branch cache calendar chart client cluster config coupon cursor dashboard
+    database deploy discount docker email export feature fixture folder gateway graph header image import index
+    invoice journal kafka ledger login metric migration mobile network notebook order package parser payment
+    permission pipeline portal profile queue receipt region release report retry router schema search session
+    shipping signup socket stream tenant ticket token upload vendor webhook widget worker
+"""
 CONDITIONS: dict[str, tuple[str, ...]] = {
     "language": ("python", "rust", "go", "typescript", "java", "ruby", "c", "shell", "sql", "kotlin"),
     "task": ("testing", "deployment", "refactoring", "documentation", "debugging", "review", "release"),
@@ -121,6 +61,9 @@ CONDITIONS: dict[str, tuple[str, ...]] = {
     "branch": ("main", "release", "develop", "hotfix"),
 }
 """What rules are about, and when they hold: as in a store that grew over years, most of it is about something else."""
+
+DONE = "The retry helper waits now, and the tests pass."
+"""The last answer of a turn."""
 
 Environ = Mapping[str, str]
 
@@ -154,30 +97,47 @@ def main() -> int:
 def measure(folder: Path, rounds: int) -> tuple[dict[str, list[float]], dict[str, list[int]]]:
     """Return milliseconds by what was run, and the length of each answer."""
     environ, launcher = prepare(folder)
-    taken: dict[str, list[float]] = {name: [] for name in (BARE, *EVENTS.values())}
-    answers: dict[str, list[int]] = {name: [] for name in EVENTS.values()}
+    taken: dict[str, list[float]] = {name: [] for name in (BARE, *EVENTS.values(), FIRST_STOP, STOP)}
+    answers: dict[str, list[int]] = {name: [] for name in taken if name != BARE}
+
+    def call(event: str, session: str, label: str = "") -> None:
+        said = json.dumps(message(event, folder, session))
+        start = time.perf_counter()
+        done = subprocess.run(
+            [launcher, event.partition(" ")[0], "claude"],
+            input=said.encode(),
+            capture_output=True,
+            check=False,
+            env=environ,
+        )
+        ms = (time.perf_counter() - start) * 1000
+        if done.returncode or done.stderr:
+            raise SystemExit(f"{event}: {done.returncode} {done.stderr.decode(errors='replace')}")
+        if label:
+            taken[label].append(ms)
+            answers[label].append(len(done.stdout))
+
     for round in range(rounds + 1):
         if round % 10 == 0:
             say(f"hook: round {round} of {rounds}")
+        session = f"session-{round}"
+        transcript = folder / f"{session}.jsonl"
+        write_transcript(transcript, session)
         start = time.perf_counter()
         subprocess.run([sys.executable, "-I", "-c", "pass"], env=environ, check=True)
         bare = (time.perf_counter() - start) * 1000
         if round:  # the first one only warms the file cache
             taken[BARE].append(bare)
         for event, label in EVENTS.items():
-            said = json.dumps(message(event, folder, f"session-{round}"))
-            start = time.perf_counter()
-            done = subprocess.run(
-                [launcher, event, "claude"], input=said.encode(), capture_output=True, check=False, env=environ
-            )
-            ms = (time.perf_counter() - start) * 1000
-            if done.returncode or done.stderr:
-                raise SystemExit(f"{event}: {done.returncode} {done.stderr.decode(errors='replace')}")
-            if round:
-                taken[label].append(ms)
-                answers[label].append(len(done.stdout))
-        ended = json.dumps(message("SessionEnd", folder, f"session-{round}"))
-        subprocess.run([launcher, "SessionEnd", "claude"], input=ended.encode(), env=environ, check=True)
+            call(event, session, label if round else "")
+        write_turn(transcript, session, 1)
+        call("Stop", session, FIRST_STOP if round else "")
+        for _ in range(MOST_STOPS):  # until it has read the five megabytes
+            call("Stop", session)
+        write_turn(transcript, session, 2)
+        call("Stop", session, STOP if round else "")
+        call("SessionEnd", session)
+        transcript.unlink()
     log = folder / "home" / ".brim" / "log" / "hook.log"
     if log.exists():
         raise SystemExit(f"a hook failed: {log.read_text(encoding='utf-8')}")
@@ -197,7 +157,6 @@ def prepare(folder: Path) -> tuple[Environ, str]:
     store_rules(home, project)
     now = time.time()
     trust(str(project), str(home), now=now)
-    write_transcript(folder / "session.jsonl")
     time.sleep(2.1)  # what was changed a moment ago is not cached yet
     environ = {"HOME": str(folder / "home"), "PATH": os.environ.get("PATH", ""), "CLAUDE_PROJECT_DIR": str(project)}
     return environ, install_launcher(str(home))
@@ -212,25 +171,47 @@ def store_rules(home: Path, project: Path) -> None:
             for behavior in own:
                 key, values = rng.choice(tuple(CONDITIONS.items()))
                 when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
-                made = behavior.changed(when=when, tags=rng.sample(TOPICS, rng.randint(1, 2)), scope=scope)
+                made = behavior.changed(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
                 store.put(made, event="learned", now=time.time())
 
 
-def write_transcript(path: Path) -> None:
+def write_transcript(path: Path, session: str) -> None:
     """Write a transcript of five megabytes: mostly what tools answered, and a usage now and then."""
-    usage = {"input_tokens": 12, "cache_creation_input_tokens": 800, "cache_read_input_tokens": 41_000}
     with path.open("w", encoding="utf-8") as file:
         number = 0
         while file.tell() < TRANSCRIPT:
             number += 1
-            reported = {**usage, "output_tokens": 300, "cache_read_input_tokens": 20_000 + number * 30}
-            message = {"id": f"msg_{number}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": reported}
-            told = {"type": "assistant", "isSidechain": False, "requestId": f"req_{number}", "sessionId": "s"}
-            block = {"type": "tool_use", "id": f"toolu_{number}", "name": "Bash", "input": {"command": "make test"}}
-            file.write(json.dumps({**told, "message": {**message, "content": [block]}}) + "\n")
-            result = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "passed\n" * 1_200}
-            answered = {"type": "user", "isSidechain": False, "message": {"role": "user", "content": [result]}}
-            file.write(json.dumps(answered) + "\n")
+            file.write(step(session, f"{session}-{number}", "passed\n" * 1_200, cached=20_000 + number * 30))
+
+
+def write_turn(path: Path, session: str, turn: int) -> None:
+    """Add a *turn* to the transcript: what a person typed, three calls, and the answer."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line(session, "user", {"role": "user", "content": "please fix it and run the tests"}))
+        for number in range(3):
+            file.write(step(session, f"{session}-{turn}-{number}", "12 passed\n" * 50, cached=40_000))
+        file.write(answer(session, f"{session}-{turn}-end", {"type": "text", "text": DONE}, cached=41_000))
+
+
+def step(session: str, id: str, output: str, *, cached: int) -> str:
+    """Return the lines of one call and its result."""
+    block = {"type": "tool_use", "id": f"toolu_{id}", "name": "Bash", "input": {"command": "make test"}}
+    result = {"type": "tool_result", "tool_use_id": f"toolu_{id}", "content": output}
+    return answer(session, id, block, cached=cached) + line(session, "user", {"role": "user", "content": [result]})
+
+
+def answer(session: str, id: str, block: dict[str, Any], *, cached: int) -> str:
+    """Return the line of one answer with its usage."""
+    usage = {"input_tokens": 12, "cache_creation_input_tokens": 800, "cache_read_input_tokens": cached}
+    usage["output_tokens"] = 300
+    message = {"id": f"msg_{id}", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage}
+    return line(session, "assistant", {**message, "content": [block]}, requestId=f"req_{id}")
+
+
+def line(session: str, kind: str, message: dict[str, Any], **more: str) -> str:
+    """Return a line of a transcript, written as Claude Code does."""
+    told = {"type": kind, "isSidechain": False, "sessionId": session, "timestamp": "2026-11-15T06:39:07.416Z", **more}
+    return json.dumps({**told, "message": message}, separators=(",", ":")) + "\n"
 
 
 def message(event: str, folder: Path, session: str) -> dict[str, Any]:
@@ -238,10 +219,10 @@ def message(event: str, folder: Path, session: str) -> dict[str, Any]:
     project = str(folder / "project")
     said: dict[str, Any] = {
         "session_id": session,
-        "transcript_path": str(folder / "session.jsonl"),
+        "transcript_path": str(folder / f"{session}.jsonl"),
         "cwd": project,
         "permission_mode": "default",
-        "hook_event_name": event,
+        "hook_event_name": event.partition(" ")[0],
     }
     call = {
         "tool_name": "Edit",
@@ -254,6 +235,10 @@ def message(event: str, folder: Path, session: str) -> dict[str, Any]:
         return {**said, "prompt": "the retry helper of the billing webhook fails, please fix it and run the tests"}
     if event == "PreToolUse":
         return {**said, **call}
+    if event == "PostToolUse Edit":
+        return {**said, **call, "tool_response": {"filePath": f"{project}/src/app/api.py", "structuredPatch": []}}
+    if event == "Stop":
+        return {**said, "stop_hook_active": False, "last_assistant_message": DONE}
     if event == "SessionEnd":
         return {**said, "reason": "other"}
     command = {"command": "uv run pytest -x", "description": "run the tests"}

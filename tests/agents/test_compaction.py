@@ -10,6 +10,7 @@ import pytest
 from brim.agents.instructions import LONGEST, build_instructions
 from brim.scratch import Entry
 from brim.store import open_store
+from tests.agents.injected import rule
 from tests.agents.sittings import Sitting
 
 QUESTION = {"question": "Which database?", "header": "DB", "options": [{"label": "SQLite"}, {"label": "Postgres"}]}
@@ -171,18 +172,46 @@ def test_a_locked_journal_does_not_stop_a_compaction(sitting: Sitting) -> None:
     assert "another process holds it" in sitting.log()
 
 
-def test_gemini_has_a_memory_to_point_to_in_the_middle_of_its_first_turn(sitting: Sitting) -> None:
-    def request(tokens: int) -> None:
-        sitting.hook("PreCompress", "gemini", trigger="auto")
-        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
-        data = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
-        sitting.hook("AfterModel", "gemini", **data)
+READ = {"tool_name": "read_file", "tool_input": {"file_path": "a.py"}, "tool_response": {"llmContent": "x"}}
 
+
+def gemini_asks(sitting: Sitting, tokens: int) -> None:
+    sitting.hook("PreCompress", "gemini", trigger="auto")
+    usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
+    data = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
+    sitting.hook("AfterModel", "gemini", **data)
+
+
+def test_gemini_has_a_memory_to_point_to_in_the_middle_of_its_first_turn(sitting: Sitting) -> None:
     sitting.hook("BeforeAgent", "gemini", prompt="Make the parser fast")
-    request(900_000)
-    request(100_000)
-    read = {"tool_name": "read_file", "tool_input": {"file_path": "a.py"}, "tool_response": {"llmContent": "x"}}
-    told = sitting.hook("AfterTool", "gemini", **read)["hookSpecificOutput"]["additionalContext"]
+    gemini_asks(sitting, 900_000)
+    gemini_asks(sitting, 100_000)
+    told = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
     assert ".context/scratch.md" in told
+    assert "left these out" not in told, "no summary is there to compare with"
     assert "Make the parser fast" in (sitting.context / "scratch.md").read_text()
-    assert sitting.hook("AfterTool", "gemini", **read) == {}
+    assert sitting.hook("AfterTool", "gemini", **READ) == {}
+
+
+def test_gemini_is_told_once_what_its_summary_lost_above_the_rules(sitting: Sitting) -> None:
+    with open_store(str(sitting.home / "brim.db")) as store:
+        store.put_many([rule("a", "Use uv.", kind="constraint")], event="learned", now=sitting.now - 100_000)
+    sitting.hook("BeforeAgent", "gemini", prompt="Answer within 5 seconds")
+    gemini_asks(sitting, 900_000)
+    said = {"id": "s", "type": "user", "content": [{"text": "<state_snapshot>Nothing much.</state_snapshot>"}]}
+    lines = [
+        {"sessionId": sitting.session, "projectHash": "p", "startTime": "2027-01-15T08:00:01.000Z"},
+        {"$set": {"messages": [{**said, "timestamp": "2027-01-15T08:00:02.000Z"}]}},
+    ]
+    sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    gemini_asks(sitting, 100_000)
+    told = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
+    assert told.index(".context/scratch.md") < told.index("number: `5 seconds`") < told.index("## Constraints\n")
+    assert sitting.hook("AfterTool", "gemini", **READ) == {}
+    with open_store(str(sitting.home / "brim.db")) as store:
+        (event,) = store.events(kind="compacted")
+    assert event.detail["counts"] == {"number": [1, 1]}
+    gemini_asks(sitting, 800_000)
+    gemini_asks(sitting, 100_000)
+    again = sitting.hook("AfterTool", "gemini", **READ)["hookSpecificOutput"]["additionalContext"]
+    assert "left these out" not in again, "the summary is the one from before"

@@ -24,7 +24,7 @@ def agent(tmp_path: Path) -> Agent:
 def test_the_first_such_call_is_denied_with_the_rule_and_the_retry_passes(agent: Agent) -> None:
     first = agent.edit("gen/api.py")
     assert first.deny == f"{HELD_BACK}## Constraints\n- Never edit generated files by hand.\n"
-    assert not first.context
+    assert not first.told
     assert not agent.edit("gen/api.py")
 
 
@@ -34,7 +34,7 @@ def test_it_is_off_unless_it_is_set(agent: Agent, text: str) -> None:
     agent.configure(text)
     found = agent.edit("gen/api.py")
     assert not found.deny
-    assert found.context == "## Constraints\n- Never edit generated files by hand.\n"
+    assert found.told == "## Constraints\n- Never edit generated files by hand.\n"
 
 
 def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None:
@@ -47,7 +47,7 @@ def test_settings_can_set_it_and_a_project_can_only_set_it(agent: Agent) -> None
 
 def test_reading_is_never_held_back(agent: Agent) -> None:
     found = agent.tool("Read", file_path="gen/api.py")
-    assert found.context
+    assert found.told
     assert not found.deny
     assert not agent.edit("gen/api.py")  # it has been shown
 
@@ -56,7 +56,7 @@ def test_a_call_that_no_constraint_is_about_is_not_held_back(agent: Agent) -> No
     agent.learn(rule("plain", "Use uv.", when={"language": "python"}), rule("all", "Never swear.", kind="constraint"))
     found = agent.edit("src/app.py")
     assert not found.deny
-    assert "Use uv." in found.context
+    assert "Use uv." in found.told
 
 
 def test_commands_and_writes_are_held_back_too(agent: Agent) -> None:
@@ -71,7 +71,7 @@ def test_commands_and_writes_are_held_back_too(agent: Agent) -> None:
 def test_what_the_start_has_shown_is_known(agent: Agent) -> None:
     (agent.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     agent.learn(PUSH)
-    assert "Never push" in agent.start().context
+    assert "Never push" in agent.start().told
     assert not agent.tool("Bash", command="git push").deny
 
 

@@ -24,28 +24,28 @@ def agent(tmp_path: Path) -> Agent:
 def test_a_rule_for_the_file_of_the_call_is_told_once(agent: Agent) -> None:
     agent.learn(PYTHON)
     assert not agent.tool("Read", file_path="README.md")
-    assert agent.tool("Read", file_path="src/app.py").context == "## Directives\n- " + PYTHON.canonical + "\n"
+    assert agent.tool("Read", file_path="src/app.py").told == "## Directives\n- " + PYTHON.canonical + "\n"
     assert not agent.edit("src/app.py")
 
 
 def test_a_rule_for_the_command_of_the_call_is_told(agent: Agent) -> None:
     agent.learn(rule("tests", "Run pytest with -q.", when={"task": "testing"}))
     assert not agent.tool("Bash", command="ls")
-    assert agent.tool("Bash", command="cd x && uv run pytest").context == "## Directives\n- Run pytest with -q.\n"
+    assert agent.tool("Bash", command="cd x && uv run pytest").told == "## Directives\n- Run pytest with -q.\n"
 
 
 def test_what_matches_the_call_rises_a_tier(agent: Agent) -> None:
     two = {"language": "python", "branch": "main", "team": "core"}  # one of three: 0.37, and its summary
     agent.learn(rule("some", "All of what is to be said of it.", summary="Shortly.", when=two))
     (agent.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    assert agent.start().context == "## Quick reference\n- Shortly.\n"
+    assert agent.start().told == "## Quick reference\n- Shortly.\n"
     (agent.project / ".git" / "HEAD").write_text("0123\n")
-    assert agent.edit().context == "## Directives\n- All of what is to be said of it.\n"
+    assert agent.edit().told == "## Directives\n- All of what is to be said of it.\n"
 
 
 def test_what_holds_anywhere_does_not_rise(agent: Agent) -> None:
     agent.learn(rule("always", "All of what is to be said of it.", summary="Shortly."))
-    assert agent.edit().context == "## Quick reference\n- Shortly.\n"
+    assert agent.edit().told == "## Quick reference\n- Shortly.\n"
 
 
 def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent) -> None:
@@ -58,9 +58,9 @@ def test_what_was_told_shortly_is_told_whole_when_it_matches_a_call(agent: Agent
             tags=["push"],
         )
     )
-    assert agent.start().context == "## Constraints\n- Never push to main.\n"
+    assert agent.start().told == "## Constraints\n- Never push to main.\n"
     assert not agent.tool("Bash", command="ls")
-    assert agent.tool("Bash", command="git push").context == "## Constraints\n- Never push to main, not even a fix.\n"
+    assert agent.tool("Bash", command="git push").told == "## Constraints\n- Never push to main, not even a fix.\n"
     assert not agent.tool("Bash", command="git push")
 
 
@@ -124,7 +124,7 @@ def test_an_agent_that_hears_nothing_before_a_call_is_told_with_its_result(tmp_p
     assert not agent.tool("read_file", absolute_path="/a.py")
     call = agent.call("after_tool", tool="read_file", tool_kind="read", input={"absolute_path": "/a.py"})
     with agent.place() as place:
-        assert PYTHON.canonical in tell_with_result(call, place).context
+        assert PYTHON.canonical in tell_with_result(call, place).told
         assert not tell_with_result(call, place)
     claude = Agent(tmp_path)
     with claude.place() as place:

@@ -13,6 +13,7 @@ from brim.agents.call import HookCall
 from brim.agents.place import Place
 from brim.agents.settling import settle
 from brim.spend import SpendMeter
+from brim.store import open_store
 from brim.tracking import read
 from tests.agents.sittings import SESSION, Sitting
 
@@ -138,13 +139,51 @@ def test_a_transcript_that_vanishes_changes_nothing(sitting: Sitting) -> None:
     assert sitting.log() == ""
 
 
-def test_a_damaged_account_costs_nothing_but_time(sitting: Sitting) -> None:
+@pytest.mark.parametrize("junk", ["", "x", "0 []", '0 {"offsets": 7, "reported": "x", "kin": 3, "mark": []}', None])
+def test_a_damaged_or_lost_account_costs_nothing_but_time(sitting: Sitting, junk: str | None) -> None:
+    sitting.used("m1", 1_000)
+    sitting.total(0.004)
+    sitting.hook("Stop")
+    with open_store(str(sitting.home / "brim.db")) as store, store.writing() as database:
+        if junk is None:
+            assert database.run("DELETE FROM meta WHERE key LIKE 'account:%'") == 1
+        else:
+            assert database.run("UPDATE meta SET value = ? WHERE key LIKE 'account:%'", (junk,)) == 1
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
-    for junk in (b"", b"[]", b'{"offsets": 7, "reported": "x", "kin": 3, "mark": []}', b"\xff"):
-        (sitting.home / "state" / f"{SESSION}.spend.json").write_bytes(junk)
-        sitting.hook("Stop")
+    assert sitting.spent("shop") == 4_000
+    sitting.used("m2", 2_000)
+    sitting.total(0.02)
+    sitting.hook("Stop")
+    assert sitting.spent("shop") == 20_000
+
+
+def test_the_account_is_never_older_than_the_ledger(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is settled and what is known of it are one transaction: a hook that ends in between has done neither."""
+    sitting.used("m1", 1_000)
+    settle_now(sitting)
+    sitting.used("m2", 1_000)
+    with monkeypatch.context() as broken:
+        broken.setattr("brim.agents.settling.save_account", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            settle_now(sitting)
     assert sitting.spent("shop") == 1_000 * PRICE
+    sitting.total(0.02)
+    settle_now(sitting)
+    assert sitting.spent("shop") == 20_000
+
+
+def test_accounts_that_nobody_touches_are_forgotten(sitting: Sitting, tmp_path: Path) -> None:
+    sitting.used("m1", 1_000)
+    settle_now(sitting)
+    other = Sitting(tmp_path, "ffffffff-0000-4000-8000-000000000000")
+    other.now += 31 * 86_400
+    other.used("m2", 1_000)
+    settle_now(other)
+    with open_store(str(sitting.home / "brim.db")) as store:
+        assert [row[0] for row in store.database.rows("SELECT key FROM meta WHERE key LIKE 'account:%'")] == [
+            f"account:{other.session}"
+        ]
 
 
 def test_codex_and_its_own_file(sitting: Sitting) -> None:
@@ -200,8 +239,9 @@ def test_a_long_transcript_is_read_on_and_not_again(sitting: Sitting) -> None:
     for at in range(50):
         sitting.used(f"m{at}", 100)
     sitting.hook("Stop")
-    account = sitting.home / "state" / f"{SESSION}.spend.json"
-    assert json.loads(account.read_text())["offsets"] == {"": sitting.transcript.stat().st_size}
+    with open_store(str(sitting.home / "brim.db")) as store:
+        kept = store.database.row("SELECT value FROM meta WHERE key = ?", (f"account:{SESSION}",))[0]
+    assert json.loads(kept.partition(" ")[2])["offsets"] == {"": sitting.transcript.stat().st_size}
 
 
 STEPS = st.lists(
@@ -209,6 +249,7 @@ STEPS = st.lists(
         st.tuples(st.just("use"), st.integers(0, 8), st.integers(1, 5_000)),
         st.tuples(st.just("total"), st.integers(0, 0), st.integers(1, 60_000)),
         st.tuples(st.just("settle"), st.integers(0, 0), st.integers(0, 0)),
+        st.tuples(st.just("lose"), st.integers(0, 0), st.integers(0, 0)),
     ),
     max_size=25,
 )
@@ -227,6 +268,9 @@ def test_however_hooks_come_the_ledger_equals_a_meter_of_the_whole(
             sitting.used(f"m{id}", seen.setdefault(id, amount))
         elif what == "total":
             sitting.total(amount / 1e6)
+        elif what == "lose":
+            with open_store(str(sitting.home / "brim.db")) as store, store.writing() as database:
+                database.run("DELETE FROM meta")
         else:
             settle_now(sitting)
     settle_now(sitting)

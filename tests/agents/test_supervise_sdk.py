@@ -95,6 +95,8 @@ class Client:
     async def receive_response(self) -> AsyncIterator[Any]:
         total = self.costs.pop(0)
         if self.text.startswith("/compact"):
+            if "ENDLESS" in self.text:
+                await asyncio.sleep(600)
             if "STUBBORN" in self.text:
                 yield ResultMessage(total, num_turns=0)
                 return
@@ -202,6 +204,18 @@ def test_an_agent_that_never_compacts_is_asked_twice(tmp_path: Path) -> None:
     costs = [number / 10 for number in range(1, 8)]
     _, sent = play(tmp_path, ["BIG one", "BIG two", "BIG three"], costs, task="STUBBORN")
     assert sum(str(each).startswith("/compact") for each in sent) == 2
+
+
+def test_a_compaction_that_takes_too_long_is_given_up_and_the_session_goes_on(tmp_path: Path) -> None:
+    costs = [number / 10 for number in range(1, 8)]
+    settings = {"task": "ENDLESS", "compact_patience": 0.01}
+    client, sent = play(tmp_path, ["BIG one", "two"], costs, **settings)
+    (asked,) = [at for at, each in enumerate(sent) if str(each).startswith("/compact")]
+    assert sent[asked + 1] == "disconnected"
+    assert isinstance(sent[asked + 2], Options)
+    assert sent[asked + 2].resume == SESSION
+    assert sent[asked + 3 :] == ["two", "disconnected"]
+    assert client.context.compactions == 0
 
 
 def test_a_message_that_says_nothing_is_no_line() -> None:

@@ -99,7 +99,14 @@ def test_a_stream_that_reports_only_sums_is_not_waited_for() -> None:
 def test_a_price_that_is_not_known_is_said_and_never_nothing() -> None:
     text = "\n".join(draw(reading(cost=0, unattributed=0, unpriced=["house-model"]), 80))
     assert "$0.00 and what house-model costs: no price is known" in text
-    assert "house-model costs" in one_line(reading(cost=0, unpriced=["house-model"]))
+    assert "house-model costs" in one_line(reading(cost=0, unattributed=0, unpriced=["house-model"]))
+
+
+def test_what_the_agents_own_total_has_is_not_called_unknown() -> None:
+    state = reading(cost=500_000, unattributed=200_000, unpriced=["house-model"])
+    told = "$0.50 ($0.20 of it as the agent says: no price of house-model is known)"
+    assert told in "\n".join(draw(state, 100))
+    assert told in one_line(state)
 
 
 def test_many_parts_and_many_agents_are_summed_up() -> None:

@@ -39,6 +39,15 @@ def test_each_commands_help_shows_an_example(brim: Brim, command: str) -> None:
     assert "\nExample" in rest
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_keeps_to_the_width_of_the_terminal(brim: Brim, command: str) -> None:
+    wide, narrow = (brim(command, "--help", env={"COLUMNS": width}).out for width in ("150", "80"))
+    said = narrow.partition("\n\n")[2].partition("\nExample")[0]  # argparse never divides a choice in its usage
+    assert [line for line in said.split("\n") if len(line) > 80] == []
+    assert "".join(wide.split()) == "".join(narrow.split())
+    assert wide.partition("\nExample")[2] == narrow.partition("\nExample")[2]
+
+
 def test_no_command_is_wrong_usage(brim: Brim) -> None:
     ran = brim()
     assert (ran.code, ran.out) == (2, "")

@@ -240,14 +240,6 @@ def test_a_file_that_git_tracks_is_not_written(brim: Brim) -> None:
     assert (brim.cwd / ".codex/hooks.json").exists()
 
 
-@git
-def test_a_new_file_that_git_would_show_is_named(brim: Brim) -> None:
-    in_git(brim, "init", "-q")
-    assert "do not commit it" in brim("init", "--project", "--agent", "codex").err
-    brim.write(".gitignore", ".codex\n.claude\n")
-    assert "do not commit it" not in brim("init", "--project", "--agent", "claude").err
-
-
 def test_what_is_installed_for_every_project_is_not_installed_again(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     alone(brim, "init", "--agent", "claude")
@@ -272,3 +264,16 @@ def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"not there yet on Windows" in done.stderr
     assert tree(brim.home) == {}
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["words", "json"])
+def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(brim: Brim, more: list[str]) -> None:
+    use(brim, "claude")
+    before = tree(brim.home)
+    code = "import sys; from brim.cli import main; from brim.cli.commands import init; sys.platform = 'win32'; main()"
+    command = [sys.executable, "-c", code, "init", "--agent", "claude", *more]
+    done = subprocess.run(command, env=brim.environ, cwd=brim.cwd, capture_output=True, timeout=60, check=False)
+    said = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
+    assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")
+    assert (json.loads(done.stdout)["reason"] == said) if more else (done.stdout == b"")
+    assert tree(brim.home) == before

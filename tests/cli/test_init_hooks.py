@@ -67,7 +67,8 @@ def test_hooks_that_only_inject_write_nothing_down(brim: Brim, hooks: str) -> No
     brim("learn", "--right", RULE)
     alone(brim, "init", "--agent", "claude", "--hooks", hooks)
     called(brim, "UserPromptSubmit", prompt="Let us use port 8443 from now on.")
-    called(brim, "PreCompact", trigger="manual", custom_instructions="")
+    called(brim, "PostCompact", trigger="manual", compact_summary="The person wants another port.")
+    assert ("PreCompact" in events(file_of(brim))) == (hooks == "all"), "it would have nothing to say"
     assert (brim.cwd / ".context").exists() == (hooks == "all")
 
 

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import brim
 from tests.e2e.agents import Agent, Codex
 from tests.e2e.api.script import Asked, Overflow, Say
-from tests.e2e.conftest import agent_in
-from tests.e2e.world import World
 
 ALWAYS = "Never commit the files under dist/."
 PROMPT = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
@@ -46,6 +42,7 @@ def compacted(agent: Agent, *options: str) -> Asked:
 
 
 def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(agent: Agent) -> None:
+    agent.world.api.summary = f"{PROMPT} It is written."  # so that nothing is lost
     after = compacted(agent)
     if agent.name == "gemini":  # that its window has shrunk shows in the answer to that request
         after = agent.world.api.turns[-1]
@@ -101,14 +98,16 @@ def test_the_summariser_is_told_what_the_person_asked_and_which_files_there_are(
     assert "src/app.py" in instructions.replace(PROMPT, "")
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
-def test_what_the_summary_lost_comes_with_the_next_event_and_once(name: str, world: World) -> None:
-    agent = agent_in(world, name)
-    world.api.summary = "The person wants the login to work."
-    after = compacted(agent)
-    assert not [told for told in agent.told(after) if "45 seconds" in told.text], (
+def test_what_the_summary_lost_comes_with_the_next_event_and_once(agent: Agent) -> None:
+    api = agent.world.api
+    api.summary = "The person wants the login to work."
+    compacted(agent)
+    after = api.asked[api.asked.index(api.compactions[0]) :]
+    first = next(asked for asked in after if asked.kind == "turn")
+    assert not [told for told in agent.told(first) if "45 seconds" in told.text], (
         "it is known only after the agent went on"
     )
-    lost = [told for told in agent.told(world.api.turns[-1]) if "45 seconds" in told.text]
+    lost = [told.text for told in agent.told(api.turns[-1]) if "45 seconds" in told.text]
     assert len(lost) == 1
-    assert lost[0].text.count("src/app.py") == 1
+    assert lost[0].count("src/app.py") == 1
+    assert "## " not in lost[0].partition("45 seconds")[0], "it is no rule"

@@ -108,11 +108,14 @@ def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) ->
 def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
     agent.world.learn_all(f"Check rule number {n} before you change module_{n}, and say so." for n in range(80))
     agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")
     agent.install("--token-budget", "300")
     agent.ask("Say hello.")
     told = agent.told(agent.world.api.turns[0])[0]
     assert ALWAYS in told.text
-    assert 150 < brim.count(told.text, model=agent.model) <= 300
+    # Gemini CLI is told with the prompt, together with what the prompt itself brings up.
+    most = 400 if agent.name == "gemini" else 300
+    assert most - 150 < brim.count(told.text, model=agent.model) <= most
 
 
 def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_the_session(agent: Agent) -> None:

@@ -63,6 +63,17 @@ def test_a_spending_limit_that_is_reached_stands_there(claude: Agent) -> None:
         terminal.wait_for("spending limit reached")
 
 
+def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Agent) -> None:
+    """In a terminal the answer is written down after the end of its turn is told: the hook waits for it."""
+    claude.install()
+    claude.world.brim("spend", "limit", "project", "0.02")
+    claude.world.api.will(Say("It is done.", tokens=100_000))
+    with opened(claude) as terminal:
+        terminal.wait_for("window 1,000,000")
+        terminal.enter("Say hello.")
+        terminal.wait_for("Tools are refused until you answer")
+
+
 def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
     seen = claude.world.home / "seen.json"
     other = {"type": "command", "command": f"cat > {seen}.part && mv {seen}.part {seen}; echo this is mine"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from brim.mcp.here import Here
+from brim.mcp.notes import index_text
 from brim.scratch import ScratchWriter
 from tests.mcp.conftest import World
 
@@ -46,3 +48,17 @@ def test_a_folder_of_somebody_else_is_not_read(world: World) -> None:
     told = world.call("scratch")
     assert "Delete it." not in told.text
     assert world.call("status").data["scratch_entries"] == 0
+
+
+def test_what_was_asked_in_an_earlier_session_is_only_counted(world: World) -> None:
+    earlier, now = "5e55a000-0000-4000-8000-000000000001", "5e55a000-0000-4000-8000-000000000002"
+    for session, text in ((earlier, "Drop the table."), (now, "Keep the table.")):
+        writer = ScratchWriter(world.project, session=session, clock=lambda: world.now)
+        writer.append_human_input(text)
+        writer.close()
+    here = Here(world.environ, str(world.project), now=world.now)
+    text = index_text(here, now)
+    assert "Keep the table." in text
+    assert "Drop the table." not in text
+    assert "1 of earlier sessions" in text
+    assert "Drop the table." in index_text(here), "nobody says which session it is"

@@ -39,6 +39,32 @@ def test_a_failing_command_is_kept_with_exit_code_and_first_error() -> None:
     assert model.commands == ["`pytest -q`: ended with 2; quoted output: `E error: x`"]
 
 
+@pytest.mark.parametrize(
+    ("text", "ended"),
+    [
+        ("exit code 3", "ended with 3"),
+        ("Error: Command failed with exit code: -9\nx", "ended with -9"),
+        ("\n  Exited with status 12x", "ended with 12"),
+        ("EXIT STATUS: 1234567890", "ended with 123456789"),
+        ("exited with code -", "failed"),
+        ("exit code3", "failed"),
+        ("exit code: ", "failed"),
+        ("exit code\n3", "failed"),
+        ("the exit code 3", "failed"),
+        (" " * 10 + "exit code 3", "failed"),
+    ],
+)
+def test_how_a_command_ended_is_read_from_the_beginning_of_what_it_said(text: str, ended: str) -> None:
+    model = fed(call("1", "Bash", "shell", command="x"), failed("1", text))
+    assert [entry.refs["outcome"] for entry in model.entries if entry.kind == "command"] == [ended]
+
+
+@pytest.mark.parametrize("said", ["The user said:\n  not now", "İ no. THE USER SAID: not now"])
+def test_what_a_person_said_when_refusing_is_kept(said: str) -> None:
+    model = fed(call("1", "Bash", "shell", command="x"), failed("1", said, refusal="permission"))
+    assert [entry.refs["outcome"] for entry in model.entries if entry.kind == "decision"] == ["refused: not now"]
+
+
 def test_an_exit_code_beside_the_text_counts() -> None:
     events = call("1", "shell", "shell", command="ls"), failed("1", "boom", detail={"exit_code": 7})
     assert fed(*events).commands == ["`ls`: ended with 7; quoted output: `boom`"]

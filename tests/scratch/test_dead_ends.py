@@ -344,6 +344,19 @@ def test_temporary_files_may_go_back_and_forth() -> None:
     assert play.found == []
 
 
+@pytest.mark.parametrize("told", [True, False], ids=["root", "first folder"])
+def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files_have_none(told: bool) -> None:
+    project = "/tmp/work/app"
+    for path, found in ((f"{project}/src/a.py", True), (f"{project}/tmp/a.py", False), ("/tmp/try.py", False)):
+        play = Play(detector=DeadEndDetector(project) if told else DeadEndDetector())
+        play.folder(project)
+        play.folder(f"{project}/src")
+        for content in "abab":
+            play.write(path, content)
+        play.end()
+        assert bool(play.found) is found, path
+
+
 @pytest.mark.parametrize("command", ["pytest tests/test_parser.py", "pytest", "cd app && python -m pytest -x -q"])
 def test_test_that_fails_the_same_after_two_edits_is_confirmed(command: str) -> None:
     play = Play()

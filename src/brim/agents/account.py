@@ -2,11 +2,12 @@
 
 The requests themselves are in the ledger. Here is how far the files were read, and what the client's own total says:
 what that has more than the requests (compactions, above all) is in no line. The rules are ``SpendMeter``'s.
+
+It is kept beside the ledger and written with it, in one transaction: an account that is older than the ledger would
+take requests for known that it has not counted.
 """
 
 from __future__ import annotations
-
-import os
 
 from brim import _json
 
@@ -14,9 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from brim.store.database import Database
+
 _MOST_FILES = 512
 _MOST_KIN = 16
-_LARGEST = 1 << 18
+_MOST_RECENT = 16
+_KEPT = 30 * 86_400.0
+_KEY, _AFTER = "account:", "account;"
 
 
 class Account:
@@ -39,6 +44,10 @@ class Account:
         """The time of the latest report."""
         self.kin: list[str] = []
         """Scopes of the sessions whose requests this one's files show too: it goes on from them."""
+        self.anew = True
+        """Whether the files are read from their beginning: then nothing is counted here, whatever the ledger has."""
+        self.recent: dict[str, int] = {}
+        """What the last few requests cost: their lines may go on."""
 
     def see(self, time: float | None) -> None:
         """Take in when something happened."""
@@ -76,39 +85,47 @@ class Account:
         return max(0, self.reported - self.before)
 
 
-def load_account(path: str) -> Account:
-    """Return the account in the file *path*; an empty one if there is none that can be read."""
+def load_account(database: Database, id: str) -> Account:
+    """Return the account of the session *id*; an empty one if there is none that can be read."""
     account = Account()
+    row = database.row("SELECT value FROM meta WHERE key = ?", (_KEY + id,))
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        try:
-            found = _json.loads(os.read(handle, _LARGEST).decode())
-        finally:
-            os.close(handle)
-    except (OSError, ValueError, RecursionError):
+        found = _json.loads(row[0].partition(" ")[2]) if row is not None else None
+    except (ValueError, RecursionError):
         return account
     if not isinstance(found, dict):
         return account
-    offsets, kin = found.get("offsets"), found.get("kin")
+    offsets, kin, recent = found.get("offsets"), found.get("kin"), found.get("recent")
     if isinstance(offsets, dict):
         account.offsets = {str(name): at for name, at in offsets.items() if _is_amount(at)}
     if isinstance(kin, list):
         account.kin = [scope for scope in kin if isinstance(scope, str)]
+    if isinstance(recent, dict):
+        account.recent = {str(key): cost for key, cost in recent.items() if _is_amount(cost)}
     for name in ("reported", "before", "after"):
         if _is_amount(found.get(name)):
             setattr(account, name, found[name])
     account.mark, account.latest = _time(found.get("mark")), _time(found.get("latest"))
     account.is_dated = found.get("is_dated") is True
+    account.anew = found.get("anew") is not False
     return account
 
 
-def save_account(path: str, account: Account) -> None:
-    """Put *account* into the file *path*, whole or not at all."""
-    from brim._atomic import replace_file
-
+def save_account(database: Database, id: str, account: Account, *, now: float) -> None:
+    """Keep *account* for the session *id*, and forget those that nobody has touched for 30 days. Call it in a
+    transaction.
+    """
     values = dict(vars(account))
     values["offsets"] = dict(list(account.offsets.items())[-_MOST_FILES:])
-    replace_file(path, _json.dumps(values).encode("utf-8", "replace"), durable=False)
+    values["recent"] = dict(list(account.recent.items())[-_MOST_RECENT:])
+    text = f"{_stamp(now)} {_json.dumps(values)}"
+    if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
+        database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
+        database.run("DELETE FROM meta WHERE key > ? AND key < ? AND value < ?", (_KEY, _AFTER, _stamp(now - _KEPT)))
+
+
+def _stamp(now: float) -> str:
+    return f"{max(0, int(now)):012d}"
 
 
 def _is_amount(value: Any) -> bool:

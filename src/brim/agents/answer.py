@@ -8,10 +8,12 @@ from brim._frozen import Frozen
 class Answer(Frozen):
     """What to say to whom. An empty one is no answer at all."""
 
-    __slots__ = ("context", "deny", "instructions", "note", "stop_reason")
+    __slots__ = ("context", "deny", "first", "instructions", "note", "stop_reason")
 
     context: str
     """For the model."""
+    first: str
+    """For the model too, before every ``context``: under the heading of a rule it would read as one."""
     instructions: str
     """For the summariser, before a compaction."""
     note: str
@@ -22,12 +24,26 @@ class Answer(Frozen):
     """Why the turn must end here; empty lets it go on."""
 
     def __init__(
-        self, *, context: str = "", instructions: str = "", note: str = "", deny: str = "", stop_reason: str = ""
+        self,
+        *,
+        context: str = "",
+        first: str = "",
+        instructions: str = "",
+        note: str = "",
+        deny: str = "",
+        stop_reason: str = "",
     ) -> None:
-        self._fill(context=context, instructions=instructions, note=note, deny=deny, stop_reason=stop_reason)
+        self._fill(
+            context=context, first=first, instructions=instructions, note=note, deny=deny, stop_reason=stop_reason
+        )
+
+    @property
+    def told(self) -> str:
+        """Everything for the model, in order."""
+        return self.first + self.context
 
     def __bool__(self) -> bool:
-        return bool(self.context or self.instructions or self.note or self.deny or self.stop_reason)
+        return bool(self.context or self.first or self.instructions or self.note or self.deny or self.stop_reason)
 
 
 NOTHING = Answer()

@@ -46,7 +46,7 @@ UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end"
 
 
 class TimeUp(BaseException):
-    """The time is over; no handler is meant to catch it."""
+    """The time is over. Whoever catches it has an answer that is ready, and begins nothing more."""
 
 
 def main(
@@ -107,11 +107,16 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
         return NOTHING
     from brim.agents.place import Place
 
-    with Place(environ, call.cwd or _working_folder(), now=now, ending=ending) as place:
-        answer: Answer = sys.modules[name].handle(call, place)
-        if call.event in UNHURRIED:
-            place.fold_logs()
-        return answer
+    answer: Answer = NOTHING
+    try:
+        with Place(environ, call.cwd or _working_folder(), now=now, ending=ending) as place:
+            answer = sys.modules[name].handle(call, place)
+            if call.event in UNHURRIED:
+                place.fold_logs()
+    except TimeUp:
+        if not answer:
+            raise
+    return answer
 
 
 def is_off(environ: Mapping[str, str]) -> bool:

@@ -39,6 +39,8 @@ class Place:
 
     def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
         self.environ, self.cwd, self.now, self._ending = environ, cwd, now, ending
+        self.is_late = False
+        """Whether the time is over: what is ready is answered, and nothing more is begun."""
         self.home = user_folder(environ)
         """The user's own folder of brim; it need not exist."""
         self._project: str | None = None
@@ -155,7 +157,7 @@ class Place:
 
         Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
         """
-        for path in self._databases() if self._ending else ():
+        for path in self._databases() if self._ending and not self.is_late else ():
             if _size_of_log(path) >= at_least:
                 from brim.errors import StoreError
                 from brim.store.opening import fold_log

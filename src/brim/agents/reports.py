@@ -31,6 +31,7 @@ ENOUGH = 500
 """After so many reports the rest waits for the next hook: all of them are written in one transaction."""
 
 _NEEDLES = {
+    "claude": (b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),  # no client writes a letter as its code
     "codex": (b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
     "gemini": (b'"tokens"', b'"sessionId"', b'"$set"'),
 }
@@ -61,6 +62,7 @@ def new_reports(
             count += len(found)
             if call.agent == "claude" and (clock() > until or count > ENOUGH):
                 return
+    account.anew = call.agent != "claude"
     for event in reader.finish():
         if isinstance(event, Usage | RunTotal):
             yield event
@@ -77,10 +79,6 @@ def _reports(reader: AnyReader, call: HookCall, at: int, data: bytes) -> Iterato
 
 
 def _candidates(agent: str, data: bytes) -> list[tuple[int, int]]:
-    if agent == "claude":
-        from brim.tracking.usage.claude_lines import candidates
-
-        return candidates(data)
     found, at = [], 0
     needles = _NEEDLES[agent]
     while at < len(data):

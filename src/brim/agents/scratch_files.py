@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from brim.agents.place import Place
     from brim.scratch.writer import ScratchWriter
 
-PATIENCE = 0.2
-"""Seconds that a hook waits for another writer of the journal."""
+PATIENCE = 0.4
+"""Seconds that a hook waits for another writer of the journal: with twenty at once, each of them gets it."""
 
 _CHECKED = "scratch"
 

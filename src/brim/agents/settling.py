@@ -49,14 +49,13 @@ def settle(
     from brim.scratch.locks import locked
 
     folder = os.path.join(place.home, FOLDER)
-    path = os.path.join(folder, f"{file_id(call.session)}.spend.json")
     try:
         with locked(
-            path.removesuffix("json") + "lock",
+            os.path.join(folder, f"{file_id(call.session)}.spend.lock"),
             patience=0.0,
             prepare=lambda: os.makedirs(folder, 0o700, exist_ok=True),
         ):
-            return _settle(call, place, database, path, prices, clock=clock)
+            return _settle(call, place, database, prices, clock=clock)
     except StoreError as error:
         if error.reason == "busy":
             return [], []
@@ -67,21 +66,25 @@ def _settle(
     call: HookCall,
     place: Place,
     database: Database,
-    path: str,
     prices: Prices | None,
     *,
     clock: Callable[[], float],
 ) -> tuple[list[Notice], list[str]]:
-    account = load_account(path)
+    id = file_id(call.session)
+    account = load_account(database, id)
     before = dict(vars(account), offsets=dict(account.offsets))
-    if call.agent != "claude":  # read from the beginning, so everything is told again
-        account = Account()
     if is_current(call, account):
         return [], []
+    anew, recorded = account.anew, 0
+    if call.agent != "claude":  # read from the beginning, so everything is told again
+        recorded, kin = account.offsets.get("", 0), account.kin
+        account, anew = Account(), True
+        account.kin = kin
     events = list(new_reports(call, account, clock=clock))
     if not events:
         if vars(account) != before:
-            save_account(path, account)
+            with database.writing():
+                save_account(database, id, account, now=place.now)
         return [], []
     from brim.spend.prices import PriceList
     from brim.store.ledger import SqliteLedger
@@ -92,21 +95,31 @@ def _settle(
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
         ledger.limit(project_scope(place), default_limit(place), default=True)
-        settling = _Settling(call, place, ledger, account, prices or PriceList())
+        settling = _Settling(call, place, ledger, account, prices or PriceList(), anew=anew, recorded=recorded)
         settling.take(events)
-    save_account(path, account)
+        save_account(database, id, account, now=place.now)
     return notices, [] if account.reported else settling.unpriced
 
 
 class _Settling:
     """One batch of reports on its way into the ledger, inside one transaction."""
 
-    def __init__(self, call: HookCall, place: Place, ledger: SqliteLedger, account: Account, prices: Prices) -> None:
+    def __init__(
+        self,
+        call: HookCall,
+        place: Place,
+        ledger: SqliteLedger,
+        account: Account,
+        prices: Prices,
+        *,
+        anew: bool,
+        recorded: int,
+    ) -> None:
         self._call, self._place = call, place
         self._ledger, self._account, self._prices = ledger, account, prices
         self._scope = session_scope(call, place)
-        self._seen: dict[str, int] = {}
-        self._anew = call.agent != "claude"
+        self._seen = dict(account.recent)
+        self._anew, self._recorded = anew, recorded
         self.unpriced: list[str] = []
         """Models of which neither brim nor the client has a price; a total of the client's has them."""
 
@@ -119,6 +132,7 @@ class _Settling:
                 self._use(event)
             elif not event.agent:
                 self._total(event)
+        self._account.recent = self._seen
         self._unattributed()
 
     def _use(self, event: Usage) -> None:
@@ -130,6 +144,10 @@ class _Settling:
         cost = event.cost or 0 if cost is None else cost
         key = event.request or f"{self._call.session}:{event.agent}:{event.at}"
         if key in self._seen and not event.final:
+            return
+        if event.at < self._recorded:  # an earlier hook has put it into the ledger
+            cost, self._seen[key] = cost - self._seen.get(key, 0), cost
+            account.add(cost, event.time)
             return
         try:
             known = self._known(key)

@@ -28,7 +28,12 @@ _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 def project_scope(place: Place) -> str:
     """Return the scope of the project that *place* is in."""
-    return _name(os.path.basename(place.project or "") or NO_PROJECT, _LONGEST)
+    return folder_scope(place.project)
+
+
+def folder_scope(project: str | None) -> str:
+    """Return the scope of the project in the folder *project*, None for no project."""
+    return _name(os.path.basename(project or "") or NO_PROJECT, _LONGEST)
 
 
 def session_scope(call: HookCall, place: Place) -> str:

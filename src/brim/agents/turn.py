@@ -62,7 +62,7 @@ def write_turn(
     size = size_of(path)
     start = offsets.get(agent, 0)
     start = max(start if start <= size else 0, size - MOST)
-    model = ScratchModel(session=call.session)
+    model = ScratchModel(session=call.session, root=place.project or "")
     until = clock() + _seconds(state, size - start, seconds)
     end = _extract(model, call, path, start, agent, until=until, clock=clock) if size > start else start
     if model.entries or _is_behind(writer):

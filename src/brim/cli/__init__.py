@@ -174,8 +174,15 @@ def _described(name: str, module: Any) -> dict[str, Any]:
         "prog": f"brim {name}",
         "description": description,
         "epilog": f"Example{examples}",
-        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "formatter_class": _Help,
     }
+
+
+class _Help(argparse.HelpFormatter):
+    def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
+        from brim.cli.help_text import laid_out
+
+        return laid_out(text, width)
 
 
 def _complete() -> None:

@@ -45,7 +45,10 @@ def _agent(installation: Installation, target: Target) -> Iterator[Finding]:
     hooks = list(hooks_of(settings, ours.hook))
     record = installation.records.get(target.path)
     if not hooks:
-        if record is not None and record.agent == target.agent:
+        if target.is_orphan:
+            text = f"{target.path}: its project is no longer there: brim doctor --fix forgets it"
+            yield Finding(OFF, name, text, FIX, **facts, hooks=[])
+        elif record is not None and record.agent == target.agent:
             yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
         elif target.scope == "user":
             yield Finding(OFF, name, _absent(installation, target), **facts, hooks=[])

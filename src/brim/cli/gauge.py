@@ -159,6 +159,9 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
     text = dollars(reading["cost"])
     if reading["cost_limit"] is not None:
         text += f" of {dollars(reading['cost_limit'])}"
+    if unpriced and reading["unattributed"]:  # the client's own total has what they cost
+        said = dollars(reading["unattributed"])
+        return f"{text} ({said} of it as the agent says: no price of {printable(unpriced)} is known)"
     if unpriced:
         return f"{text} and what {printable(unpriced)} costs: no price is known"
     if reading["unattributed"] and not short:

@@ -104,7 +104,14 @@ class Installation:
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
             seen, self.records = self.records, read_records(self.home)
             left = [change for change in changes if not self._is_done(change, seen.get(change.target.path))]
-            return self._apply(left, installing=installing)
+            backups = self._apply(left, installing=installing)
+        if not installing and (
+            inside := [change.target.path for change in changes if change.target.scope == "project"]
+        ):
+            from brim.cli.hiding import unhide
+
+            unhide(inside, others=self.records)
+        return backups
 
     def _apply(self, changes: Sequence[Change], *, installing: bool) -> dict[str, str]:
         for change in [change for change in changes if change.changes]:

@@ -27,7 +27,9 @@ def index_text(here: Here, session: str = "") -> str:
 
     writer = _writer(here, session)
     entries = writer.read().entries
-    return render_index(View(entries), os.path.dirname(writer.scratch_path)) if entries else f"{EMPTY}\n"
+    if not entries:
+        return f"{EMPTY}\n"
+    return render_index(View(entries), os.path.dirname(writer.scratch_path), session=session)
 
 
 def search_text(here: Here, query: str, session: str = "") -> str:

@@ -5,8 +5,9 @@ maximum input and output, its tokenizer family and its dated prices. Nothing her
 
 Bottom-up: ``files`` reads the data; ``names`` knows how a name may be spelled; ``encodings`` which tokenizer a name
 has; ``overrides`` what the configuration says; ``reported`` what agents and providers said, ``overflow`` how to read it
-from an error; ``light`` puts these together for the hot path; ``record`` and ``catalog`` are the full story, prices
-included; ``usage`` reads a provider's usage report and ``pricing`` prices it.
+from an error; ``light`` puts these together for the hot path; ``usage`` reads a provider's usage report; ``charges``
+has the prices and the rule that makes a cost of them, in whole numbers; ``record`` and ``catalog`` are the full story;
+``pricing`` prices a request.
 """
 
 from __future__ import annotations

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from functools import cache
 
 from brim.errors import InputError
 from brim.models import overrides
-from brim.models.files import read
+from brim.models.charges import all_records, below_config, priced, record_of
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
 from brim.models.record import Model, Price, Tier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-# Names that say how a request travels, not who charges for it; and providers that go by several names.
-_ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
-_OTHER_NAMES = {"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)}
+    from brim.models.charges import Row
 
 
 def model(name: str, *, context_window: int | None = None) -> Model:
@@ -47,7 +44,7 @@ def models(pattern: str | None = None) -> list[Model]:
 
     wanted = (pattern or "").strip().lower()
     is_glob = any(sign in wanted for sign in "*?[")
-    names = {name.lower(): name for name in _all_records()} | {key: key for key in overrides.names()}
+    names = {name.lower(): name for name in all_records()} | {key: key for key in overrides.names()}
     hits = [key for key in names if (fnmatchcase(key, wanted) if is_glob else wanted in key)]
     return [model(names[key]) for key in sorted(hits)]
 
@@ -55,8 +52,8 @@ def models(pattern: str | None = None) -> list[Model]:
 def _from_table(found: Found) -> Model:
     if not found.table_name:
         return _unknown(found)
-    light, record = found.light, _record(found.table_name)
-    priced = _same_provider(found.provider_part, record["provider"])
+    light, record = found.light, record_of(found.table_name)
+    rows, factors = priced(found)
     return Model(
         name=light.name,
         provider=record["provider"],
@@ -65,19 +62,17 @@ def _from_table(found: Found) -> Model:
         max_input=light.max_input,
         max_output=light.max_output,
         encoding=light.encoding,
-        prices=_prices(record["prices"]) if priced else (),
-        factors=tuple((key, Decimal(value)) for key, value in record.get("factors", {}).items()) if priced else (),
+        prices=_prices(rows),
+        factors=_factors(factors),
         resolved=light.resolved,
         source=record["source"],
     )
 
 
 def _from_config(found: Found) -> Model:
-    override, light = overrides.get(found.config_key) or {}, found.light
-    like = override.get("like")
-    base = model(like) if isinstance(like, str) else _below_config(found)
-    given = override.get("prices")
-    prices = (Price(**given),) if isinstance(given, dict) else base.prices
+    like, light = (overrides.get(found.config_key) or {}).get("like"), found.light
+    base = model(like) if isinstance(like, str) else _from_table(below_config(found))
+    rows, factors = priced(found)
     return Model(
         name=light.name,
         provider=base.provider,
@@ -86,17 +81,11 @@ def _from_config(found: Found) -> Model:
         max_input=light.max_input,
         max_output=light.max_output,
         encoding=light.encoding,
-        prices=prices,
-        factors=() if isinstance(given, dict) else base.factors,
+        prices=_prices(rows),
+        factors=_factors(factors),
         resolved=True,
         source="config",
     )
-
-
-def _below_config(found: Found) -> Model:
-    """Return what the table has under the overridden name itself: a name that only looks like it lends no price."""
-    name = next((name for name in _all_records() if name.lower() == found.config_key), "")
-    return _from_table(Found(found.light, name))
 
 
 def _unknown(found: Found) -> Model:
@@ -115,16 +104,8 @@ def _unknown(found: Found) -> Model:
     )
 
 
-def _same_provider(provider_part: str, provider: str) -> bool:
-    """Tell whether what stood before the name lets the price stand: another host or region may charge otherwise."""
-    if provider_part.startswith("arn:aws"):
-        provider_part = "bedrock/" + provider_part.partition("/")[2]
-    words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
-    return all(word in _ROUTES or provider.startswith((word, *_OTHER_NAMES.get(word, ()))) for word in words)
-
-
-def _prices(rows: list[dict[str, Any]]) -> tuple[Price, ...]:
-    starts = [date.fromisoformat(row["from"]) if row["from"] else None for row in rows]
+def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
+    starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
     ends = [*starts[1:], *([None] if rows else [])]
     return tuple(
         Price(since=start, until=end, tiers=tuple(_tier(tier) for tier in row.get("tiers", ())), **_rates(row))
@@ -132,26 +113,13 @@ def _prices(rows: list[dict[str, Any]]) -> tuple[Price, ...]:
     )
 
 
-def _tier(row: dict[str, Any]) -> Tier:
+def _factors(factors: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...]:
+    return tuple((name, Decimal(factor)) for name, factor in factors.items())
+
+
+def _tier(row: Row) -> Tier:
     return Tier(above=row["above"], **_rates(row))
 
 
-def _rates(row: dict[str, Any]) -> dict[str, Any]:
+def _rates(row: Row) -> dict[str, Any]:
     return {field: Decimal(row[field]) for field in overrides.PRICE_FIELDS if field in row}
-
-
-def _record(name: str) -> dict[str, Any]:
-    """Read one record: the table has one line per model, so that one is parsed and not four thousand."""
-    if _all_records.cache_info().currsize:
-        return _all_records()[name]
-    table = read("models.json")
-    start = table.index(b"\n" + json.dumps(name).encode() + b": ") + 1
-    line = table[start : table.index(b"\n", start)].rstrip(b",")
-    record: dict[str, Any] = json.loads(b"{" + line + b"}")[name]
-    return record
-
-
-@cache
-def _all_records() -> dict[str, dict[str, Any]]:
-    records: dict[str, dict[str, Any]] = json.loads(read("models.json"))["models"]
-    return records

@@ -106,6 +106,12 @@ def in_table(key: str) -> bool:
     return _row(key) is not None
 
 
+def name_in_table(key: str) -> str:
+    """Return the name of the record that the table has for the lower-case name *key*, or an empty one."""
+    row = _row(key)
+    return row[5] or row[0] if row else ""
+
+
 def _resolve(key: str, name: str) -> Found:
     if key:
         for spelling, provider_part in names.spellings(key):

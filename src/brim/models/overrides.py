@@ -119,22 +119,34 @@ def _text(value: object, where: str) -> str:
 
 
 def _prices(value: object, where: str) -> dict[str, object]:
-    from decimal import Decimal, InvalidOperation
-
+    """Return the prices as the table has them: texts, without exponent."""
     prices: dict[str, object] = {}
     for key, price in _items(value, where):
         if key not in PRICE_FIELDS:
             raise ConfigError(f"{where}.{key} is not a price; there are {', '.join(PRICE_FIELDS)}")
         if price is None:
             continue
-        try:
-            number = Decimal(str(price)) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
-        except InvalidOperation:
-            number = Decimal("nan")
-        if isinstance(price, bool) or not number.is_finite() or not 0 <= number < 10**6 or len(str(price)) > 40:
+        number = _number(price)
+        if not number:
             raise ConfigError(f"{where}.{key} must be dollars per million tokens, 0 or more, not {_shown(price)}")
         prices[key] = number
     return prices
+
+
+def _number(price: object) -> str:
+    """Return *price* in digits if it is at least 0 and less than a million, else an empty text."""
+    text = "" if isinstance(price, bool) else str(price)
+    whole, _, places = text.partition(".")
+    is_plain = whole.isdecimal() and (places.isdecimal() or whole == text) and text.isascii()
+    if isinstance(price, int | float | str) and is_plain and len(whole) <= 6 and len(text) <= 40:
+        return text
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
+    except InvalidOperation:
+        return ""
+    return f"{number:f}" if number.is_finite() and 0 <= number < 10**6 and len(text) <= 40 else ""
 
 
 def _shown(value: object) -> str:

@@ -1,16 +1,17 @@
-"""What one request costs, exactly."""
+"""What one request costs, exactly. The rule itself is in ``charges``."""
 
 from __future__ import annotations
 
-from datetime import date
-from decimal import ROUND_CEILING, Context, Decimal
-
-from brim.models.catalog import model as model_of
-from brim.models.record import Model, Rates
+from brim.models.charges import Charges, charges_of, today
+from brim.models.overrides import PRICE_FIELDS
 from brim.models.usage import Tokens, read_usage
 
-# Prices have at most forty digits and counters thirteen: with a hundred nothing is ever rounded on the way.
-_EXACT = Context(prec=100, rounding=ROUND_CEILING)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import date
+
+    from brim.models.charges import Row
+    from brim.models.record import Model, Rates
 
 
 def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | None:
@@ -29,41 +30,22 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
     tokens = usage if isinstance(usage, Tokens) else read_usage(usage)
     if not (tokens.prompt or tokens.output):
         return 0
-    known = model if isinstance(model, Model) else model_of(model)
-    price = known.price(on)
-    factor = _factor(tokens, known)
-    sum_ = _sum(tokens, price.at(tokens.prompt)) if price else None
-    if sum_ is None or factor is None:
-        return None
-    return int(_EXACT.to_integral_value(_EXACT.multiply(sum_, factor)))
+    charges = charges_of(model) if isinstance(model, str) else _charges(model)
+    return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
 
 
-def _sum(tokens: Tokens, rates: Rates) -> Decimal | None:
-    written = rates.cache_write_5m
-    if written is None and tokens.writes_are_input:
-        written = rates.input
-    parts = (
-        (tokens.input, rates.input),
-        (tokens.output, rates.output),
-        (tokens.cache_read, rates.cache_read),
-        (tokens.cache_write_5m, written),
-        (tokens.cache_write_1h, rates.cache_write_1h),
-    )
-    total = Decimal(0)
-    for count, rate in parts:
-        if count and rate is None:
-            return None
-        if count and rate is not None:
-            total = _EXACT.fma(Decimal(count), rate, total)
-    return total
+def _charges(model: Model) -> Charges:
+    """Return what *model* itself says that it charges."""
+    rows: list[Row] = [
+        {
+            **_row(price),
+            "from": price.since.isoformat() if price.since else None,
+            "tiers": [{**_row(tier), "above": tier.above} for tier in price.tiers],
+        }
+        for price in model.prices
+    ]
+    return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors})
 
 
-def _factor(tokens: Tokens, model: Model) -> Decimal | None:
-    """Return what the whole sum is multiplied by; US-only inference costs more only where the table says so."""
-    product = Decimal(1)
-    for name in tokens.factors:
-        factor = model.factor(name)
-        if factor is None and name != "us":
-            return None
-        product = _EXACT.multiply(product, factor or Decimal(1))
-    return product
+def _row(rates: Rates) -> dict[str, str]:
+    return {field: f"{rate:f}" for field in PRICE_FIELDS if (rate := getattr(rates, field)) is not None}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from _collections_abc import Mapping
 
 from brim import _json
+from brim._patterns import IGNORE_CASE, MULTILINE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 _BEFORE = ("User has answered your questions:", "User has answered your question:")
 _AFTER = "You can now continue with the user's answers in mind."
 """What clients put around the answers."""
-_APPROVED = re.compile(r"^## Approved Plan[^\n]*:[ \t]*\n", re.MULTILINE)
-_WAITS = re.compile(
-    r"\s*your plan has been submitted|\s*plan (?:was )?submitted|.{0,80}awaiting approval", re.IGNORECASE
-)
+_APPROVED = pattern(r"^## Approved Plan[^\n]*:[ \t]*\n", MULTILINE)
+_WAITS = pattern(r"\s*your plan has been submitted|\s*plan (?:was )?submitted|.{0,80}awaiting approval", IGNORE_CASE)
 NOT_ANSWERED = "not answered"
 _not_asked: list[str] = []
 

@@ -5,10 +5,8 @@ A changed file is recorded when its call is seen, and taken back if no call that
 
 from __future__ import annotations
 
-import re
 from _collections_abc import Mapping
 
-from brim.scratch.answers import NOT_ANSWERED, answers_of, is_undecided, plan_of, questions_of, was_asked
 from brim.scratch.drafts import draft, first_error
 from brim.scratch.quoting import one_line
 from brim.tracking.events import ToolCall, ToolResult
@@ -20,10 +18,8 @@ if TYPE_CHECKING:
     from brim.scratch.entries import Entry
 
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
-_EXIT = re.compile(
-    r"\s{0,9}(?:Error: )?(?:Command failed with )?exit(?:ed with)? (?:code|status):? (-?\d{1,9})", re.IGNORECASE
-)
-_SAID = re.compile(r"the user said:\s*", re.IGNORECASE)
+_EXIT = ("exit code", "exit status", "exited with code", "exited with status")
+_SAID = "the user said:"
 _MOST_OPEN = 10_000
 
 
@@ -66,6 +62,8 @@ class Calls:
         if call.tool == "plan" and changed_plan(call):
             return found + _plan(call, result, failed, where)
         if result.refusal == "permission":
+            from brim.scratch.answers import was_asked
+
             if not was_asked(result):
                 return found
             return [
@@ -111,12 +109,27 @@ def _where(call: ToolCall) -> dict[str, Any]:
 def _ended(result: ToolResult) -> str:
     detail = result.detail if isinstance(result.detail, Mapping) else {}
     code = next((detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int), None)
-    if code is None and (found := _EXIT.match(result.text)):
-        code = int(found[1])
+    code = _exit_code(result.text) if code is None else code
     return "failed" if code is None else f"ended with {code}"
 
 
+def _exit_code(text: str) -> int | None:
+    """Return the number that *text* begins with, as clients say how a command ended; None if it does not."""
+    begun = text[:9].lstrip() + text[9:100]
+    said = begun.lower().removeprefix("error: ").removeprefix("command failed with ")
+    begins = next((begins for begins in _EXIT if said.startswith(begins)), None)
+    if begins is None:
+        return None
+    rest = said[len(begins) :].removeprefix(":")
+    sign = "-" if rest.startswith(" -") else ""
+    number = rest[1 + len(sign) :][:9]
+    digits = next((number[:at] for at, letter in enumerate(number) if not letter.isdecimal()), number)
+    return int(sign + digits) if rest.startswith(" ") and digits else None
+
+
 def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
+    from brim.scratch.answers import NOT_ANSWERED, answers_of, questions_of
+
     pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
     return [
         draft(
@@ -127,6 +140,8 @@ def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, 
 
 
 def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
+    from brim.scratch.answers import is_undecided, plan_of
+
     if is_undecided(result):
         return []
     refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
@@ -135,8 +150,9 @@ def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any
 
 def _refused(result: ToolResult, word: str = "refused") -> str:
     """Return that a call was refused, with what the human said to it."""
-    said = _SAID.split(result.text, maxsplit=1)
-    return f"{word}: {said[1]}" if len(said) == 2 and said[1].strip() else word
+    at = result.text.replace("\u0130", "I").lower().find(_SAID)  # the one letter that is longer in lower case
+    said = result.text[at + len(_SAID) :].lstrip() if at >= 0 else ""
+    return f"{word}: {said}" if said else word
 
 
 def _named(call: ToolCall) -> str:

@@ -79,20 +79,11 @@ def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
     data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
     if _read(path, len(data) + 1) == data:
         return False
+    from brim._atomic import replace_file
+
     beside = os.path.join(folder, f"{TEMPORARY}{os.urandom(8).hex()}")
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                if durable:
-                    file.flush()
-                    os.fsync(handle)
-            os.replace(beside, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise
+        replace_file(path, data, beside=beside, durable=durable)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was", "failed") from None
     return True

@@ -55,7 +55,7 @@ def _wait(handle: int, path: str, ends: float) -> None:
         if time.monotonic() >= ends:
             raise StoreError(f"{path}: another process holds it for too long; try again when it has ended", "busy")
         time.sleep(pause)
-        pause = min(0.05, pause * 2)
+        pause = min(0.01, pause * 2)
 
 
 def _is_still(handle: int, path: str) -> bool:

@@ -10,7 +10,7 @@ from brim.scratch.entries import Entry
 from brim.scratch.evidence import found_entry
 from brim.scratch.sentences import sentence
 from brim.scratch.states import States
-from brim.tracking.events import Event, Message, ToolCall, ToolResult
+from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,14 +22,20 @@ if TYPE_CHECKING:
     from brim.tracking.readers.types import Reader
 
 
+_BEFORE = 64
+"""So many of the first and of the last events before the first call are kept: where it began, and what was asked."""
+
+
 class ScratchModel:
     """What a job's events say that must survive a compaction; nothing is guessed from prose.
 
     ``extract`` takes every event of a stream, parsed or typed, and leaves out what does not matter. What is kept has no
-    secrets in it. ``ScratchWriter.write_scratch`` writes it down.
+    secrets in it. ``ScratchWriter.write_scratch`` writes it down. *root* is the folder of the project, if it is known.
     """
 
-    def __init__(self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True) -> None:
+    def __init__(
+        self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True, root: str = ""
+    ) -> None:
         self.job = job
         self.phase = phase
         self.session = session
@@ -38,7 +44,9 @@ class ScratchModel:
         self._calls = Calls()
         self._states = States()
         self._finds = find_dead_ends
+        self._root = root
         self._detector: DeadEndDetector | None = None
+        self._before: list[Event] = []
         self._reader: Reader | None = None
 
     def extract(self, event: Event | Mapping[str, Any]) -> None:
@@ -139,9 +147,15 @@ class ScratchModel:
 
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
+            self._before.append(event)
+            if not isinstance(event, ToolCall | End):  # until then nothing can be found, and nothing is imported
+                del self._before[_BEFORE:-_BEFORE]
+                return []
             from brim.scratch.dead_ends import DeadEndDetector
 
-            self._detector = DeadEndDetector()
+            self._detector = DeadEndDetector(self._root)
+            earlier, self._before = self._before, []
+            return [found for each in earlier for found in self._detector.update(each)]
         return self._detector.update(event)
 
     def _keep(self, entries: Iterable[Entry]) -> None:

@@ -5,9 +5,9 @@ What is seen first is where it began, and no change.
 
 from __future__ import annotations
 
-import re
 from _collections_abc import Mapping
 
+from brim._patterns import pattern
 from brim.scratch.drafts import draft
 from brim.tracking.events import ModelSeen, StateSeen, ToolCall, ToolResult
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
 _LABELS = ("content", "text", "step", "description", "subject")
 _MOST = 10_000
-_CREATED = re.compile(r"Task #(\w{1,40}) created")
+_CREATED = pattern(r"Task #(\w{1,40}) created")
 
 
 class States:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date
 
-    from brim.models.record import Model
+    from brim.models.charges import Charges, Day
     from brim.models.usage import Tokens
 
 
@@ -17,51 +17,39 @@ class PriceList:
     """Prices requests; a model is looked up once."""
 
     def __init__(self) -> None:
-        self._models: dict[str, Model] = {}
-        self._flat: dict[str, Model] = {}
-        self._days: dict[int, date] = {}
+        self._models: dict[str, Charges] = {}
+        self._days: dict[int, Day] = {}
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
         """Return what a request cost at *time* (today's price if None) in micro-dollars; None if that is not known."""
-        from brim.models.pricing import cost
-
-        return cost(tokens, self._model(model), on=self._day(time))
+        return self._charges(model).cost(tokens, self._day(time))
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
         """Return what many requests cost together, as far as their sums by model can say; None if a price is missing.
 
         Which of them were long enough for a dearer tier is not in a sum: the price without tiers is the least it was.
         """
-        from brim.models.pricing import cost
-
-        costs = [cost(each, self._without_tiers(model), on=self._day(time)) for model, each in tokens.items()]
+        day = self._day(time)
+        costs = [self._charges(model).cost(each, day, by_length=False) for model, each in tokens.items()]
         known = [each for each in costs if each is not None]
         return sum(known) if len(known) == len(costs) else None
 
-    def _model(self, name: str) -> Model:
+    def _charges(self, name: str) -> Charges:
         if name not in self._models:
-            from brim.models.catalog import model
+            from brim.models.charges import charges_of
 
-            self._models[name] = model(name)
+            self._models[name] = charges_of(name)
         return self._models[name]
 
-    def _without_tiers(self, name: str) -> Model:
-        if name not in self._flat:
-            from dataclasses import replace
+    def _day(self, time: float | None) -> Day:
+        """Return the day of *time* in UTC; today if no calendar has it."""
+        from brim.models.charges import day_of, today
 
-            known = self._model(name)
-            self._flat[name] = replace(known, prices=tuple(replace(price, tiers=()) for price in known.prices))
-        return self._flat[name]
-
-    def _day(self, time: float | None) -> date | None:
-        """Return the day of *time* in UTC; None, which means today, if no calendar has it."""
         if time is None or not -6e10 < time < 2e11:  # the years 68 to 8307; no number either
-            return None
+            return today()
         number = int(time // 86_400)
         if number not in self._days:
-            from datetime import date
-
-            self._days[number] = date.fromordinal(719_163 + number)
+            self._days[number] = day_of(time)
         return self._days[number]
 
 

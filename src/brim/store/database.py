@@ -250,7 +250,7 @@ _WORDS = {
     "SQLITE_NOTADB": ("damaged", _DAMAGED),
     "SQLITE_READONLY": ("read-only", "the disk or the file is read-only, so nothing can be stored"),
     "SQLITE_FULL": ("full", "the disk is full, so nothing was stored; make room and try again"),
-    "SQLITE_IOERR": ("failed", "the disk could not be read or written; check it, and try again"),
+    "SQLITE_IOERR": ("failed", "the disk could not be read or written: check whether it is full, and try again"),
     "SQLITE_CANTOPEN": ("missing", "cannot be opened: check that it exists and is yours"),
 }
 """What SQLite calls an error: a reason for a program, and a sentence for a person."""

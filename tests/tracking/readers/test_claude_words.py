@@ -87,6 +87,23 @@ def test_reminders_after_a_persons_words_are_left_out(written: str, typed: str) 
     assert typed_text(written) == typed
 
 
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [
+        ("<ide_opened_file>The user opened /p/a.py.</ide_opened_file>\nFix it.", "Fix it."),
+        ("<ide_selection>a < b</ide_selection><ide_opened_file>x</ide_opened_file> Fix it.", "Fix it."),
+        ("<ide_selection>see </ide_selection> here</ide_selection>\nFix it.", "Fix it."),
+        ("<system-reminder>a</system-reminder>\nFix it.\n<system-reminder>b</system-reminder>", "Fix it."),
+        ("<ide_opened_file>x</ide_opened_file>\n<command-name>/model</command-name>", "/model"),
+        ("<ide_opened_file>x</ide_opened_file>\n<task-notification>y</task-notification>", ""),
+        ("<ide_opened_file>x</ide_opened_file>\n", ""),
+        ("<ide_opened_file>Fix it.", ""),
+    ],
+)
+def test_what_an_editor_shows_before_a_persons_words_is_left_out(written: str, typed: str) -> None:
+    assert typed_text(written) == typed
+
+
 def test_a_tag_that_is_not_closed_holds_nothing() -> None:
     assert tagged("<status>done", "status") == ""
     assert tagged("<status> done </status>", "status") == "done"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         """What each file here has."""
 
         EVENTS: Mapping[str, ClientEvent]
+        MOST_BYTES: int | None
+        """How many bytes a text for the model may have, where the client counts those too."""
 
         def call_of(self, event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> HookCall | None:
             """Return what happened; None if *event* is none that the client has."""

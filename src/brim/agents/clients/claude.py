@@ -26,7 +26,7 @@ EVENTS = {
     "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True, resident=True),
     "PostToolUse": ClientEvent("after_tool", matcher="*", resident=True),
     "PostToolUseFailure": ClientEvent("tool_failed", matcher="*"),
-    "PreCompact": ClientEvent("before_compact", injects=True),
+    "PreCompact": ClientEvent("before_compact"),
     "PostCompact": ClientEvent("after_compact", injects=True),
     "Stop": ClientEvent("stop", resident=True),
     "SubagentStop": ClientEvent("subagent_stop"),
@@ -37,6 +37,7 @@ EVENTS = {
 CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed")
 LONGEST = 9_000
 """Characters that are known to arrive whole."""
+MOST_BYTES = None
 
 
 def max_chars(event: str) -> int:
@@ -86,8 +87,8 @@ def reply(call: HookCall, answer: Answer) -> str:
         return _instructions(cut(answer.instructions, LONGEST))
     said: dict[str, Any] = {}
     specific: dict[str, Any] = {}
-    if answer.context and call.event in CONTEXT_EVENTS:
-        specific["additionalContext"] = cut(answer.context, LONGEST)
+    if answer.told and call.event in CONTEXT_EVENTS:
+        specific["additionalContext"] = cut(answer.told, LONGEST)
     if answer.deny and call.event == "before_tool":
         specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, LONGEST))
     elif answer.deny and call.event == "prompt":

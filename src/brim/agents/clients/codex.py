@@ -25,7 +25,7 @@ EVENTS = {
     "UserPromptSubmit": ClientEvent("prompt", injects=True),
     "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
     "PostToolUse": ClientEvent("after_tool", matcher="*"),
-    "PreCompact": ClientEvent("before_compact", injects=True),
+    "PreCompact": ClientEvent("before_compact"),
     "PostCompact": ClientEvent("after_compact", injects=True),
     "Stop": ClientEvent("stop"),
     "SubagentStop": ClientEvent("subagent_stop"),
@@ -77,8 +77,8 @@ def reply(call: HookCall, answer: Answer) -> str:
     """Return *answer* as Codex reads it; empty for nothing."""
     said: dict[str, Any] = {}
     specific: dict[str, Any] = {}
-    if answer.context and call.event in CONTEXT_EVENTS:
-        specific["additionalContext"] = cut_bytes(cut(answer.context, LONGEST), MOST_BYTES)
+    if answer.told and call.event in CONTEXT_EVENTS:
+        specific["additionalContext"] = cut_bytes(cut(answer.told, LONGEST), MOST_BYTES)
     if answer.deny and call.event == "before_tool":
         specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, LONGEST))
     elif answer.deny and call.event == "prompt":

@@ -34,6 +34,7 @@ EVENTS = {
 CONTEXT_EVENTS = ("prompt", "after_tool", "tool_failed")
 LONGEST = 9_000
 """Characters: the client sets no limit of its own."""
+MOST_BYTES = None
 
 
 def max_chars(event: str) -> int:
@@ -74,7 +75,8 @@ def reply(call: HookCall, answer: Answer) -> str:
         said.update({"continue": False, "stopReason": answer.stop_reason})
     if answer.note:
         said["systemMessage"] = answer.note
-    if answer.context and call.event in CONTEXT_EVENTS:
-        context = {"hookEventName": call.name, "additionalContext": cut(answer.context, LONGEST)}
+    if answer.told and call.event in CONTEXT_EVENTS:
+        # What was not told at the start comes with the first prompt or result, each as long as it may be.
+        context = {"hookEventName": call.name, "additionalContext": cut(answer.told, 2 * LONGEST)}
         said["hookSpecificOutput"] = context
     return dumped(said)

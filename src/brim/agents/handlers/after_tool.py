@@ -38,7 +38,7 @@ def _told(call: HookCall, place: Place) -> Answer | None:
     from brim.agents.handlers.beginning import told_late
     from brim.agents.handlers.injecting import tell_with_result
 
-    return together(attempt(told_late, call, place), tell_with_result(call, place))
+    return together(attempt(told_late, call, place), attempt(tell_with_result, call, place))
 
 
 def _journal(call: HookCall, place: Place) -> None:

@@ -30,6 +30,7 @@ def told_late(call: HookCall, place: Place) -> Answer:
     place.state(call.session).keep(BEGAN, None)
     if how == "compact":  # nobody was asked before it: what the turn has left so far is written now
         attempt(_write, call, place)
+        attempt(_measure, call, place)
     return told_at_start(call, place, how)
 
 
@@ -37,3 +38,9 @@ def _write(call: HookCall, place: Place) -> None:
     from brim.agents.turn import write_turn
 
     write_turn(call, place)
+
+
+def _measure(call: HookCall, place: Place) -> None:
+    from brim.agents.handlers.compaction import measure_lost
+
+    measure_lost(call, place)

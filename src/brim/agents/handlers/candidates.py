@@ -63,14 +63,43 @@ class Candidates:
                 self._values.append((id, value))
         self.matching = tuple(matching)
         """The constraints that the call itself speaks for, strongest first."""
+        if self._values:
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        """Load what planning and telling take: a lock is not held, and others do not wait, while modules are found."""
+        import brim.injection.rendering
+        import brim.store.costs
+        import brim.store.together
+
+        if any(self._tier(value, id) is Tier.SUMMARY for id, value in self._values):
+            import brim.behaviors.summary  # noqa: F401
+        self._costs([])
 
     def __bool__(self) -> bool:
         return bool(self._values)
 
     def plan(
-        self, budget: int | None, max_chars: int | None, session: Session | None, *, only: Collection[str] | None = None
+        self,
+        budget: int | None,
+        max_chars: int | None,
+        session: Session | None,
+        *,
+        only: Collection[str] | None = None,
+        max_bytes: int | None = None,
     ) -> InjectionPlan:
-        """Return what goes in within *budget* and *max_chars*; of *only* these ids, if they are given."""
+        """Return what goes in within *budget*, *max_chars* and *max_bytes*; of *only* these ids, if they are given."""
+        plan = self._plan(budget, max_chars, session, only)
+        while max_bytes is not None and plan.characters * 4 > max_bytes and not plan.over_budget:
+            taken = len(self.text(plan).encode("utf-8", "replace"))
+            if taken <= max_bytes:
+                break
+            plan = self._plan(budget, plan.characters * max_bytes // taken, session, only)
+        return plan
+
+    def _plan(
+        self, budget: int | None, max_chars: int | None, session: Session | None, only: Collection[str] | None
+    ) -> InjectionPlan:
         config = self._config
         values = [pair for pair in self._values if only is None or pair[0] in only]
         values, costs = self._that_may_fit(values, budget)

@@ -20,6 +20,7 @@ LINES = 12
 """So many lost things are given back, at most; all of them are in the scratch files."""
 
 _LONGEST_LINE = 140
+_MEASURED = "measured"
 _NOUNS = {"decision": "decision", "path": "file", "command": "command", "number": "number"}
 
 
@@ -27,7 +28,7 @@ def handle(call: HookCall, place: Place) -> Answer:
     """Return what the summariser is told before a compaction; after it nothing is said."""
     if call.event == "after_compact":
         attempt(_open_latches, call, place)
-        attempt(_measure, call, place)
+        attempt(measure_lost, call, place)
         return NOTHING
     if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
         from brim.agents.handlers.warning import COMPRESSING
@@ -70,14 +71,15 @@ def _written(call: HookCall, place: Place) -> ScratchWriter | None:
         return writer_of(call, place)
 
 
-def _measure(call: HookCall, place: Place) -> None:
+def measure_lost(call: HookCall, place: Place) -> None:
+    """Keep what the last summary lost, for the next event and for statistics; nothing if there is no summary."""
     from brim.agents.had import had_before, last_checks
     from brim.agents.lost import measure
     from brim.agents.scratch_files import writer_of
 
     checks, summary = last_checks(call)
     summary = call.summary or summary
-    if not summary.strip() or not call.session:
+    if not summary.strip() or not call.session or not _is_new(summary, call, place):
         return
     writer = writer_of(call, place)
     entries = writer.read().entries if writer is not None else []
@@ -87,6 +89,17 @@ def _measure(call: HookCall, place: Place) -> None:
     path = writer.scratch_path if writer is not None and entries else ""
     place.state(call.session).lost = given_back(measured, path, root=place.project or "")
     _note(call, place, measured)
+
+
+def _is_new(summary: str, call: HookCall, place: Place) -> bool:
+    """Whether *summary* is another than the last one: a window that shrinks without one shows the old one again."""
+    from brim._sha import sha256_hex
+
+    state, mark = place.state(call.session), sha256_hex(summary.encode("utf-8", "replace"))[:16]
+    if call.agent == "gemini" and state.kept(_MEASURED) == mark:
+        return False
+    state.keep(_MEASURED, mark)
+    return True
 
 
 def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:

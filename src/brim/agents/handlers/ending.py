@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 SECONDS, LEAST = 0.4, 0.05
 """How long both may read together, and what writing down is given at least; the next hook reads on."""
 
+LARGE = 1 << 21
+"""Bytes since the last end of a turn from which on nothing is waited for."""
+
 
 def handle(call: HookCall, place: Place) -> Answer:
     """Return what the human is told at the end of a turn; nobody listens at the end of a session."""
@@ -22,6 +25,8 @@ def handle(call: HookCall, place: Place) -> Answer:
         return NOTHING
     from brim.agents.handlers.warning import cost_note, warnings
 
+    if call.event == "stop" and call.agent == "claude":
+        attempt(_await, call, place)
     begun = time.monotonic()
     told = warnings(call, place) if call.event == "stop" else attempt(cost_note, call, place)
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
@@ -30,6 +35,17 @@ def handle(call: HookCall, place: Place) -> Answer:
         attempt(_close, call, place)
         return NOTHING
     return told
+
+
+def _await(call: HookCall, place: Place) -> None:
+    from brim.agents.due import LOOKED, written
+
+    looked = place.state(call.session).kept(LOOKED)
+    if written(call) - (looked if type(looked) is int else 0) > LARGE:  # reading takes all the time that there is
+        return
+    from brim.agents.awaiting import await_answer
+
+    await_answer(call, now=place.now)
 
 
 def _write(call: HookCall, place: Place, seconds: float) -> None:

@@ -42,15 +42,17 @@ def tell_at_start(call: HookCall, place: Place, how: str, lines: str = "") -> An
         return NOTHING
     if (budget is not None and size(lines) > budget) or len(lines) > room:
         lines = ""
-    left = _less(budget, size(lines)), room - len(lines)
+    left, left_bytes = (_less(budget, size(lines)), room - len(lines)), _less(_most_bytes(call), size(lines))
 
     def rules(call: HookCall, place: Place) -> Answer:
-        return Answer(context=_rules_at_start(call, place, how, *left))
+        return Answer(context=_rules_at_start(call, place, how, *left, max_bytes=left_bytes))
 
-    return Answer(context=lines + attempt(rules, call, place).context)
+    return Answer(first=lines, context=attempt(rules, call, place).context)
 
 
-def _rules_at_start(call: HookCall, place: Place, how: str, budget: int | None, room: int) -> str:
+def _rules_at_start(
+    call: HookCall, place: Place, how: str, budget: int | None, room: int, *, max_bytes: int | None
+) -> str:
     if not place.has_stores:
         return ""
     from brim.agents.handlers.candidates import Candidates
@@ -58,7 +60,7 @@ def _rules_at_start(call: HookCall, place: Place, how: str, budget: int | None, 
     scopes, context, model = place.scopes, situation(call, place), model_of(call, place)
     if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told all the same
         found = Candidates(place, context, model=model, session=None)
-        plan = found.plan(budget, room, None)
+        plan = found.plan(budget, room, None, max_bytes=max_bytes)
         return "" if _is_too_much(plan, call, place, START) else found.text(plan)
     limits = place.config.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
@@ -66,7 +68,7 @@ def _rules_at_start(call: HookCall, place: Place, how: str, budget: int | None, 
     found = Candidates(place, context, model=model, session=seen)
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
-        plan = found.plan(budget, room, session)
+        plan = found.plan(budget, room, session, max_bytes=max_bytes)
         if _is_too_much(plan, call, place, START):
             return ""
         session.record(plan)
@@ -112,9 +114,8 @@ def tell_now(call: HookCall, place: Place, *, new_prompt: bool = False, of_call:
         text, tokens = "", 0
         if found and room > 0:
             text, tokens = _rules(call, place, found, session, budget=budget, room=room)
-        if lost:
-            text += _lost(call, place, session, _less(budget, tokens), room - len(text))
-        return Answer(context=text)
+        first = _lost(call, place, session, _less(budget, tokens), room - len(text), beside=text) if lost else ""
+        return Answer(first=first, context=text)
 
 
 def tell_with_result(call: HookCall, place: Place) -> Answer:
@@ -130,7 +131,7 @@ def _rules(
     call: HookCall, place: Place, found: Candidates, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, room, session)
+    plan = found.plan(budget, room, session, max_bytes=_most_bytes(call))
     if _is_too_much(plan, call, place, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
@@ -159,9 +160,14 @@ def _gives_back(call: HookCall, place: Place, budget: int | None, room: int) -> 
     return room > 0 and not call.sub_agent and bool(_that_fit(place.state(call.session).lost, budget, room)[0])
 
 
-def _lost(call: HookCall, place: Place, session: Session, budget: int | None, room: int) -> str:
-    """Return what the last summary lost, once, charged by its bytes; lines that do not fit wait for the next event."""
+def _lost(call: HookCall, place: Place, session: Session, budget: int | None, room: int, *, beside: str = "") -> str:
+    """Return what the last summary lost, once, charged by its bytes; lines that do not fit wait for the next event.
+
+    *beside* is what is told besides.
+    """
     state = place.state(call.session)
+    most = _less(_most_bytes(call), size(beside))
+    budget = most if budget is None else budget if most is None else min(budget, most)
     if not _that_fit(state.lost, budget, room)[0]:
         return ""
     told, waiting = _that_fit(state.take_lost(), budget, room)
@@ -184,7 +190,7 @@ def _lost_alone(call: HookCall, place: Place, dynamic: int | None, room: int) ->
     budget = session.budget(dynamic)
     if not session.renew_on_compaction or not _gives_back(call, place, budget, room):
         return NOTHING
-    return Answer(context=_lost(call, place, session, budget, room))
+    return Answer(first=_lost(call, place, session, budget, room))
 
 
 def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
@@ -207,6 +213,12 @@ def max_chars(call: HookCall, place: Place) -> int:
 
     most, configured = client_of(call.agent).max_chars(call.event), place.config["injection.max_chars"]
     return most if configured is None else min(most, configured)
+
+
+def _most_bytes(call: HookCall) -> int | None:
+    from brim.agents.clients import client_of
+
+    return client_of(call.agent).MOST_BYTES
 
 
 def size(text: str) -> int:

@@ -38,6 +38,11 @@ class Target(Frozen):
         """Whether the agent allows comments in it."""
         return self.agent == "gemini"
 
+    @property
+    def is_orphan(self) -> bool:
+        """Whether the project that it was in is gone: moved, deleted, or on a disk that is not there now."""
+        return self.scope == "project" and not os.path.isdir(os.path.dirname(os.path.dirname(self.path)))
+
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
     """Return the file with the settings that count in every project."""

@@ -25,7 +25,7 @@ class Notes:
     def __init__(
         self, worktree: str, cwd: str, *, job: str = "", clock: Callable[[], float], tell: Callable[[str], object]
     ) -> None:
-        self.model = ScratchModel(job=job)
+        self.model = ScratchModel(job=job, root=worktree)
         self._worktree, self._cwd = worktree, cwd
         self._clock, self._tell = clock, tell
         self._writer: ScratchWriter | None = None

@@ -6,15 +6,14 @@ between them, and the agent is told what is left.
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 
-from brim.agents.spenders import NO_PROJECT
+from brim.agents.spenders import folder_scope
 from brim.errors import InputError, StoreError
 from brim.spend.budget import CostBudget
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP
 from brim.spend.meter import SpendMeter
-from brim.spend.scope_names import LONGEST, lineage
+from brim.spend.scope_names import lineage
 from brim.tracking.events import RunTotal, Usage
 
 TYPE_CHECKING = False
@@ -199,14 +198,8 @@ def scope_of(project: str | None, run: str) -> str:
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    return f"{_named(os.path.basename(project or '') or NO_PROJECT)}/run-{run}"
+    return f"{folder_scope(project)}/run-{run}"
 
 
 def _is_ending(state: str) -> bool:
     return state in (WRAPPING_UP, STOPPED, "closed")
-
-
-def _named(folder: str) -> str:
-    """Return *folder* as a segment of a scope: every sign that may not be in one becomes ``-``."""
-    made = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "._-") else "-" for sign in folder[:LONGEST])
-    return made if made.strip(".") else f"-{made}"[:LONGEST]

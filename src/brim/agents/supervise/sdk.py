@@ -14,7 +14,7 @@ from brim.agents.supervise.notes import Notes
 from brim.agents.supervise.purse import Purse, scope_of
 from brim.agents.supervise.sdk_lines import line_of
 from brim.agents.supervise.sentences import build_continue_prompt, build_pointer
-from brim.agents.supervise.supervisor import RUN_ID
+from brim.agents.supervise.supervisor import COMPACT_PATIENCE, RUN_ID
 from brim.agents.supervise.tracked import Tracked
 from brim.agents.supervise.turns import CUT_SHORT, MOST_REFUSALS, turn_end
 from brim.errors import InputError, LimitReached
@@ -58,6 +58,7 @@ class SupervisedClient:
         scope: str | None = None,
         context: ContextBudget | None = None,
         tell: Callable[[str], object] = lambda _: None,
+        compact_patience: float = COMPACT_PATIENCE,
         connect: Callable[[Any], Any] | None = None,
     ) -> None:
         import secrets
@@ -69,7 +70,7 @@ class SupervisedClient:
         resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
-        self._connect = _client if connect is None else connect
+        self._connect, self._compact_patience = _client if connect is None else connect, compact_patience
         self._tracked = Tracked(
             context or ContextBudget(),
             Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, resumed=resumed, tell=tell),
@@ -159,12 +160,20 @@ class SupervisedClient:
             self._last = self._last if heard.end is None else turn_end(heard.end, heard.line, answered=heard.answered)
 
     async def _compact(self) -> None:
-        """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn."""
+        """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn.
+
+        One that takes too long has failed: the next turn goes on with the session in a new process.
+        """
+        import anyio  # the SDK rests on it
+
         before = self.context.compactions
         self._tracked.notes.save()
         self.context.request_compaction()
-        async for _ in self._exchange(build_compact_prompt(self._task, scratch_path=self.scratch_path or None)):
-            pass
+        with anyio.move_on_after(self._compact_patience) as waiting:
+            async for _ in self._exchange(build_compact_prompt(self._task, scratch_path=self.scratch_path or None)):
+                pass
+        if waiting.cancelled_caught:
+            await self._disconnect()
         self.context.clear_compact()
         self._refusals = 0 if self.context.compactions > before else self._refusals + 1
 
@@ -188,8 +197,8 @@ class SupervisedClient:
 
     async def _disconnect(self) -> None:
         if self._client is not None:
-            await self._client.disconnect()
-            self._client = None
+            client, self._client, self._is_in_turn = self._client, None, False
+            await client.disconnect()
 
     def _limited_options(self) -> Any:
         """Return the options with what is left as the client's own limit, and the session to go on with."""

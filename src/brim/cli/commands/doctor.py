@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
     installation = Installation(os.environ)
     found = list(findings(installation))
     fixed: list[str] = []
-    if options.fix and any(each.state == WRONG and each.fix == FIX for each in found):
+    if options.fix and any(each.fix == FIX for each in found):
         fixed = _fix(installation)
         installation = Installation(os.environ)
         found = list(findings(installation))
@@ -93,13 +93,17 @@ def _fix(installation: Installation) -> list[str]:
 
 
 def _fix_settings(installation: Installation) -> list[str]:
-    """Put hooks in the settings right, and take them out of projects that have them for every project already."""
-    again, out = [], []
+    """Put hooks in the settings right, take them out of projects that have them for every project already, and forget
+    projects that are no longer there.
+    """
+    again, out, orphans = [], [], []
     for target in installation.targets():
         record = installation.records.get(target.path)
         above = installation.target(target.agent, "user").path
         try:
-            if target.scope == "project" and installed_events(above, installation.home):
+            if target.is_orphan:
+                orphans.append(installation.removed(target))
+            elif target.scope == "project" and installed_events(above, installation.home):
                 out.append(installation.removed(target))
             elif record is not None:
                 again.append(installation.again(target, record))
@@ -107,6 +111,7 @@ def _fix_settings(installation: Installation) -> list[str]:
             note(str(error))
     again, out = ([change for change in changes if change.changes] for changes in (again, out))
     installation.apply(again, installing=True)
-    installation.apply(out, installing=False)
+    installation.apply([*out, *orphans], installing=False)
     told = [f"{change.target.path}: hooks as they should be" for change in again]
+    told += [f"{change.target.path}: forgotten, since its project is no longer there" for change in orphans]
     return told + [f"{change.target.path}: taken out, since it is for every project" for change in out]

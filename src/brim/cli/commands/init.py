@@ -10,6 +10,7 @@ from brim.agents.install.launchers import install_launchers
 from brim.agents.install.targets import NAMES, check_writable, is_present, why_not
 from brim.cli.asking import add_yes
 from brim.cli.budget_setting import BudgetSetting, add_token_budget
+from brim.cli.hiding import exclude_file, hide, not_ignored
 from brim.cli.installing import Installation, add_agent, agents_of, installed_events, say_difference
 from brim.cli.output import note, printable, say, say_json, table
 from brim.cli.serving import ServerEntry, need_the_extra, remove_server, served_agents, server_command
@@ -29,8 +30,8 @@ Install brim into your agents: hooks in their own settings files, and for Claude
 as they are, a backup is written beside each file that changes, and 'brim uninstall' gives it back as it was. Doing it
 twice changes nothing.
 
-With --project it is for the project around here only, in files that git does not track, and you are asked whether
-agents may use what the project has learned.
+With --project it is for the project around here only, in files that git does not track and, by .git/info/exclude, does
+not show. You are asked whether agents may use what the project has learned.
 
 Examples:
   brim init
@@ -84,6 +85,7 @@ def run(options: Namespace) -> int:
     for change in [change for change in changes if change.changes]:
         check_writable(change.target.path)
     backups: dict[str, str] = {}
+    hidden: list[str] = []
     trusted = None
     if not options.dry_run:
         install_launchers(installation.home)
@@ -91,12 +93,19 @@ def run(options: Namespace) -> int:
         if budget is not None:
             budget.write()
         backups = installation.apply(changes, installing=True)
+        hidden = _hide(changes, backups)
         if server is not None:
             server.write()
         elif "claude" in agents and options.scope == "user":
             remove_server(installation)
         _make_store(installation)
-    found = [_facts(change, backups, installation.home, options) for change in changes]
+    found = [
+        {
+            **_facts(change, backups, installation.home, options),
+            "hidden_from_git": change.target.path in hidden,
+        }
+        for change in changes
+    ]
     if options.as_json:
         say_json(
             {
@@ -133,6 +142,11 @@ def _needless(installation: Installation, target: Target) -> str:
         if installed_events(above, installation.home):
             return f"{above}: has brim for every project already, so {target.path} needs nothing"
     return ""
+
+
+def _hide(changes: list[Change], backups: dict[str, str]) -> list[str]:
+    inside = [change.target.path for change in changes if change.target.scope == "project"]
+    return hide([*inside, *backups.values()]) if inside else []
 
 
 def _make_store(installation: Installation) -> None:
@@ -178,6 +192,8 @@ def _say(
     for each in found:
         if each["backup"]:
             say(printable(f"as it was before: {each['backup']}"))
+    if hidden := [each["file"] for each in found if each["hidden_from_git"]]:
+        say(printable(f"hidden from git by {exclude_file(hidden[0])}"))
     if budget is not None:
         budget.tell()
     if options.dry_run:
@@ -192,8 +208,8 @@ def _tell_next(installation: Installation, found: list[dict[str, Any]]) -> None:
     new = [each["agent"] for each in found if each["changed"]]
     if "codex" in new:
         note("Codex asks once, when it starts, whether it may run these hooks: choose to trust them")
-    for path in _not_ignored([each["file"] for each in found if each["scope"] == "project"]):
-        note(f"{path}: git does not ignore it, and it is about this machine: do not commit it")
+    for path in not_ignored([each["file"] for each in found if each["scope"] == "project"]):
+        note(f"{path}: git shows it, and it cannot be hidden; it is about this machine: do not commit it")
     for path in _twice(installation, found):
         note(f"{path}: has brim too, so hooks are called twice there: 'brim doctor --fix' takes it out of that one")
     served = served_agents(installation)
@@ -242,22 +258,6 @@ def _server(installation: Installation, agents: list[str], options: Namespace) -
     entry = ServerEntry(installation)
     entry.check()
     return entry
-
-
-def _not_ignored(paths: list[str]) -> list[str]:
-    """Return those of *paths* that git would show as new files."""
-    import subprocess
-
-    found = []
-    for path in paths:
-        command = ["git", "-C", os.path.dirname(path), "check-ignore", "-q", path]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=10, check=False)  # noqa: S603
-        except (OSError, subprocess.SubprocessError):
-            return []
-        if done.returncode == 1:
-            found.append(path)
-    return found
 
 
 def _listed(skipped: dict[str, str]) -> list[dict[str, str]]:

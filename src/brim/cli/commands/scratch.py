@@ -34,7 +34,7 @@ failing commands. The journal in .context/ is the truth; scratch.md and the othe
   list                   the entries, newest last
   get NUMBER             one entry whole
   add TEXT               add an entry (- reads it from standard input); --kind says what it is
-  rebuild [TRANSCRIPT..] render the files anew; of transcripts, take in what the journal does not hold yet
+  rebuild [TRANSCRIPTS]  render the files anew; of transcripts, take in what the journal does not hold yet
   clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
 
 Examples:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from brim._frozen import Frozen
+from brim._patterns import IGNORE_CASE, pattern
 from brim.scratch.dead_ends.tables import any_of, lines, rows
 
 TYPE_CHECKING = False
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
 KINDS = ("ok", "failed", "cascade", "permission", "interrupt", "protocol", "unclear")
 """``protocol``: the client's rules of use were not kept. ``unclear``: it ended, but nobody can say how."""
 
-_EXIT = re.compile(
-    r"\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)", re.I
+_EXIT = pattern(
+    r"\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)", IGNORE_CASE
 )
 _refused: list[tuple[str, Pattern[str]]] = []
 
@@ -76,8 +75,8 @@ def exit_code(result: ToolResult) -> int | None:
 
 def _refusal(head: str) -> str:
     if not _refused:
-        _refused.extend([(why, re.compile(pattern, re.I)) for why, pattern in rows("refused.tsv")])
-    return next((why for why, pattern in _refused if pattern.match(head)), "")
+        _refused.extend([(why, pattern(text, IGNORE_CASE)) for why, text in rows("refused.tsv")])
+    return next((why for why, found in _refused if found.match(head)), "")
 
 
 def _answers(command: list[Part], text: str) -> bool:

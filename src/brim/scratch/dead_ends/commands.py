@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 from brim._frozen import Frozen
+from brim._patterns import DOT_ALL, IGNORE_CASE, MULTILINE, pattern
 from brim.scratch.dead_ends.tables import any_of, lines, rows
 
 _LONGEST = 4_000
-_PIECE = re.compile(
+_PIECE = pattern(
     r"""(?P<space>[ \t\r]+)|(?P<stop>&&|\|\||\|&?|;;?|\n|&(?![>&\d]))|(?P<word>(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\\."""
     r"""|\$\([^)]*\)?|>&|[0-9&]?>>?&?|<[<&]?|[^\s|&;'"\\<>]|[&])+)""",
-    re.S,
+    DOT_ALL,
 )
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.S | re.M)
-_WRAPPED = re.compile(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*", re.S)
-_SETTING = re.compile(r"[A-Za-z_]\w*=")
+_HEREDOC = pattern(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", DOT_ALL | MULTILINE)
+_WRAPPED = pattern(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*", DOT_ALL)
+_SETTING = pattern(r"[A-Za-z_]\w*=")
 _KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
 _RUNNERS = (
@@ -39,11 +39,14 @@ _RUNNERS = (
 )
 _TESTS = ("test", "tests", "runtest", "spec", "eunit")
 _BUILDS = ("build", "compile", "check")
-_TEST_CALL = re.compile(r"((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})", re.I)
-_TEST_FILE = re.compile(r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$")
-_TEST_SCRIPT = re.compile(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", re.I)
-_INSIDE = re.compile(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
-_REDIRECT = re.compile(r"(?:[0-9&]?>>?|>)(?!&)(.*)", re.S)
+_TEST_CALL = pattern(r"((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})", IGNORE_CASE)
+_TEST_FILE = pattern(r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$")
+_TEST_SCRIPT = pattern(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", IGNORE_CASE)
+_INSIDE = pattern(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
+_DUPLICATE = pattern(r"[0-9]?>&[0-9]")
+_IN_PLACE = pattern(r"-\w*i|--in-place")
+_SUFFIX = pattern(r"\.\w{1,8}$")
+_REDIRECT = pattern(r"(?:[0-9&]?>>?|>)(?!&)(.*)", DOT_ALL)
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _QUOTES = str.maketrans("", "", "'\"")
 
@@ -125,7 +128,7 @@ def _without_redirects(words: list[str]) -> list[str]:
         if skip:
             skip = False
         elif word[0] in "<>" or (len(word) > 1 and word[0] in "012&" and word[1] == ">"):
-            skip = not word.rstrip("<>&012") and not re.fullmatch(r"[0-9]?>&[0-9]", word)
+            skip = not word.rstrip("<>&012") and not _DUPLICATE.fullmatch(word)
         else:
             kept.append(word)
     return kept
@@ -235,8 +238,8 @@ def _is_folder(word: str) -> bool:
 
 def polls(command: list[Part]) -> bool:
     """Whether a *command* looks if something is ready yet."""
-    pattern = any_of("polls.txt")
-    return any(not part.filters and pattern.match(" ".join(part.words)[:500]) for part in command)
+    poll = any_of("polls.txt")
+    return any(not part.filters and poll.match(" ".join(part.words)[:500]) for part in command)
 
 
 def looks(command: list[Part]) -> bool:
@@ -264,11 +267,9 @@ def writes(command: str, found: list[Part]) -> list[str]:
     files = []
     for part in found:
         program, *given = _named(list(part.words))
-        in_place = program in ("sed", "gsed", "perl", "ruby") and any(
-            re.match(r"-\w*i|--in-place", word) for word in given
-        )
+        in_place = program in ("sed", "gsed", "perl", "ruby") and any(_IN_PLACE.match(word) for word in given)
         if in_place:
-            files += [word for word in given[1:] if not word.startswith("-") and re.search(r"\.\w{1,8}$", word)]
+            files += [word for word in given[1:] if not word.startswith("-") and _SUFFIX.search(word)]
         elif program == "tee":
             files += [word for word in given if not word.startswith("-")]
     if ">" in command[:_LONGEST]:

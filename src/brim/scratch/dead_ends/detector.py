@@ -27,7 +27,7 @@ class _Thread:
 
     def __init__(self) -> None:
         self.open: dict[str, ToolCall] = {}
-        self.folder = ""
+        self.folder = self.first_folder = ""
         self.backtracks = Backtracks()
         self.rules: list[Rule] = [
             SameCall(),
@@ -44,10 +44,12 @@ class DeadEndDetector:
     """Give it every event in order; it returns what is new or changed, and never raises on what is in one.
 
     A suspect is reported when it comes up and whenever its number of tries has doubled; that it is confirmed or
-    resolved is reported once. What it keeps is bounded, whatever the length of the session.
+    resolved is reported once. What it keeps is bounded, whatever the length of the session. *root* is the project's
+    folder; without it that is where an agent is seen first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, root: str = "") -> None:
+        self._root = root
         self._threads: dict[tuple[str, str], _Thread] = {}
         self._sub_agents = SubAgents()
 
@@ -65,7 +67,9 @@ class DeadEndDetector:
             found = [one for rule in self._thread(event).rules for one in rule.turn_ended()]
             return found + self._sub_agents.ended(event)
         elif isinstance(event, StateSeen) and event.name == "folder":
-            self._thread(event).folder = event.value
+            thread = self._thread(event)
+            thread.folder = event.value
+            thread.first_folder = thread.first_folder or event.value
         return []
 
     def _thread(self, event: ToolCall | ToolResult | Message | End | StateSeen) -> _Thread:
@@ -89,7 +93,7 @@ class DeadEndDetector:
         call = thread.open.pop(result.id, None)
         if call is None:
             return []
-        step = Step(call, result, thread.folder)
+        step = Step(call, result, thread.folder, self._root or thread.first_folder)
         if step.parts and step.outcome.kind == "ok":
             thread.folder = goes_to(step.parts) or thread.folder
         found = [one for rule in thread.rules for one in rule.step(step)]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from brim._frozen import Frozen
+from brim._patterns import IGNORE_CASE, pattern
 from brim.scratch.dead_ends.finding import masked_line
 from brim.scratch.dead_ends.tables import any_of, lines
 
@@ -21,7 +20,7 @@ _WIDEST = 300
 _LONGEST_PIECE = 300
 """Of the text before and after a change, so many characters are told each."""
 _COMMENTS = ("#", "//", "/*", "*", "--")
-_TEMPORARY = re.compile(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", re.I)
+_TEMPORARY = pattern(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", IGNORE_CASE)
 
 
 class Change(Frozen):
@@ -104,9 +103,10 @@ def _paths(value: object) -> list[str]:
     return [item["path"] for item in found if isinstance(item, dict) and isinstance(item.get("path"), str)]
 
 
-def is_temporary(path: str) -> bool:
-    """Whether *path* is where people put what they throw away."""
-    return bool(_TEMPORARY.search(path))
+def is_temporary(path: str, root: str = "") -> bool:
+    """Whether *path* is where people put what they throw away. Where the project in *root* itself lies says nothing."""
+    inside = root and path.startswith(root.rstrip("/") + "/")
+    return bool(_TEMPORARY.search(path[len(root.rstrip("/")) + 1 :] if inside else path))
 
 
 def is_prose(path: str) -> bool:
@@ -128,5 +128,5 @@ def only_looks(old: str | None, new: str | None) -> bool:
         return old is not None or new is not None
     if not added or len(telling) > _MOST_PROBES or len(removed) > len(telling):
         return False
-    pattern = any_of("probes.txt")
-    return all(pattern.search(line) for line in telling)
+    probe = any_of("probes.txt")
+    return all(probe.search(line) for line in telling)

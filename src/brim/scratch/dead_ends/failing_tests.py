@@ -56,7 +56,8 @@ class FailingTests(Rule):
     def step(self, step: Step) -> list[DeadEnd]:
         """Take in edits, and compare each failing check with the ones before."""
         for change in step.changes:
-            if not is_prose(change.path) and not is_temporary(change.path) and not _only_looks(change):
+            passing = is_prose(change.path) or is_temporary(change.path, step.root) or _only_looks(change)
+            if not passing:
                 self._number += 1
                 self._edits = [*self._edits, _Tried(self._number, change)][-_MOST_EDITS:]
         check = step.check

@@ -6,8 +6,7 @@ stay: whether twelve or three things fail is a difference, and tells progress.
 
 from __future__ import annotations
 
-import re
-
+from brim._patterns import IGNORE_CASE, MULTILINE, pattern
 from brim.scratch.dead_ends.tables import any_of, rows
 from brim.scratch.quoting import begun
 
@@ -21,9 +20,9 @@ _WIDEST = 240
 _FEWEST = 8
 """A signature with fewer letters says too little to be the same thing."""
 
-_PLACE = re.compile(r'File "[^"]{1,300}", line \d|--> \S|[┌╭]─+\[? ?\S')
+_PLACE = pattern(r'File "[^"]{1,300}", line \d|--> \S|[┌╭]─+\[? ?\S')
 _AT = (":<n>", "(<n>)", "line <n>")
-_QUOTED = re.compile(r"^[ \t]{0,12}(?:>[ \t]{0,12})?(\d{1,6})[ \t]{0,4}[|│][ \t]*(\S.{0,200})$", re.M)
+_QUOTED = pattern(r"^[ \t]{0,12}(?:>[ \t]{0,12})?(\d{1,6})[ \t]{0,4}[|│][ \t]*(\S.{0,200})$", MULTILINE)
 _MOST_QUOTED = 8
 _MOVED = 10
 """An error more lines away than these, in other code, is at another place."""
@@ -46,9 +45,9 @@ def settled(text: str) -> str:
     'a.py:<n>: error after <duration> at <address>, 3 left'
     """
     if not _volatile:
-        _volatile.extend([(re.compile(pattern, re.I | re.M), put) for put, pattern in rows("volatile.tsv")])
-    for pattern, put in _volatile:
-        text = pattern.sub(put, text)
+        _volatile.extend([(pattern(text, IGNORE_CASE | MULTILINE), put) for put, text in rows("volatile.tsv")])
+    for found, put in _volatile:
+        text = found.sub(put, text)
     return text
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from brim._patterns import IGNORE_CASE, pattern
 from brim.scratch.dead_ends.classify import Outcome, outcome
 from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends.edits import Change
     from brim.tracking.events import ToolCall, ToolResult
 
-_WAITS = re.compile(r"output|wait|status|poll|monitor|stdin", re.I)
+_WAITS = pattern(r"output|wait|status|poll|monitor|stdin", IGNORE_CASE)
 _NO_TRY = ("todo", "question", "plan", "agent")
 
 
@@ -57,6 +56,7 @@ class Step:
         "parts",
         "polls",
         "result",
+        "root",
     )
 
     call: ToolCall
@@ -72,9 +72,11 @@ class Step:
     """What the call was given, made the same for calls that do the same."""
     outcome: Outcome
     folder: str
+    root: str
+    """The folder of the project; empty if nobody said."""
 
-    def __init__(self, call: ToolCall, result: ToolResult, folder: str) -> None:
-        self.call, self.result, self.folder = call, result, folder
+    def __init__(self, call: ToolCall, result: ToolResult, folder: str, root: str = "") -> None:
+        self.call, self.result, self.folder, self.root = call, result, folder, root
         shell = call.tool == "shell"
         given = call.input.get("command") if shell else None
         self.command = unwrapped(given) if isinstance(given, str) else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
+
+from brim._patterns import IGNORE_CASE, MULTILINE, pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,5 +33,5 @@ def any_of(name: str) -> Pattern[str]:
     """Return one pattern that finds any of the patterns in the list *name*. Case does not matter."""
     found = _patterns.get(name)
     if found is None:
-        found = _patterns[name] = re.compile("|".join([f"(?:{line})" for line in lines(name)]), re.I | re.M)
+        found = _patterns[name] = pattern("|".join([f"(?:{line})" for line in lines(name)]), IGNORE_CASE | MULTILINE)
     return found

@@ -65,7 +65,7 @@ class Undone(Rule):
         return found + self._confirm([undo for undo in self._undos if undo.steps > STAYS_FOR])
 
     def _changed(self, step: Step, change: Change) -> list[DeadEnd]:
-        if is_temporary(change.path):
+        if is_temporary(change.path, step.root):
             return []
         detail = step.result.detail if isinstance(step.result.detail, dict) else {}
         before = detail.get("originalFile") if len(step.changes) == 1 else None

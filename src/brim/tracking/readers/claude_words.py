@@ -15,6 +15,8 @@ _openings: list[str] = []
 _TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
 """What a person typed behind a sign of its own, and the sign."""
 _REMINDER = "system-reminder"
+_BEFORE = (f"<{_REMINDER}>", "<ide_", "<new-diagnostics>")
+"""How a block opens that may stand before a person's words: what an editor shows, and reminders."""
 
 
 def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
@@ -36,14 +38,31 @@ def typed_text(written: str) -> str:
     >>> typed_text("<command-name>/model</command-name>\\n<command-args>sonnet</command-args>")
     '/model sonnet'
     """
-    opening = written.lstrip()
+    written = _without_reminders(written)
+    opening = _without_blocks(written.lstrip())
     if opening.startswith("<command-") and (name := tagged(opening, "command-name")):
         arguments = tagged(opening, "command-args")
         return f"/{name.removeprefix('/')} {arguments}".rstrip()
     for tag, sign in _TYPED_TAGS:
         if opening.startswith(f"<{tag}>"):
             return sign + tagged(opening, tag)
-    return "" if opening.startswith(_machine_openings()) else _without_reminders(written)
+    if opening.startswith(_machine_openings()):
+        return ""
+    return opening if written.lstrip() != opening else written
+
+
+def _without_blocks(opening: str) -> str:
+    """Return *opening* without the whole blocks that the client put before a person's words.
+
+    A block goes to the last of its closing tags: what it shows may hold one too, and is nobody's words.
+    """
+    while opening.startswith(_BEFORE):
+        tag, closed, _ = opening[1:].partition(">")
+        _, found, rest = opening.rpartition(f"</{tag}>")
+        if not (closed and found):
+            break
+        opening = rest.lstrip()
+    return opening
 
 
 def _without_reminders(written: str) -> str:

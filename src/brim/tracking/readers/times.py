@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import re
+from brim._patterns import ASCII, pattern
 
-_ISO = re.compile(
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    _Parts = Sequence[str | None]
+
+_ISO = pattern(
     r"\s*(\d{4})-(\d\d)-(\d\d)"
     r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12})\d*)?)?\s*(?:[Zz]|([+-])(\d\d):?(\d\d))?)?\s*",
-    re.ASCII,
+    ASCII,
 )
 _DAYS_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365)
 _LARGEST = 253_402_300_800
@@ -25,8 +31,11 @@ def seconds(time: object) -> float | None:
     1794724747.416
     """
     if isinstance(time, str):
-        found = _ISO.fullmatch(time) if len(time) < 64 else None
-        return _from_match(found) if found else None
+        parts = _usual(time)
+        if parts is None:
+            found = _ISO.fullmatch(time) if len(time) < 64 else None
+            parts = found.groups() if found else None
+        return _from_parts(parts) if parts else None
     if isinstance(time, bool) or not isinstance(time, int | float):
         return None
     for unit in (1, 1_000, 1_000_000, 1_000_000_000):
@@ -35,9 +44,21 @@ def seconds(time: object) -> float | None:
     return None
 
 
-def _from_match(found: re.Match[str]) -> float | None:
-    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = found.groups()
-    days = _days(int(year), int(month), int(day))
+def _usual(time: str) -> _Parts | None:
+    """Return the parts of *time* as ``_ISO`` finds them, if it is written as most clients do; else None."""
+    rest = time[20:-1]
+    signs = (time[4:5], time[7:8], time[10:11], time[13:14], time[16:17], time[-1:])
+    numbers = (time[:4], time[5:7], time[8:10], time[11:13], time[14:16], time[17:19])
+    ends_well = len(time) == 20 or (21 < len(time) < 32 and time[19] == ".")
+    digits = "".join(numbers) + rest
+    if signs != ("-", "-", "T", ":", ":", "Z") or not (ends_well and digits.isdecimal() and digits.isascii()):
+        return None
+    return (*numbers, rest or None, None, None, None)
+
+
+def _from_parts(parts: _Parts) -> float | None:
+    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = parts
+    days = _days(int(year or 0), int(month or 0), int(day or 0))
     hours, minutes, full_seconds = int(hour or 0), int(minute or 0), int(second or 0)
     if days is None or hours > 24 or minutes > 59 or full_seconds > 60:
         return None

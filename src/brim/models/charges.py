@@ -1,0 +1,204 @@
+"""What a model charges, in whole numbers: the same for a hook, which waits for every module, as for ``cost``.
+
+The table has one line per model, so that one is parsed and not four thousand. A rate is kept as a whole number over a
+power of ten, so nothing is rounded before the sum is.
+"""
+
+from __future__ import annotations
+
+from brim import _json
+from brim.models import overrides
+from brim.models.files import read
+from brim.models.light import Found, find, name_in_table
+from brim.models.overrides import PRICE_FIELDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
+
+    from brim.models.usage import Tokens
+
+    Day = tuple[int, int, int]
+    """Year, month and day."""
+    Row = Mapping[str, Any]
+    """Prices in force from one day on, as the table has them: rates as texts, ``from``, ``tiers``."""
+    _Rates = list[int | None]
+    """What each of ``PRICE_FIELDS`` costs."""
+    Tiers = list[tuple[int, _Rates, int, int]]
+    """For prompts longer than so many tokens, the longest first: rates, and what is multiplied and divided."""
+
+    class Counted(Protocol):
+        """What is charged: ``Tokens``, and whatever has the same counters."""
+
+        input: int
+        output: int
+        cache_read: int
+        cache_write_5m: int
+        cache_write_1h: int
+        writes_are_input: bool
+
+        @property
+        def prompt(self) -> int:
+            """The whole prompt."""
+            ...
+
+
+# Names that say how a request travels, not who charges for it; and providers that go by several names.
+_ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
+_OTHER_NAMES = {"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)}
+_LAST = 32_503_680_000.0
+"""The first second of the year 3000: no price is later, and not every system has a calendar for what is."""
+
+_all: dict[str, dict[str, Any]] = {}
+
+
+class Charges:
+    """The prices of one model: *rows*, oldest first, and the *factors* that change the whole price."""
+
+    __slots__ = ("_factors", "_rows")
+
+    def __init__(self, rows: list[Row], factors: Mapping[str, str]) -> None:
+        self._rows = [(_day(row.get("from")), _tiers(row)) for row in rows]
+        self._factors = {name: _exact(factor) for name, factor in factors.items()}
+
+    def cost(self, tokens: Tokens, day: Day, *, by_length: bool = True) -> int | None:
+        """Return the micro-dollars of *tokens* on *day*, rounded up once; None if a price that they need is unknown.
+
+        Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
+        """
+        if not (tokens.prompt or tokens.output):
+            return 0
+        tiers = self.tiers(day, tokens.factors)
+        return None if tiers is None else charged(tokens, tiers if by_length else tiers[-1:])
+
+    def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
+        """Return the rates on *day* for what is multiplied by *factors*; None if they are not known.
+
+        US-only inference costs more only where the table says so.
+        """
+        known = next((tiers for since, tiers in reversed(self._rows) if since is None or since <= day), None)
+        over, under = 1, 1
+        for name in factors:
+            factor = self._factors.get(name, (1, 1) if name == "us" else None)
+            if factor is None:
+                return None
+            over, under = over * factor[0], under * factor[1]
+        return None if known is None else [(above, rates, over, unit * under) for above, rates, unit in known]
+
+
+def charged(tokens: Counted, tiers: Tiers) -> int | None:
+    """Return the micro-dollars of *tokens*, rounded up once; None if a rate that they need is unknown."""
+    prompt = tokens.prompt
+    _, rates, over, under = next(tier for tier in tiers if prompt > tier[0])
+    input, output, cache_read, written, written_1h = rates
+    if written is None and tokens.writes_are_input:
+        written = input
+    total = 0
+    for count, rate in (
+        (tokens.input, input),
+        (tokens.output, output),
+        (tokens.cache_read, cache_read),
+        (tokens.cache_write_5m, written),
+        (tokens.cache_write_1h, written_1h),
+    ):
+        if count:
+            if rate is None:
+                return None
+            total += count * rate
+    return -(-total * over // under)
+
+
+def charges_of(name: str) -> Charges:
+    """Return what the model *name* charges, by the configuration and the table; never raises, whatever the text."""
+    return Charges(*priced(find(name)))
+
+
+def priced(found: Found) -> tuple[list[Row], Mapping[str, str]]:
+    """Return the rows of prices and the factors of the model that was *found*; nothing where they are not known."""
+    if not found.config_key:
+        return _in_table(found)
+    override = overrides.get(found.config_key) or {}
+    given, like = override.get("prices"), override.get("like")
+    if isinstance(given, dict):
+        return [given], {}
+    return priced(find(like) if isinstance(like, str) else below_config(found))
+
+
+def below_config(found: Found) -> Found:
+    """Return what the table has under the overridden name itself: a name that only looks like it lends no price."""
+    name = name_in_table(found.config_key)
+    return Found(found.light, name if name.lower() == found.config_key else "")
+
+
+def today() -> Day:
+    """Return the day that it is, in UTC."""
+    import time
+
+    return day_of(time.time())
+
+
+def day_of(time: float) -> Day:
+    """Return the day of *time*, seconds since 1970, in UTC; what lies before that year counts as its first day."""
+    from time import gmtime
+
+    return gmtime(min(max(0.0, time), _LAST))[:3]
+
+
+def record_of(name: str) -> dict[str, Any]:
+    """Return the record of the model that the table calls *name*."""
+    if _all:
+        return _all[name]
+    table = read("models.json")
+    start = table.index(b"\n" + _json.dumps(name).encode() + b": ") + 1
+    line = table[start : table.index(b"\n", start)].rstrip(b",")
+    record: dict[str, Any] = _json.loads(b"{" + line + b"}")[name]
+    return record
+
+
+def all_records() -> dict[str, dict[str, Any]]:
+    """Return every record of the table by its name."""
+    if not _all:
+        _all.update(_json.loads(read("models.json"))["models"])
+    return _all
+
+
+def _in_table(found: Found) -> tuple[list[Row], Mapping[str, str]]:
+    record = record_of(found.table_name) if found.table_name else None
+    if record is None or not _same_provider(found.provider_part, record["provider"]):
+        return [], {}
+    return record["prices"], record.get("factors", {})
+
+
+def _same_provider(provider_part: str, provider: str) -> bool:
+    """Tell whether what stood before the name lets the price stand: another host or region may charge otherwise."""
+    if provider_part.startswith("arn:aws"):
+        provider_part = "bedrock/" + provider_part.partition("/")[2]
+    words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
+    return all(word in _ROUTES or provider.startswith((word, *_OTHER_NAMES.get(word, ()))) for word in words)
+
+
+def _day(text: str | None) -> Day | None:
+    if not text:
+        return None
+    year, month, day = text.split("-")
+    return int(year), int(month), int(day)
+
+
+def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:
+    """Return the rates of *row* from each length of prompt on, the longest first, and what they are divided by."""
+    tiers = [(-1, *_whole(row)), *[(tier["above"], *_whole(tier)) for tier in row.get("tiers", ())]]
+    return tiers[::-1]
+
+
+def _whole(row: Row) -> tuple[_Rates, int]:
+    """Return the rates of *row* as whole numbers over the same power of ten."""
+    exact = [_exact(row[field]) if field in row else None for field in PRICE_FIELDS]
+    unit = max([each[1] for each in exact if each is not None], default=1)
+    return [None if each is None else each[0] * (unit // each[1]) for each in exact], unit
+
+
+def _exact(number: str) -> tuple[int, int]:
+    """Return *number*, written without exponent, as a whole number and the power of ten that it is divided by."""
+    whole, _, places = number.partition(".")
+    return int(whole + places), 10 ** len(places)

@@ -1,0 +1,84 @@
+"""Many agents on one store: nobody waits for what another could have done before it took the lock."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brim.behaviors import Behavior
+from brim.store import open_store
+from tests.agents.hook_world import RULE, World
+
+WATCHED = """
+import sys
+from brim.store.database import Database
+
+locked, found = [], []
+sys.addaudithook(lambda event, given: event == "import" and locked and found.append(given[0]) or None)
+run = Database.run
+
+
+def watched(self, sql, values=()):
+    changed = run(self, sql, values)
+    if sql == "BEGIN IMMEDIATE":
+        locked.append(sql)
+    elif sql == "COMMIT":
+        locked.clear()
+        print("committed", file=sys.stderr)
+    return changed
+
+
+Database.run = watched
+from brim.agents.hook import main
+
+main([sys.argv[1], "claude"], sys.stdin, sys.stdout)
+print(sorted(found), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "run the tests again"}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
+    ],
+)
+def test_no_module_is_looked_for_while_the_store_is_locked(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
+    world = World(tmp_path)
+    with open_store(str(world.database)) as store:
+        found = Behavior("b-2", "use-x", "directive", "Run pytest with -x.", when={"task": "testing"})
+        store.put(found, event="learned", now=0)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", WATCHED, event],
+        input=json.dumps(world.message(event, **given)),
+        env=world.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "additionalContext" in ran.stdout
+    assert ran.stderr.splitlines() == ["committed", "[]"]
+
+
+def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    (world.project / ".context").mkdir(mode=0o700)
+    monkeypatch.setattr("brim.agents.scratch_files.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.agents.journal.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.agents.hook.SECONDS", 2.0)
+    with open(world.project / ".context" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
+    assert RULE in said
+    log = (world.home / "log" / "hook.log").read_text(encoding="utf-8")
+    assert log.endswith("UserPromptSubmit claude: took too long: only what was ready is answered\n")
+    assert world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")) == ""
