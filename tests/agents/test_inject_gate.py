@@ -108,3 +108,19 @@ def test_an_agent_that_hears_nothing_before_a_call_can_still_be_held_back(tmp_pa
     agent.learn(NEVER)
     assert agent.tool("replace", file_path="gen/api.py").deny
     assert not agent.tool("replace", file_path="gen/api.py")
+
+
+@pytest.mark.parametrize(("client", "longest"), [("claude", 9_000), ("codex", 7_500), ("gemini", 9_000)])
+def test_a_reason_is_never_longer_than_the_client_takes(tmp_path: Path, client: str, longest: int) -> None:
+    agent = Agent(tmp_path, agent=client, BRIM_HOOKS_GATE="constraints")
+    agent.configure("token_budget: {dynamic_context: 20000}\nsession: {max_tokens: 20000, max_per_injection: 20000}\n")
+    agent.learn(
+        *[
+            rule(f"r{number}", f"Never do {number}: " + "Ж" * 900 + ".", kind="constraint", when={"file": "gen/**"})
+            for number in range(12)
+        ]
+    )
+    denied = agent.edit("gen/api.py").deny
+    assert denied.startswith(HELD_BACK)
+    assert len(denied) <= longest
+    assert client != "codex" or len(denied.encode()) <= 9_900

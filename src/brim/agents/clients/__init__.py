@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         """What each file here has."""
 
         EVENTS: Mapping[str, ClientEvent]
+        LONGEST: int
+        """How many characters any text for the model may have."""
         MOST_BYTES: int | None
         """How many bytes a text for the model may have, where the client counts those too."""
 

@@ -147,7 +147,12 @@ def _held_back(call: HookCall, place: Place, found: Candidates, session: Session
     budget = _less(session.budget(place.config[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
-    plan = found.plan(budget, place.config["injection.max_chars"], session, only=held)
+    from brim.agents.clients import client_of
+
+    client, configured = client_of(call.agent), place.config["injection.max_chars"]
+    room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
+    most = _less(client.MOST_BYTES, size(HELD_BACK))
+    plan = found.plan(budget, max(0, room), session, only=held, max_bytes=most)
     if plan.over_budget or not plan.included:
         return ""
     session.charge(plan)
