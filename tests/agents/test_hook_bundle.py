@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -207,3 +208,15 @@ def test_what_is_made_ahead_and_fails_is_made_when_it_is_asked_for(package: Path
     early = "import sys; sys.argv.append('--late')\n"
     late = "sys.late = True\nimport brim.four; print(brim.four.__name__, brim.one.__loader__ is kept)\n"
     assert told(package, late, before=early) == "brim.four True"
+
+
+def test_what_another_brim_has_kept_is_not_taken_for_this_one(package: Path, tmp_path: Path) -> None:
+    write(package, thing="VALUE = 'old'\n")
+    look = "import brim.thing\nprint(brim.thing.VALUE, kept.save())\n"
+    told(package, look)
+    assert told(package, look) == "old False"
+    other = tmp_path / "lib2"
+    shutil.copytree(package, other, ignore=shutil.ignore_patterns("__pycache__"))
+    write(other, thing="VALUE = 'new'\n")
+    assert told(other, look) == "new True"
+    assert [told(other, look) for _ in range(2)] == ["new True", "new False"]

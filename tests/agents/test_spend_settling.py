@@ -186,39 +186,6 @@ def test_accounts_that_nobody_touches_are_forgotten(sitting: Sitting, tmp_path: 
         ]
 
 
-def test_codex_and_its_own_file(sitting: Sitting) -> None:
-    used = {"input_tokens": 1_000, "cached_input_tokens": 0, "output_tokens": 100, "total_tokens": 1_100}
-    lines = [
-        {"type": "session_meta", "payload": {"id": SESSION, "cwd": str(sitting.project)}},
-        {"type": "turn_context", "payload": {"model": "gpt-5", "cwd": str(sitting.project)}},
-        {"type": "token_usage_record", "payload": {"response_id": "r1", "usage": used, "thread_token_usage": used}},
-    ]
-    stamped = [{"timestamp": "2027-01-15T08:00:01.000Z", "ordinal": at, **line} for at, line in enumerate(lines)]
-    sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in stamped))
-    for _ in range(2):
-        sitting.hook("Stop", "codex", model="gpt-5")
-    meter = SpendMeter()
-    for event in read(sitting.transcript):
-        meter.update(event)
-    assert sitting.spent("shop") == meter.total > 0
-
-
-def test_two_sessions_of_codex_in_the_same_minute_are_two(tmp_path: Path) -> None:
-    used = {"input_tokens": 1_000, "cached_input_tokens": 0, "output_tokens": 100, "total_tokens": 1_100}
-    for number in ("1", "2"):
-        sitting = Sitting(tmp_path, f"01a1ddf3-ece2-7e80-9f45-c8983d642e3{number}")
-        payload = {"response_id": f"r{number}", "usage": used, "thread_token_usage": used}
-        lines = [
-            {"type": "session_meta", "payload": {"id": sitting.session, "cwd": str(sitting.project)}},
-            {"type": "turn_context", "payload": {"model": "gpt-5", "cwd": str(sitting.project)}},
-            {"type": "token_usage_record", "payload": payload},
-        ]
-        stamped = [{"timestamp": "2027-01-15T08:00:01.000Z", "ordinal": at, **line} for at, line in enumerate(lines)]
-        sitting.transcript.write_text("".join(json.dumps(line) + "\n" for line in stamped))
-        sitting.hook("Stop", "codex", model="gpt-5")
-    assert sitting.spent("shop/3d642e31") == sitting.spent("shop/3d642e32") == sitting.spent("shop") / 2 > 0
-
-
 def test_a_model_without_a_price_is_told_once(sitting: Sitting) -> None:
     told = "brim: The price of own-model-7 is not known: its requests count as nothing."
     sitting.used("m1", 1_000, model="own-model-7")

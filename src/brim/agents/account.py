@@ -46,6 +46,8 @@ class Account:
         """Scopes of the sessions whose requests this one's files show too: it goes on from them."""
         self.anew = True
         """Whether the files are read from their beginning: then nothing is counted here, whatever the ledger has."""
+        self.unpriced = False
+        """Whether something counts as nothing for want of a price: one may be set."""
         self.recent: dict[str, int] = {}
         """What the last few requests cost: their lines may go on."""
 
@@ -107,7 +109,7 @@ def load_account(database: Database, id: str) -> Account:
             setattr(account, name, found[name])
     account.mark, account.latest = _time(found.get("mark")), _time(found.get("latest"))
     account.is_dated = found.get("is_dated") is True
-    account.anew = found.get("anew") is not False
+    account.anew, account.unpriced = found.get("anew") is not False, found.get("unpriced") is True
     return account
 
 

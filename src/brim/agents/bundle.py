@@ -29,6 +29,8 @@ WORTH_WRITING = 4
 """So many groups must be new, or asked for again, before the bundle is written anew for their sake."""
 _FIRST = 8
 """Bytes at the beginning that say how long the list of groups is. The groups follow it."""
+_HERE = os.path.dirname(os.path.dirname(__file__)) + os.sep
+"""Where this brim is. Two that share a user's folder must not run each other's modules."""
 _NOTHING: tuple[bytes, list[tuple[int, list[str]]], list[str]] = (b"", [], [])
 
 
@@ -121,10 +123,11 @@ class Bundle:
                 setattr(sys.modules[above], last, module)
 
     def _is_same(self, kept: Kept) -> bool:
-        """Whether the source that was *kept* has not changed since."""
+        """Whether the source that was *kept* has not changed since, and is this brim's if it is one of brim."""
         try:
             found = os.stat(kept[1])
             same = found.st_size == kept[2] and found.st_mtime_ns == kept[3]
+            same = same and (kept[0][:5] != "brim." or kept[1].startswith(_HERE))
         except OSError:
             same = False
         if not same:

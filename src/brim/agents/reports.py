@@ -45,9 +45,12 @@ def is_current(call: HookCall, account: Account) -> bool:
 
 
 def new_reports(
-    call: HookCall, account: Account, *, clock: Callable[[], float] = time.monotonic
+    call: HookCall, account: Account, *, recorded: int = 0, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Usage | RunTotal]:
-    """Give every report of the session of *call* that *account* does not have, and move it on."""
+    """Give every report of the session of *call* that *account* does not have, and move it on.
+
+    What lies before byte *recorded* is in the ledger: it is read whatever time it takes.
+    """
     from brim.tracking.readers.detect import AnyReader
 
     until, count = clock() + SECONDS, 0
@@ -59,8 +62,8 @@ def new_reports(
             found = list(_reports(reader, call, at, data))
             yield from found
             account.offsets[agent] = at + len(data)
-            count += len(found)
-            if call.agent == "claude" and (clock() > until or count > ENOUGH):
+            count += len(found) if at >= recorded else 0
+            if at >= recorded and (clock() > until or count > ENOUGH):
                 return
     account.anew = call.agent != "claude"
     for event in reader.finish():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from brim.scratch.writer import ScratchWriter
 
 PATIENCE = 0.4
-"""Seconds that a hook waits for another writer of the journal: with twenty at once, each of them gets it."""
+"""Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
 
 _CHECKED = "scratch"
 

@@ -77,10 +77,10 @@ def _settle(
         return [], []
     anew, recorded = account.anew, 0
     if call.agent != "claude":  # read from the beginning, so everything is told again
-        recorded, kin = account.offsets.get("", 0), account.kin
+        recorded, kin = 0 if account.unpriced else account.offsets.get("", 0), account.kin
         account, anew = Account(), True
         account.kin = kin
-    events = list(new_reports(call, account, clock=clock))
+    events = list(new_reports(call, account, recorded=recorded, clock=clock))
     if not events:
         if vars(account) != before:
             with database.writing():
@@ -132,7 +132,7 @@ class _Settling:
                 self._use(event)
             elif not event.agent:
                 self._total(event)
-        self._account.recent = self._seen
+        self._account.recent, self._account.unpriced = self._seen, bool(self.unpriced)
         self._unattributed()
 
     def _use(self, event: Usage) -> None:
