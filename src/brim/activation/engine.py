@@ -31,13 +31,18 @@ else:
 
 
 def activate(
-    source: Source, context: Context, *, now: float | datetime, parameters: Parameters = DEFAULTS
+    source: Source,
+    context: Context,
+    *,
+    now: float | datetime,
+    parameters: Parameters = DEFAULTS,
+    reasons: bool = True,
 ) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 
     One that the context speaks for and others took everything from comes with a value of 0: a constraint is told even
     then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the same
-    numbers, to the last bit.
+    numbers, to the last bit. Who does not look at the *reasons* need not wait for them.
     """
     course = Course(Neighbourhood(source, context, now, parameters))
     values = {
@@ -47,7 +52,10 @@ def activate(
     ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
     told: dict[Condition, str] = {}
     # Each as its fields in order: a hook makes hundreds.
-    return [tuple.__new__(Activation, (id, -value, _reasons(course, id, context, told))) for value, id in ranked]
+    return [
+        tuple.__new__(Activation, (id, -value, _reasons(course, id, context, told) if reasons else ()))
+        for value, id in ranked
+    ]
 
 
 def _reasons(course: Course, id: str, context: Context, told: dict[Condition, str]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ _FIRST = 8
 """Bytes at the beginning that say how long the list of groups is. The groups follow it."""
 _HERE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 """Where this brim is. Two that share a user's folder must not run each other's modules."""
-_NOTHING: tuple[bytes, list[tuple[int, list[str]]], list[str]] = (b"", [], [])
+_NOTHING: tuple[memoryview, list[tuple[int, list[str]]], list[str]] = (memoryview(b""), [], [])
 
 
 def bundle_path(home: str, event: str) -> str:
@@ -165,7 +165,7 @@ class Bundle:
 class _Group:
     """Modules that are made together. They are read when the first of them is asked for."""
 
-    def __init__(self, packed: bytes) -> None:
+    def __init__(self, packed: memoryview) -> None:
         self._packed = packed
         self._modules: dict[str, Kept] | None = None
 
@@ -237,7 +237,7 @@ def _packed(groups: list[list[Kept]], asked: list[str]) -> bytes:
     return b"".join([len(listed).to_bytes(_FIRST, "big"), listed, *packed])
 
 
-def _read(path: str) -> tuple[bytes, list[tuple[int, list[str]]], list[str]]:
+def _read(path: str) -> tuple[memoryview, list[tuple[int, list[str]]], list[str]]:
     """Return the groups of the bundle *path*, the length and the names of each, and what was asked for: nothing, unless
     the file is whole, a plain one, and this user alone may write it.
     """
@@ -250,7 +250,7 @@ def _read(path: str) -> tuple[bytes, list[tuple[int, list[str]]], list[str]]:
     try:
         found = os.fstat(handle)
         if found.st_mode & 0o170022 == 0o100000 and found.st_uid == os.getuid() and found.st_size <= LARGEST:
-            data = os.read(handle, found.st_size)
+            data = memoryview(os.read(handle, found.st_size))  # of which parts are no copies
             begins = _FIRST + int.from_bytes(data[:_FIRST], "big")
             listed, asked = marshal.loads(data[_FIRST:begins])  # noqa: S302 (as just checked)
             if begins + sum([length for length, _ in listed]) == len(data):

@@ -30,8 +30,19 @@ def is_look_due(call: HookCall, place: Place) -> bool:
 
 
 def may_be_limited(call: HookCall, place: Place) -> bool:
-    """Whether there may be a limit: the last look before a call said so, or there was none yet."""
-    return place.state(call.session).kept(LIMITED) is not False
+    """Whether there may be a limit: as the last look has found, or this one, if it is the first."""
+    known = place.state(call.session).kept(LIMITED)
+    return known if type(known) is bool else look_for_limit(call, place)
+
+
+def look_for_limit(call: HookCall, place: Place) -> bool:
+    """Look whether there may be a limit for *call*. What follows from one is imported only then."""
+    from brim.agents import user_ledger
+
+    found = user_ledger.may_be_limited(call, place)
+    if call.session:
+        place.state(call.session).keep(LIMITED, found)
+    return found
 
 
 def forget_refusals(call: HookCall, place: Place) -> None:

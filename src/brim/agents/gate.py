@@ -5,7 +5,7 @@ Whether there is a limit at all is one look at the ledger; what follows from it 
 
 from __future__ import annotations
 
-from brim.agents.due import DENIED, LIMITED, forget_refusals
+from brim.agents.due import DENIED, forget_refusals
 from brim.agents.spenders import agent_scope, project_scope, session_scope
 
 TYPE_CHECKING = False
@@ -23,21 +23,14 @@ _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserv
 
 def limited_scopes(call: HookCall, place: Place) -> list[Scope]:
     """Return the scopes of *call* that have a limit or were closed, the project's first; mostly there is none."""
-    if place.only_injects or not call.session:
-        return []
-    from brim.agents.user_ledger import default_limit, user_database
+    from brim.agents.user_ledger import default_limit, limit_rows, user_database
 
-    default = default_limit(place)
-    database = user_database(place)
-    if database is None:
+    default, database = default_limit(place), user_database(place)
+    rows = limit_rows(call, place, _COLUMNS)
+    if database is None or place.only_injects or not call.session or not (rows or default is not None):
         return []
     project = project_scope(place)
     names = (project, session_scope(call, place), agent_scope(call, place, call.sub_agent))
-    where = "" if default is not None else "AND (amount IS NOT NULL OR state <> 'open')"
-    sql = f"SELECT {_COLUMNS} FROM spend_scopes WHERE scope IN (?, ?, ?) {where} ORDER BY scope"  # noqa: S608
-    rows = database.rows(sql, names)
-    if not rows and default is None:
-        return []
     from brim.spend.limits import Limit
     from brim.store.books import Scope, scope_of
 
@@ -51,8 +44,6 @@ def limited_scopes(call: HookCall, place: Place) -> list[Scope]:
 def spend_gate(call: HookCall, place: Place) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
     scopes = limited_scopes(call, place)
-    if call.session:
-        place.state(call.session).keep(LIMITED, bool(scopes))
     spent = next((scope for scope in scopes if is_spent(scope)), None)
     if spent is None:
         return _wrapping(call, place, scopes)

@@ -86,9 +86,7 @@ def fold_log(path: str) -> Database:
 def version_of(database: Database) -> int:
     """Return the version of *database*, 0 if it is empty; raise if it is not brim's."""
     with database.reading():  # of one moment: another process may be about to make the tables
-        application, version = database.row(
-            "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
-        )
+        (application,), (version,) = database.row("PRAGMA application_id"), database.row("PRAGMA user_version")
         filled = application or version or database.row("SELECT 1 FROM sqlite_master")
     if application == APPLICATION:
         return int(version)

@@ -7,6 +7,7 @@ once, so that it is known before: the setting ``hooks.gate``.
 from __future__ import annotations
 
 from brim.agents.answer import Answer
+from brim.agents.due import look_for_limit
 from brim.agents.handlers.attempting import attempt, together
 from brim.agents.handlers.injecting import tell_now
 
@@ -25,6 +26,8 @@ def handle(call: HookCall, place: Place) -> Answer:
 
 
 def _spending(call: HookCall, place: Place) -> Answer | None:
+    if not look_for_limit(call, place):
+        return None
     from brim.agents.gate import spend_gate
 
     return spend_gate(call, place)

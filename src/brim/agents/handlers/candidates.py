@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from brim.injection.costs import StoredCosts
     from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
+    from brim.store.model_costs import Counting
 
 OF_THE_CALL = frozenset({"file", "language", "task", "words"})
 """What a call alone can confirm: the context of one holds no prompt. The rest is of the place."""
@@ -44,12 +45,13 @@ class Candidates:
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         parameters = Parameters(**config.section("activation"))
         with self._scopes.reading():
-            results = activate(self._scopes, context, now=place.now, parameters=parameters)
+            results = activate(self._scopes, context, now=place.now, parameters=parameters, reasons=of_call)
             self.active = [result.id for result in results]
             """Everything that is activated, told or not."""
             self._known: dict[str, Any] = dict(self._scopes.sketches(self.active))
         self._values: list[tuple[str, float]] = []
-        matching = []
+        self._counting: Counting | None = None
+        matching, summaries = [], False
         for id, activation, reasons in results:
             if id not in self._known:
                 continue
@@ -61,20 +63,22 @@ class Candidates:
             tier = self._tier(value, id)
             if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
                 self._values.append((id, value))
+                summaries = summaries or tier is Tier.SUMMARY
         self.matching = tuple(matching)
         """The constraints that the call itself speaks for, strongest first."""
         if self._values:
-            self._get_ready()
+            self._get_ready(summaries)
 
-    def _get_ready(self) -> None:
+    def _get_ready(self, summaries: bool) -> None:
         """Load what planning and telling take: a lock is not held, and others do not wait, while modules are found."""
         import brim.injection.rendering
         import brim.store.costs
         import brim.store.together
+        from brim.store.model_costs import counting_of
 
-        if any(self._tier(value, id) is Tier.SUMMARY for id, value in self._values):
+        if summaries:
             import brim.behaviors.summary  # noqa: F401
-        self._costs([])
+        self._counting = counting_of(self._scopes, self._model)
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -145,9 +149,12 @@ class Candidates:
         return costs.item(self._known[id], self._tier(value, id))[0] if costs.covers(id) else 0
 
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
-        from brim.store.model_costs import model_costs
+        from brim.store.model_costs import costs_counted, counting_of
 
-        return model_costs(self._scopes, [id for id, _ in values], self._config["injection.format"], self._model)
+        if self._counting is None:
+            self._counting = counting_of(self._scopes, self._model)
+        ids = [id for id, _ in values]
+        return costs_counted(self._scopes, ids, self._config["injection.format"], self._model, self._counting)
 
     def text(
         self, plan: InjectionPlan, call_session: str = "", *, event: str = "", session: Session | None = None

@@ -5,7 +5,7 @@ It goes to the human, who can do something about it; the agent is told only wher
 
 from __future__ import annotations
 
-from brim.agents.due import LIMITED, LOOKED, is_look_due, may_be_limited, written
+from brim.agents.due import LOOKED, is_look_due, may_be_limited, written
 from brim.agents.gate import is_spent, limit_latch, limit_note, limited_scopes, spend_gate
 from brim.agents.handlers.attempting import attempt, together
 
@@ -44,9 +44,7 @@ def warnings_meanwhile(call: HookCall, place: Place) -> Answer:
 def _cost_if_limited(call: HookCall, place: Place) -> Answer | None:
     if not may_be_limited(call, place):
         return None
-    limited = bool(limited_scopes(call, place))
-    place.state(call.session).keep(LIMITED, limited)
-    if not limited:
+    if not limited_scopes(call, place):
         return None
     return together(attempt(cost_note, call, place), attempt(_limits_reached, call, place))
 
