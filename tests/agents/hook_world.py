@@ -30,7 +30,9 @@ class World:
         (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         self.database = self.home / "brim.db"
         with open_store(str(self.database)) as store:
-            store.put(Behavior("b-1", "use-uv", "constraint", RULE, tags=["tests"]), event="learned", now=0)
+            store.put(
+                Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]), event="learned", now=0
+            )
         (self.project / ".brim").mkdir(mode=0o700)
         trust(str(self.project), str(self.home), now=0.0)
         self.transcript = folder / "session.jsonl"

@@ -53,7 +53,8 @@ print(sorted(found), file=sys.stderr)
 def test_no_module_is_looked_for_while_the_store_is_locked(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
     world = World(tmp_path)
     with open_store(str(world.database)) as store:
-        found = Behavior("b-2", "use-x", "directive", "Run pytest with -x.", when={"task": "testing"})
+        text = "Run pytest with -x."
+        found = Behavior("b-2", "use-x", "directive", text, summary=text, when={"task": "testing"})
         store.put(found, event="learned", now=0)
     ran = subprocess.run(
         [sys.executable, "-I", "-c", WATCHED, event],

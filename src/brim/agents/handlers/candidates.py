@@ -51,7 +51,7 @@ class Candidates:
             self._known: dict[str, Any] = dict(self._scopes.sketches(self.active))
         self._values: list[tuple[str, float]] = []
         self._counting: Counting | None = None
-        matching, summaries = [], False
+        matching = []
         for id, activation, reasons in results:
             if id not in self._known:
                 continue
@@ -63,21 +63,18 @@ class Candidates:
             tier = self._tier(value, id)
             if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
                 self._values.append((id, value))
-                summaries = summaries or tier is Tier.SUMMARY
         self.matching = tuple(matching)
         """The constraints that the call itself speaks for, strongest first."""
         if self._values:
-            self._get_ready(summaries)
+            self._get_ready()
 
-    def _get_ready(self, summaries: bool) -> None:
+    def _get_ready(self) -> None:
         """Load what planning and telling take: a lock is not held, and others do not wait, while modules are found."""
         import brim.injection.rendering
         import brim.store.costs
-        import brim.store.together
+        import brim.store.together  # noqa: F401
         from brim.store.model_costs import counting_of
 
-        if summaries:
-            import brim.behaviors.summary  # noqa: F401
         self._counting = counting_of(self._scopes, self._model)
 
     def __bool__(self) -> bool:
