@@ -198,3 +198,11 @@ def test_a_text_for_codex_keeps_to_its_bytes_whatever_it_is_written_in(line: str
     context = answer["hookSpecificOutput"]["additionalContext"]
     assert 9_000 < len(context.encode()) < 10_000
     assert context.endswith(line)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_a_path_that_no_file_can_have_is_none(agent: str) -> None:
+    sent = {"session_id": "s", "cwd": "/home/\0user", "transcript_path": "a\0b"}
+    call = client_of(agent).call_of("SessionStart", sent, {})
+    assert call is not None
+    assert (call.cwd, call.transcript) == ("", "")

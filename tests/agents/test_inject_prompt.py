@@ -184,6 +184,7 @@ def test_a_damaged_state_of_the_session_tells_nothing(agent: Agent) -> None:
     agent.prompt()
     with sqlite3.connect(agent.home / ".brim" / "brim.db") as database:
         database.execute("UPDATE sessions SET state = '{'")
+    database.close()
     assert not agent.prompt()
     assert SESSION in agent.log()
 

@@ -41,6 +41,7 @@ def log_of(world: World) -> int:
 def kept(world: World) -> int:
     with sqlite3.connect(f"file:{world.database}?mode=ro", uri=True) as database:
         count: int = database.execute("SELECT count(*) FROM meta WHERE key LIKE 'k%'").fetchone()[0]
+    database.close()
     return count
 
 
@@ -67,4 +68,5 @@ def test_whoever_works_with_the_file_is_left_alone(world: World) -> None:
         assert log_of(world) > LONG_LOG
         database.execute("INSERT INTO meta VALUES ('k99', '')")
         database.execute("COMMIT")
+    database.close()
     assert (kept(world), world.log()) == (26, "")

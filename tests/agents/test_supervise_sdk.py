@@ -200,6 +200,21 @@ def test_a_turn_that_nobody_heard_to_its_end_is_interrupted_by_the_next(tmp_path
     assert sent[1:] == ["one", "interrupted", "two", "disconnected"]
 
 
+def test_a_turn_that_was_left_at_its_result_is_over(tmp_path: Path) -> None:
+    sent: list[Any] = []
+
+    async def run() -> None:
+        connect = lambda options: Client(options, sent, [0.1, 0.2])  # noqa: E731
+        async with supervised(Options(cwd=str(tmp_path)), connect=connect) as client:
+            for text in ("one", "two"):
+                async for message in client.turn(text):
+                    if isinstance(message, ResultMessage):
+                        break
+
+    asyncio.run(run())
+    assert sent[1:] == ["one", "two", "disconnected"]
+
+
 def test_an_agent_that_never_compacts_is_asked_twice(tmp_path: Path) -> None:
     costs = [number / 10 for number in range(1, 8)]
     _, sent = play(tmp_path, ["BIG one", "BIG two", "BIG three"], costs, task="STUBBORN")

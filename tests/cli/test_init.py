@@ -17,6 +17,15 @@ from tests.cli.installed import FILES, THEIRS, alone, commands, events, file_of,
 from tests.cli.stored import behavior, remember
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there yet")
+
+ON_WINDOWS = """
+import shutil, sys
+import brim.cli.commands.init
+from brim.cli import main
+sys.platform = "win32"
+main()
+"""
+"""As if it ran there: what Python itself does differently is imported before."""
 git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
@@ -257,9 +266,8 @@ def test_a_project_does_not_hide_the_users_status_line(brim: Brim) -> None:
 
 
 def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim) -> None:
-    code = "import sys; from brim.cli import main; import brim.cli.commands.init; sys.platform = 'win32'; main()"
     done = subprocess.run(
-        [sys.executable, "-c", code, "init", "--agent", "all"], capture_output=True, env=brim.environ, check=False
+        [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "all"], capture_output=True, env=brim.environ, check=False
     )
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"not there yet on Windows" in done.stderr
@@ -270,8 +278,7 @@ def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim
 def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(brim: Brim, more: list[str]) -> None:
     use(brim, "claude")
     before = tree(brim.home)
-    code = "import sys; from brim.cli import main; from brim.cli.commands import init; sys.platform = 'win32'; main()"
-    command = [sys.executable, "-c", code, "init", "--agent", "claude", *more]
+    command = [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "claude", *more]
     done = subprocess.run(command, env=brim.environ, cwd=brim.cwd, capture_output=True, timeout=60, check=False)
     said = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
     assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")

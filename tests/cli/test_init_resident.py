@@ -53,6 +53,9 @@ def test_the_server_of_resident_hooks_has_that_home_too(brim: Brim) -> None:
     alone(brim, "init", "--agent", "claude", "--resident", env={"BRIM_HOME": home})
     server = json.loads((brim.home / ".claude.json").read_text())["mcpServers"]["brim"]
     assert server["env"] == {"BRIM_HOME": home}
+    for words in (["upgrade"], ["doctor", "--fix"]):  # in a shell that knows nothing of that home
+        alone(brim, *words)
+        assert json.loads((brim.home / ".claude.json").read_text())["mcpServers"]["brim"] == server
 
 
 def test_resident_hooks_are_all_hooks(brim: Brim) -> None:

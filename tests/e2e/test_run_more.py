@@ -62,7 +62,7 @@ def test_an_answer_that_takes_the_last_of_the_money_is_an_answer(claude: Agent) 
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_ends_the_turn_and_what_it_started(claude: Agent, times: int) -> None:
     world = claude.world
-    world.api.will(claude.shell("echo $$ > started; sleep 300; echo > over"), Say())
+    world.api.will(claude.shell("while true; do echo on >> started; sleep 0.2; done"), Say())
     process = subprocess.Popen(
         [BRIM, "run", "--json", "--then", "And now?", "--agent", "claude", "--", *streamless(claude, PROMPT)],
         cwd=world.project,
@@ -84,3 +84,7 @@ def test_ctrl_c_ends_the_turn_and_what_it_started(claude: Agent, times: int) -> 
     assert (process.returncode, report["outcome"], report["unsent"]) == (130, "interrupted", ["And now?"]), err
     assert len(world.api.turns) == 1
     assert PROMPT in (world.project / ".context" / "scratch.md").read_text()
+    time.sleep(2)
+    before = started.stat().st_size
+    time.sleep(2)
+    assert started.stat().st_size == before, "what the agent started goes on"

@@ -105,3 +105,20 @@ def test_a_turn_that_nobody_heard_to_its_end_does_not_answer_for_the_next(
             return [message.result for message in messages if type(message).__name__ == "ResultMessage"]
 
     assert asyncio.run(hold()) == ["It is written down."]
+
+
+def test_a_turn_that_was_left_at_its_result_is_over(claude: Agent, options: Mapping[str, Any]) -> None:
+    sdk = importlib.import_module("claude_agent_sdk")
+    claude.world.api.will(Say("The login works."), Say("It is written down."))
+
+    async def hold() -> list[str]:
+        results = []
+        async with supervised(sdk.ClaudeAgentOptions(**options)) as run, asyncio.timeout(120):
+            for turn in ("Fix the login.", "Write it down."):
+                async for message in run.turn(turn):
+                    if type(message).__name__ == "ResultMessage":
+                        results.append(message.result)
+                        break
+        return results
+
+    assert asyncio.run(hold()) == ["The login works.", "It is written down."]

@@ -105,6 +105,16 @@ def test_an_event_without_an_id_is_left_to_the_process(world: World) -> None:
     assert "Use uv" in process(world, {**given, "prompt_id": ""})
 
 
+def test_an_event_without_an_id_is_the_servers_once_scripts_keep_silent(world: World) -> None:
+    world.teach("Use uv, never pip.", kind="constraint")
+    server = resident(world)
+    given = {**PROMPT, "prompt_id": "${prompt_id}", "cwd": str(world.project)}
+    assert "Use uv" in hooked(world, server, given)
+    announced(world).unlink()
+    assert hooked(world, server, given) == "{}"
+    server.close()
+
+
 def test_once_scripts_know_of_the_server_nothing_is_claimed_any_more(world: World) -> None:
     server = resident(world)
     world.now += SETTLED + 1

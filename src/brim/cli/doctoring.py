@@ -163,8 +163,10 @@ def _server(installation: Installation) -> Iterator[Finding]:
         return
     program = ServerEntry.program(installation)
     if program and not os.access(program, os.X_OK):
-        text = f"Claude Code cannot start 'brim mcp': {program} is gone"
-        yield Finding(WRONG, "server", text, FIX, agents=agents, schemas=schemas)
+        text, fix = f"Claude Code cannot start 'brim mcp': {program} is gone", FIX
+        if ServerEntry.file(installation.environ) not in installation.records:  # it was put in from another home
+            text, fix = f"{text}: brim init --agent claude --resident", ""
+        yield Finding(WRONG, "server", text, fix, agents=agents, schemas=schemas)
         return
     start = "starts" if len(agents) == 1 else "start"
     text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"

@@ -31,9 +31,14 @@ class Residence:
         self._files: dict[str, str] = {}
 
     def answers(self, event: str, data: Mapping[str, Any], *, now: float) -> bool:
-        """Whether the server, and no process, answers *event*. One without an id is left to the process."""
+        """Whether the server, and no process, answers *event*.
+
+        One without an id cannot be claimed: it is the process's until scripts have had an announcement to see.
+        """
         name, session = event_id(event, data), str(data.get("session_id", ""))
-        if not name or not self._announced(session, now):
+        if not name:
+            return os.path.exists(self._files.get(session, ""))
+        if not self._announced(session, now):
             return False
         if now - self._since[session] > SETTLED:
             return True

@@ -16,6 +16,12 @@ def text(data: object, key: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def path(data: object, key: str) -> str:
+    """Return the path under *key*; empty if there is none, or one that no file can have."""
+    found = text(data, key)
+    return "" if "\0" in found else found
+
+
 def mapping(data: object, key: str) -> dict[str, Any]:
     """Return the mapping under *key*, or an empty one."""
     found = data.get(key) if isinstance(data, dict) else None
@@ -51,8 +57,8 @@ def common(agent: str, event: str, name: str, data: Mapping[str, Any], **own: An
     fields: dict[str, Any] = {
         "session": text(data, "session_id"),
         "sub_agent": text(data, "agent_id"),
-        "cwd": text(data, "cwd"),
-        "transcript": text(data, "transcript_path"),
+        "cwd": path(data, "cwd"),
+        "transcript": path(data, "transcript_path"),
         "model": text(data, "model"),
         "permission_mode": text(data, "permission_mode"),
         "tool": text(data, "tool_name"),

@@ -43,7 +43,8 @@ class SupervisedClient:
     After a turn that filled the window it compacts, in a turn of its own, and the next turn says where the scratch file
     is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. The messages of a
     wrap-up follow those of the turn, and so do those of a turn that goes on because it was cut short; after a wrap-up
-    ``turn`` raises ``LimitReached``. A turn whose messages nobody takes to the end is interrupted by the next one.
+    ``turn`` raises ``LimitReached``. A turn whose messages nobody takes to the end is interrupted by the next one;
+    after one that is left at its result, nothing is compacted and *on_limit* is not asked.
     """
 
     def __init__(
@@ -157,7 +158,9 @@ class SupervisedClient:
             heard = self._tracked.take_object(line)
             self.notices += heard.notices
             self._compacted = self._compacted or heard.compacted
-            self._last = self._last if heard.end is None else turn_end(heard.end, heard.line, answered=heard.answered)
+            if heard.end is not None:
+                self._last = turn_end(heard.end, heard.line, answered=heard.answered)
+                self._is_in_turn = False  # whoever leaves at this message has heard it to its end
 
     async def _compact(self) -> None:
         """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn.

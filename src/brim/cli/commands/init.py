@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 HELP = """\
 Install brim into your agents: hooks in their own settings files, and for Claude Code the status line. Your entries stay
-as they are, a backup is written beside each file that changes, and 'brim uninstall' gives it back as it was. Doing it
-twice changes nothing.
+as they are, a backup is written beside a file before its first change, and 'brim uninstall' gives it back as it was.
+Doing it twice changes nothing.
 
 With --project it is for the project around here only, in files that git does not track and, by .git/info/exclude, does
 not show. You are asked whether agents may use what the project has learned.

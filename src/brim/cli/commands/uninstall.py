@@ -104,7 +104,7 @@ def _say(found: list[dict[str, object]], installation: Installation, *, dry_run:
             say(printable(f"with brim it was: {each['backup']}"))
     if dry_run:
         note("nothing was changed")
-    elif not installation.records:
+    elif not installation.records and os.path.isdir(installation.home):
         note(f"what you have learned stays in {installation.home}")
 
 

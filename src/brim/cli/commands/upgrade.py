@@ -121,10 +121,13 @@ def _is_older(path: str) -> bool:
 
 
 def upgrade_server(installation: Installation) -> str:
-    """Let Claude Code start this brim for resident hooks, if it starts one; return the file if it changed."""
+    """Let Claude Code start this brim for resident hooks, if it starts one; return the file if it changed.
+
+    A server that was put in from another home answers for that one, and stays.
+    """
     from brim.cli.serving import ServerEntry
 
-    if not ServerEntry.program(installation):
+    if ServerEntry.file(installation.environ) not in installation.records or not ServerEntry.program(installation):
         return ""
     entry = ServerEntry(installation)
     return entry.path if entry.write() else ""
