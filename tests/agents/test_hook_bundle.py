@@ -153,6 +153,14 @@ def test_a_module_that_fails_is_left_to_whoever_asks_for_it(package: Path) -> No
     assert told(package, code + KEEP) == "No module named 'brim.friend'"
 
 
+def test_a_module_that_the_end_of_the_time_came_upon_is_not_left_half_made(package: Path) -> None:
+    inner = "import sys\nif getattr(sys, 'is_late', False): raise KeyboardInterrupt\nprint('whole')\n"
+    write(package, top="import brim.inner\n", inner=inner)
+    assert told(package, "import brim.top\n" + KEEP) == "whole"
+    code = "sys.is_late = True\ntry:\n    import brim.top\nexcept KeyboardInterrupt:\n    sys.is_late = False\n"
+    assert told(package, code + "import brim.inner\n") == "whole"
+
+
 def test_a_library_is_found_without_looking_through_folders(package: Path) -> None:
     code = "import _sqlite3\nprint(_sqlite3.connect(':memory:').execute('SELECT 1').fetchall(), kept.save())\n"
     if told(package, "import _sqlite3; print(_sqlite3.__spec__.has_location)") != "True":

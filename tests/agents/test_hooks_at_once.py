@@ -83,3 +83,29 @@ def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_i
     log = (world.home / "log" / "hook.log").read_text(encoding="utf-8")
     assert log.endswith("UserPromptSubmit claude: took too long: only what was ready is answered\n")
     assert world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")) == ""
+
+
+def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    (world.project / ".context").mkdir(mode=0o700)
+    where = {"session_id": "g", "cwd": str(world.project), "transcript_path": str(world.transcript)}
+
+    def after_tool() -> str:
+        return world.call("AfterTool", {**where, "tool_name": "read_file", "tool_input": {}}, "gemini")
+
+    world.call("BeforeAgent", {**where, "prompt": "Make the parser fast"}, "gemini")
+    for tokens in (900_000, 100_000):  # it was compressed in between
+        world.call("PreCompress", {**where, "trigger": "auto"}, "gemini")
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
+        model = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
+        world.call("AfterModel", {**where, **model}, "gemini")
+    monkeypatch.setattr("brim.agents.scratch_files.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.agents.hook.SECONDS", 2.0)
+    with open(world.project / ".context" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert RULE not in after_tool()
+    assert "took too long" in world.log()
+    assert RULE in after_tool()
+    assert RULE not in after_tool()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -292,3 +293,24 @@ def test_what_codex_would_cut_by_its_bytes_is_not_noted_as_told(tmp_path: Path, 
     numbers = [id.removeprefix("r") for id in agent.session().shown]
     assert len(numbers) > 20
     assert not [n for n in numbers if f"f{n}.py" not in told and f"rule-r{n}" not in told]
+
+
+def test_rules_that_could_not_be_told_after_a_compaction_are_due_with_the_next_prompt(agent: Agent) -> None:
+    agent.learn(NEVER)
+    assert agent.start().told
+    with sqlite3.connect(agent.home / ".brim" / "brim.db", isolation_level=None) as busy:
+        busy.execute("BEGIN IMMEDIATE")
+        assert agent.start("compact").told == ""
+        busy.execute("COMMIT")
+    agent.tool_of("agent-1", "Read", file_path="notes")  # whose window was not compacted
+    assert agent.prompt("go on").told == "## Constraints\n- Never force-push.\n"
+    assert agent.prompt("go on").told == ""
+
+
+def test_a_compaction_lets_everything_be_told_again_where_nothing_is_told_at_the_start(agent: Agent) -> None:
+    agent.learn(NEVER)
+    agent.configure("token_budget: {default: 0}\n")
+    for how in ("startup", "compact"):
+        assert agent.start(how).told == ""
+        assert agent.prompt("go on").told == "## Constraints\n- Never force-push.\n"
+        assert agent.prompt("go on").told == ""

@@ -87,6 +87,29 @@ def test_a_price_that_is_set_later_counts_for_what_codex_has_asked_before(sittin
     assert sitting.spent("shop") == 3 * 1_100
 
 
+def test_a_model_without_a_price_does_not_keep_a_long_file_from_being_settled(sitting: Sitting) -> None:
+    codex_lines(sitting, "gpt-5", 3_000)
+    lines = sitting.transcript.read_text().splitlines(keepends=True)
+    other, back = lines[1].replace("gpt-5", "nobodys-model"), lines[1]
+    sitting.transcript.write_text("".join([lines[0], other, *lines[2:4], back, *lines[4:]]))
+    meter = SpendMeter()
+    for event in read(sitting.transcript):
+        meter.update(event)
+    for _ in range(10):
+        sitting.hook("Stop", "codex", model="gpt-5")
+    assert sitting.spent("shop") == meter.total > 0
+
+
+def test_a_file_of_codex_that_is_shorter_than_before_is_another_one(sitting: Sitting) -> None:
+    codex_lines(sitting, "gpt-5", 40)
+    sitting.hook("Stop", "codex", model="gpt-5")
+    before = sitting.spent("shop")
+    codex_lines(sitting, "gpt-5", 20)
+    sitting.transcript.write_text(sitting.transcript.read_text().replace(': "r', ': "another'))
+    sitting.hook("Stop", "codex", model="gpt-5")
+    assert sitting.spent("shop") == before * 60 // 40
+
+
 def test_two_sessions_of_codex_in_the_same_minute_are_two(tmp_path: Path) -> None:
     used = {"input_tokens": 1_000, "cached_input_tokens": 0, "output_tokens": 100, "total_tokens": 1_100}
     for number in ("1", "2"):

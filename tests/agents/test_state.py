@@ -20,15 +20,12 @@ def home(tmp_path: Path) -> str:
 def test_what_was_kept_is_there_again(home: str) -> None:
     state = SessionState.load(home, "s1")
     state.usage = UsageSeen(41_000, 200_000, "claude-sonnet-4-5", 12.5, "statusline", 3_000)
-    state.offset = 77
     state.lost = "src/app.py"
     state.keep("meter", {"a": [1, 2]})
-    state.mark_shown("b-1", "b-2")
     state.save()
     again = SessionState.load(home, "s1")
     assert again.usage == UsageSeen(41_000, 200_000, "claude-sonnet-4-5", 12.5, "statusline", 3_000)
-    assert (again.offset, again.lost, again.kept("meter")) == (77, "src/app.py", {"a": [1, 2]})
-    assert again.shown == {"b-1", "b-2"}
+    assert (again.lost, again.kept("meter")) == ("src/app.py", {"a": [1, 2]})
 
 
 def test_nothing_changed_writes_nothing(home: str) -> None:
@@ -38,7 +35,7 @@ def test_nothing_changed_writes_nothing(home: str) -> None:
 
 def test_files_are_for_their_owner_alone(home: str) -> None:
     state = SessionState.load(home, "s1")
-    state.offset = 1
+    state.keep("a", 1)
     state.save()
     assert os.stat(state.path).st_mode & 0o777 == 0o600
     assert os.stat(os.path.dirname(state.path)).st_mode & 0o777 == 0o700
@@ -81,35 +78,31 @@ def test_what_was_lost_is_given_once(home: str) -> None:
 
 def test_two_that_change_different_things_keep_both(home: str) -> None:
     one, other = SessionState.load(home, "s1"), SessionState.load(home, "s1")
-    one.offset = 5
-    one.mark_shown("b-1")
+    one.keep("a", 5)
     other.usage = UsageSeen(7)
-    other.mark_shown("b-2")
     one.save()
     other.save()
     again = SessionState.load(home, "s1")
-    assert again.offset == 5
+    assert again.kept("a") == 5
     assert again.usage == UsageSeen(7)
-    assert again.shown == {"b-1", "b-2"}
 
 
-def test_a_new_epoch_has_been_shown_nothing(home: str) -> None:
+def test_a_window_that_was_emptied_has_no_reading(home: str) -> None:
     state = SessionState.load(home, "s1")
-    assert state.show_first("b-1")
-    assert not state.show_first("b-1")
-    state.begin_epoch()
+    state.usage = UsageSeen(7)
     state.save()
-    assert SessionState.load(home, "s1").epoch == 1
-    assert SessionState.load(home, "s1").show_first("b-1")
+    state.usage = None
+    state.save()
+    assert SessionState.load(home, "s1").usage is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1]", '{"usage": 7, "epoch": "x", "told": [], "lost": 3}', "\x00" * 10])
+@pytest.mark.parametrize("text", ["", "{", "[1]", '{"usage": 7, "told": [], "lost": 3}', "\x00" * 10])
 def test_a_broken_file_is_as_none(home: str, text: str) -> None:
     state = SessionState.load(home, "s1")
     os.makedirs(os.path.dirname(state.path))
     Path(state.path).write_text(text, encoding="utf-8")
     state = SessionState.load(home, "s1")
-    assert (state.usage, state.epoch, state.lost, state.shown) == (None, 0, "", frozenset())
+    assert (state.usage, state.lost) == (None, "")
     assert state.tell_once("context")
 
 
@@ -124,11 +117,10 @@ def test_a_link_is_not_followed(home: str, tmp_path: Path) -> None:
 def test_where_nothing_can_be_written_nothing_is_told(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file, not a folder", encoding="utf-8")
     state = SessionState.load(str(tmp_path / "home"), "s1")
-    state.offset = 3
+    state.keep("a", 3)
     state.save()
     assert not state.tell_once("context")
-    assert not state.show_first("b-1")
-    assert state.offset == 3
+    assert state.kept("a") == 3
 
 
 def test_an_id_is_a_name_only_if_it_is_harmless() -> None:
@@ -141,7 +133,7 @@ def test_an_id_is_a_name_only_if_it_is_harmless() -> None:
 def test_old_files_are_removed_and_new_ones_stay(home: str) -> None:
     for name in ("old", "new"):
         state = SessionState.load(home, name)
-        state.offset = 1
+        state.keep("a", 1)
         state.save()
     now = os.stat(os.path.join(home, "state", "new.json")).st_mtime
     for each in ("old.json", "old.lock"):
@@ -153,7 +145,7 @@ def test_old_files_are_removed_and_new_ones_stay(home: str) -> None:
 
 def test_old_files_are_looked_for_once_a_day(home: str) -> None:
     state = SessionState.load(home, "old")
-    state.offset = 1
+    state.keep("a", 1)
     state.save()
     now = time.time()
     assert remove_old(home, now=now) == 0

@@ -124,6 +124,8 @@ def test_max_input_is_never_larger_than_the_window() -> None:
         ),
         ({"m": {"prices": {"input": float("nan")}}}, "models.m.prices.input must be dollars"),
         ({"m": {"prices": {"input": True}}}, "models.m.prices.input must be dollars"),
+        ({"m": {"prices": {"input": "1e-999999"}}}, "models.m.prices.input must be dollars"),
+        ({"m": {"prices": {"input": "0e-999999999999"}}}, "models.m.prices.input must be dollars"),
         ({"m": {"prices": {"input": [1]}}}, "models.m.prices.input must be dollars"),
         ({"m": {"prices": 3}}, "models.m.prices must be a mapping, not 3"),
         ({"m": 128_000}, "models.m must be a mapping, not 128000"),

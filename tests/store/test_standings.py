@@ -57,6 +57,7 @@ def test_what_brim_cannot_have_written_is_an_error(paths: dict[str, str]) -> Non
         store.put(behavior("a"), event="learned", now=0)
     with sqlite3.connect(paths["user"]) as database:
         database.execute("UPDATE behaviors SET kind = 'nonsense'")
+    database.close()
     with Scopes({"user": paths["user"]}) as scopes, pytest.raises(StoreError, match="'a' cannot be read"):
         scopes.sketches(["a"])
 
@@ -102,3 +103,29 @@ def test_nothing_is_read_twice_while_nothing_changes(paths: dict[str, str]) -> N
             assert set(scopes.sketches(ids)) == {"user", "project"}
             assert len(scopes.edges(ids[:1])) == 1
         assert sum(sql.startswith("SELECT") for sql in asked) == before
+
+
+def test_what_was_taken_back_is_not_remembered(paths: dict[str, str]) -> None:
+    with Scopes(paths) as scopes:
+        scopes.store("user").put(behavior("a"), event="learned", now=0)
+
+        def fail() -> None:
+            with scopes.writing():
+                scopes.put(behavior("a", scope="user", status="forgotten"), event="forgotten", now=0)
+                assert not scopes.sketches(["a"])["a"].live
+                raise ValueError("changed my mind")
+
+        with pytest.raises(ValueError, match="changed my mind"):
+            fail()
+        assert scopes.sketches(["a"])["a"].live
+
+
+def test_what_could_not_be_read_once_is_read_the_next_time(paths: dict[str, str]) -> None:
+    with Scopes({"user": paths["user"]}, timeout=0.0) as scopes:
+        scopes.store("user").put(behavior("a"), event="learned", now=0)
+        connection = scopes.store("user").database._connection
+        connection.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_READ else 0)
+        with pytest.raises(StoreError):
+            scopes.sketches(["a"])
+        connection.set_authorizer(None)
+        assert set(scopes.sketches(["a"])) == {"a"}

@@ -116,8 +116,10 @@ class Bundle:
             sys.modules[name] = module
             try:
                 _run(kept, module)
-            except Exception:
+            except BaseException as error:
                 sys.modules.pop(name, None)
+                if not isinstance(error, Exception):  # the time is over
+                    raise
                 continue
             if above:
                 setattr(sys.modules[above], last, module)

@@ -21,7 +21,7 @@ _LONGEST_COMMAND = 200
 
 
 def had_before(call: HookCall, entries: Iterable[Entry], checks: Iterable[str]) -> list[tuple[str, str]]:
-    """Return pairs of kind and text: decisions, changed and named files, commands, and numbers with a unit."""
+    """Return pairs of kind and text: decisions, changed and named files, commands, and numbers."""
     from brim.scratch.sentences import sentence
     from brim.scratch.view import View
 

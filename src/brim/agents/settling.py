@@ -13,6 +13,7 @@ from brim.agents.account import Account, load_account, save_account
 from brim.agents.reports import is_current, new_reports
 from brim.agents.spenders import agent_scope, project_scope, session_scope
 from brim.agents.state import FOLDER, file_id
+from brim.agents.transcript_file import size_of
 from brim.agents.user_ledger import default_limit, user_database
 from brim.errors import InputError, StoreError
 from brim.spend.ledger import SETTLED
@@ -75,9 +76,11 @@ def _settle(
     before = dict(vars(account), offsets=dict(account.offsets))
     if is_current(call, account):
         return [], []
-    anew, recorded = account.anew, 0
+    anew, recorded, unpriced = account.anew, 0, account.unpriced
     if call.agent != "claude":  # read from the beginning, so everything is told again
-        recorded, kin = 0 if account.unpriced else account.offsets.get("", 0), account.kin
+        recorded, kin = account.offsets.get("", 0), account.kin
+        if recorded > size_of(call.transcript):  # another file
+            recorded = 0
         account, anew = Account(), True
         account.kin = kin
     events = list(new_reports(call, account, recorded=recorded, clock=clock))
@@ -95,6 +98,7 @@ def _settle(
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
         ledger.limit(project_scope(place), default_limit(place), default=True)
+        recorded = 0 if unpriced else recorded  # what had no price may have one now
         settling = _Settling(call, place, ledger, account, prices or PriceList(), anew=anew, recorded=recorded)
         settling.take(events)
         save_account(database, id, account, now=place.now)

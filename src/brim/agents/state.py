@@ -96,28 +96,6 @@ class SessionState:
         self.keep("usage", None if seen is None else {field: getattr(seen, field) for field in fields})
 
     @property
-    def epoch(self) -> int:
-        """How often the window was emptied; a latch of an earlier epoch is open again."""
-        found = self._values.get("epoch")
-        return found if type(found) is int and found >= 0 else 0
-
-    def begin_epoch(self) -> None:
-        """The window was emptied: what was shown in it has gone, and so has the reading of it."""
-        self.keep("epoch", self.epoch + 1)
-        self.keep("shown", {})
-        self.keep("usage", None)
-
-    @property
-    def offset(self) -> int:
-        """Up to which byte the transcript was read for costs."""
-        found = self._values.get("offset")
-        return found if type(found) is int and found >= 0 else 0
-
-    @offset.setter
-    def offset(self, at: int) -> None:
-        self.keep("offset", at)
-
-    @property
     def lost(self) -> str:
         """What the last summary lost and the agent has not got back yet; ``take_lost`` gives it once."""
         found = self._values.get("lost")
@@ -150,27 +128,20 @@ class SessionState:
         Written at once: of two hooks at the same time one gets it. If it cannot be written nobody does: a warning that
         comes again with every call is worse than none.
         """
-        return not self.told(latch) and self._claim("told", latch)
+
+        def claim(values: dict[str, Any]) -> bool:
+            known = values["told"] = _mapping(values.get("told"))
+            if latch in known:
+                return False
+            known[latch] = 1
+            return True
+
+        return not self.told(latch) and self._change(claim)
 
     def open_latch(self, latch: str) -> None:
         """Let *latch* be told again."""
         if self.told(latch):
             self._change(lambda values: _mapping(values.get("told")).pop(latch, None) is not None)
-
-    def show_first(self, rule: str) -> bool:
-        """Claim the showing of *rule* in this window; whether nobody has shown it there yet."""
-        return rule not in _mapping(self._values.get("shown")) and self._claim("shown", rule)
-
-    @property
-    def shown(self) -> frozenset[str]:
-        """The rules that this window has been shown."""
-        return frozenset(_mapping(self._values.get("shown")))
-
-    def mark_shown(self, *rules: str) -> None:
-        """Remember that this window has been shown *rules*."""
-        known = _mapping(self._values.get("shown"))
-        if any(rule not in known for rule in rules):
-            self.keep("shown", {**known, **dict.fromkeys(rules, 1)})
 
     def take_lost(self) -> str:
         """Return what the last summary lost, to one caller; empty if there is nothing, or another one has taken it."""
@@ -187,16 +158,6 @@ class SessionState:
 
         return taken[0] if self._change(take) else ""
 
-    def _claim(self, table: str, key: str) -> bool:
-        def claim(values: dict[str, Any]) -> bool:
-            known = values[table] = _mapping(values.get(table))
-            if key in known:
-                return False
-            known[key] = 1
-            return True
-
-        return self._change(claim)
-
     # The file ---------------------------------------------------------------------------------------------------
 
     def save(self) -> None:
@@ -212,7 +173,7 @@ class SessionState:
         mine = {name: self._values[name] for name in self._changed}
         try:
             with Lock(f"{self.path[:-5]}.lock"):
-                values = _merged(read(self.path), mine)
+                values = {**read(self.path), **mine}
                 if not decide(values):
                     self._values = values
                     return False
@@ -256,14 +217,6 @@ def _is_due(mark: str, now: float) -> bool:
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
     os.utime(mark, (now, now))
     return True
-
-
-def _merged(values: dict[str, Any], mine: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* with what this process changed; rules that another one has shown meanwhile stay shown."""
-    merged = {**values, **mine}
-    if mine.get("shown") and isinstance(values.get("shown"), dict) and mine.get("epoch") is None:
-        merged["shown"] = {**values["shown"], **mine["shown"]}
-    return merged
 
 
 def _mapping(found: object) -> dict[str, Any]:

@@ -146,7 +146,9 @@ def _number(price: object) -> str:
         number = Decimal(text) if isinstance(price, int | float | str | Decimal) else Decimal("nan")
     except InvalidOperation:
         return ""
-    return f"{number:f}" if number.is_finite() and 0 <= number < 10**6 and len(text) <= 40 else ""
+    if not number.is_finite() or number.adjusted() < -40:  # written out, it would be as long as a book
+        return ""
+    return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
 
 
 def _shown(value: object) -> str:

@@ -45,6 +45,8 @@ class Database:
         self._writing = False
         self._version: int | None = None
         """SQLite's number for the changes of others, as of this transaction."""
+        self._taken_back = 0
+        """How many transactions were: SQLite's number for the changes made here does not tell."""
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Any]:
         """Return every row that *sql* gives."""
@@ -96,6 +98,7 @@ class Database:
             yield self
             self.run("COMMIT")
         except BaseException:
+            self._taken_back += 1
             with suppress(sqlite3.Error):  # SQLite has rolled back by itself when the disk is full
                 self._connection.rollback()
             raise
@@ -144,7 +147,7 @@ class Database:
         """Return two numbers of which one is another if the file was changed meanwhile, here or by somebody else."""
         if self._version is None or not self._connection.in_transaction:  # in one, nobody else's changes are seen
             self._version = self.row("PRAGMA data_version")[0]
-        return self._connection.total_changes, self._version
+        return self._connection.total_changes + self._taken_back, self._version
 
     def close(self) -> None:
         """Close the file. Closing twice does nothing."""

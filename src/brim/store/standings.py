@@ -58,8 +58,7 @@ class Standings:
             for scope, store in self._stores.items():
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
-                    known.update(dict.fromkeys(unknown))
-                    known.update(store.standing(unknown))
+                    known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
             found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}

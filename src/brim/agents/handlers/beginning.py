@@ -27,11 +27,13 @@ def told_late(call: HookCall, place: Place) -> Answer:
         return NOTHING
     from brim.agents.handlers.start import told_at_start
 
-    place.state(call.session).keep(BEGAN, None)
     if how == "compact":  # nobody was asked before it: what the turn has left so far is written now
         attempt(_write, call, place)
         attempt(_measure, call, place)
-    return told_at_start(call, place, how)
+    told = attempt(lambda call, place: told_at_start(call, place, how), call, place)
+    if told.context or not place.is_late:  # else the time was over before the rules: the next event tells them
+        place.state(call.session).keep(BEGAN, None)
+    return told
 
 
 def _write(call: HookCall, place: Place) -> None:

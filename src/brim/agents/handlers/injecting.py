@@ -31,12 +31,16 @@ HELD_BACK = (
 GATED = ("edit", "write", "shell")
 """The tools whose calls the gate may hold back."""
 
+_RENEWED = "renewed"
+"""What is kept of a session whose window began anew without a word: how. Nothing counts as told in it."""
+
 
 def tell_at_start(call: HookCall, place: Place, how: str, lines: str = "") -> Answer:
     """Return what a session is told when it begins *how*: *lines*, charged by their bytes, and the rules of this place.
 
     ``startup``, ``clear`` and ``compact`` let everything be told again; ``resume`` does not.
     """
+    _renew_later(call, place, how)
     budget, room = place.config[START], max_chars(call, place)
     if budget == 0 or room <= 0:
         return NOTHING
@@ -45,9 +49,22 @@ def tell_at_start(call: HookCall, place: Place, how: str, lines: str = "") -> An
     left, left_bytes = (_less(budget, size(lines)), room - len(lines)), _less(_most_bytes(call), size(lines))
 
     def rules(call: HookCall, place: Place) -> Answer:
-        return Answer(context=_rules_at_start(call, place, how, *left, max_bytes=left_bytes))
+        text = _rules_at_start(call, place, how, *left, max_bytes=left_bytes)
+        _forget_renewal(call, place)
+        return Answer(context=text)
 
     return Answer(first=lines, context=attempt(rules, call, place).context)
+
+
+def _renew_later(call: HookCall, place: Place, how: str) -> None:
+    """Keep that the window of *call* began anew, until the session's memory in the store knows it too."""
+    if call.session and how != "resume":
+        place.state(call.session).keep(_RENEWED, how)
+
+
+def _forget_renewal(call: HookCall, place: Place) -> None:
+    if call.session and place.state(call.session).kept(_RENEWED):
+        place.state(call.session).keep(_RENEWED, None)
 
 
 def _rules_at_start(
@@ -91,6 +108,8 @@ def tell_now(call: HookCall, place: Place, *, new_prompt: bool = False, of_call:
     if scopes.user is None or scopes.user.readonly:  # what cannot be charged is not told
         return NOTHING
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
+    how = "" if call.sub_agent else str(place.state(call.session).kept(_RENEWED) or "")
+    seen.begin(how)
     if new_prompt:
         seen.next_prompt()
     budget = seen.budget(dynamic)
@@ -106,16 +125,19 @@ def tell_now(call: HookCall, place: Place, *, new_prompt: bool = False, of_call:
                 session.next_prompt()
         return NOTHING
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
+        session.begin(how)
         if new_prompt:
             session.next_prompt()
-        if found and gate and (deny := _held_back(call, place, found, session)):
-            return Answer(deny=deny)
+        deny = _held_back(call, place, found, session) if found and gate else ""
         budget = session.budget(dynamic)
-        text, tokens = "", 0
-        if found and room > 0:
+        first, text, tokens = "", "", 0
+        if found and room > 0 and not deny:
             text, tokens = _rules(call, place, found, session, budget=budget, room=room)
-        first = _lost(call, place, session, _less(budget, tokens), room - len(text), beside=text) if lost else ""
-        return Answer(first=first, context=text)
+        if lost and not deny:
+            first = _lost(call, place, session, _less(budget, tokens), room - len(text), beside=text)
+    if how:
+        _forget_renewal(call, place)
+    return Answer(deny=deny, first=first, context=text)
 
 
 def tell_with_result(call: HookCall, place: Place) -> Answer:

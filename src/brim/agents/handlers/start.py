@@ -22,7 +22,7 @@ def handle(call: HookCall, place: Place) -> Answer:
 
         state = place.state(call.session)
         if how in RENEWING:
-            state.begin_epoch()
+            state.usage = None  # the window was emptied
         if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
             state.keep(LOOKED, written(call))
         if call.model:
