@@ -23,6 +23,29 @@ def test_what_a_person_types_is_journaled_at_once(sitting: Sitting) -> None:
     assert sitting.texts("human") == ["Fix the parser in src/app.py"]
 
 
+def test_a_long_journal_is_not_read_for_a_new_entry(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
+    from brim.scratch import journal, journal_file
+
+    sitting.prompt("the first")
+    path = sitting.context / "journal.jsonl"
+    first = json.loads(path.read_bytes())
+    with path.open("a", encoding="utf-8") as file:
+        for number in range(2, 2_001):
+            file.write(json.dumps({**first, "number": number, "id": f"n{number}", "session": "another"}) + "\n")
+    read: list[bytes] = []
+
+    def seen(line: bytes) -> object:
+        read.append(line)
+        return journal.decoded(line)
+
+    monkeypatch.setattr(journal_file, "decoded", seen)
+    sitting.prompt("the second")
+    sitting.tool("Write", {"file_path": "/p/new.py", "content": "x"})
+    assert len(read) < 20
+    assert [(each.number, each.text) for each in sitting.entries("human")[-1:]] == [(2_001, "the second")]
+    assert [each.number for each in sitting.entries("artifact")] == [2_002]
+
+
 def test_what_a_machine_writes_is_no_human_input(sitting: Sitting) -> None:
     sitting.hook("UserPromptSubmit", prompt="<task-notification><task-id>a1</task-id></task-notification>")
     assert not sitting.context.exists()

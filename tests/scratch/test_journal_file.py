@@ -80,6 +80,25 @@ def test_any_bytes_in_the_file_lose_no_entry_that_is_appended(
     assert len({each.number for each in found}) == len(junk)
 
 
+@given(st.lists(st.binary(max_size=40), max_size=6), st.sampled_from([b"\n", b"x", b'"y"']))
+@settings(max_examples=50, deadline=None)
+def test_who_passes_lines_over_goes_on_with_the_same_number(
+    tmp_path_factory: pytest.TempPathFactory, junk: list[bytes], only: bytes
+) -> None:
+    folder = tmp_path_factory.mktemp("journal")
+    for piece in junk:
+        with open(folder / "journal.jsonl", "ab") as file:
+            file.write(piece)
+        journal_in(folder).append([entry("x")])
+    whole = (folder / "journal.jsonl").read_bytes() if junk else b""
+    (known,) = journal_in(folder).append([entry("y")])
+    (folder / "journal.jsonl").write_bytes(whole)
+    journal = journal_in(folder)
+    found = journal.refresh(only=only)
+    assert [each.text for each in found if only == b"x"] == ["x"] * len(junk) * (only == b"x")
+    assert [each.number for each in journal.append([entry("y")])] == [known.number]
+
+
 @given(st.lists(NASTY, min_size=1, max_size=5))
 @settings(max_examples=40, deadline=None)
 def test_every_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:

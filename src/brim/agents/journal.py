@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from brim import _json
 from brim.agents.scratch_files import PATIENCE, scratch_root
 
 TYPE_CHECKING = False
@@ -85,9 +86,18 @@ def _append(root: str, call: HookCall, place: Place, entries: list[Entry]) -> bo
             make_folder(folder)
         own(folder, call.session, now=place.now)
         journal = Journal(os.path.join(folder, NAME))
-        new = _new(entries, journal.refresh())
+        new = _new(entries, journal.refresh(only=_told_by(call.session, entries)))
         journal.append(new)
     return bool(new)
+
+
+def _told_by(session: str, entries: list[Entry]) -> bytes:
+    """Return what every line of the journal holds that may say the same as one of *entries*."""
+    if any(entry.id or entry.kind == "artifact" for entry in entries):
+        from brim.scratch.quoting import encodable
+
+        return encodable(_json.dumps(session, ensure_ascii=False)).encode()
+    return b"\n"  # what a person says twice was said twice: no line is like it
 
 
 def _new(entries: list[Entry], known: list[Entry]) -> list[Entry]:

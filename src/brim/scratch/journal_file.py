@@ -43,8 +43,12 @@ class Journal:
         self._last = 0
         self._file: tuple[int, int] | None = None
 
-    def refresh(self) -> list[Entry]:
-        """Read the lines that were completed since; return all entries."""
+    def refresh(self, *, only: bytes | None = None) -> list[Entry]:
+        """Read the lines that were completed since; return all entries.
+
+        Of many lines those are passed over that do not hold *only*, except the last, which says how far the numbers go:
+        who adds an entry, while somebody waits, need not know what every other one says.
+        """
         try:
             handle = os.open(self.path, os.O_RDONLY | FLAGS)
         except FileNotFoundError:
@@ -60,12 +64,20 @@ class Journal:
             if self._file != (found.st_dev, found.st_ino) or found.st_size < self._offset:
                 self._begin((found.st_dev, found.st_ino))
             file.seek(self._offset)
-            rest = b""
+            rest, passed = b"", b""
             while block := file.read(_BLOCK):
                 *lines, rest = (rest + block).split(b"\n")
                 for line in lines:
-                    self._take(line)
                     self._offset += len(line) + 1
+                    if only is None or only in line:
+                        self._take(line)
+                        passed = b""
+                    elif line.strip():
+                        self._last += 1  # numbers rise by one, whatever a line says
+                        passed = line
+            if passed:
+                self._last -= 1
+                self._take(passed)
         return self.entries
 
     def append(self, entries: Iterable[Entry]) -> list[Entry]:
