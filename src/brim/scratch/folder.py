@@ -114,9 +114,10 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     """
     if not session:
         return root
-    for name in own_names(session):
-        if owner_of(os.path.join(root, name)).get("session") == session:
-            return os.path.join(root, name)
+    if _has_folders(root):
+        for name in own_names(session):
+            if owner_of(os.path.join(root, name)).get("session") == session:
+                return os.path.join(root, name)
     owner = owner_of(root)
     seen = owner.get("seen")
     recent = isinstance(seen, int | float) and now - seen < LIVE
@@ -125,6 +126,13 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     *_, longest = names = own_names(session)
     free = next((name for name in names if not owner_of(os.path.join(root, name))), longest)
     return os.path.join(root, free)
+
+
+def _has_folders(root: str) -> bool:
+    """Whether *root* may hold a session's own folder: their names have no dot, and those of brim's files have one."""
+    with suppress(OSError):
+        return any("." not in name for name in os.listdir(root))
+    return False
 
 
 def own_names(session: str) -> list[str]:
