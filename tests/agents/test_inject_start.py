@@ -302,6 +302,7 @@ def test_rules_that_could_not_be_told_after_a_compaction_are_due_with_the_next_p
         busy.execute("BEGIN IMMEDIATE")
         assert agent.start("compact").told == ""
         busy.execute("COMMIT")
+    busy.close()
     agent.tool_of("agent-1", "Read", file_path="notes")  # whose window was not compacted
     assert agent.prompt("go on").told == "## Constraints\n- Never force-push.\n"
     assert agent.prompt("go on").told == ""
