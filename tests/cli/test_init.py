@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_made_changes_no_other_agent(brim: Brim) -> None
     ran = alone(brim, "init", "--agent", "all", env={"GEMINI_CLI_HOME": "/proc/nowhere"})
     assert ran.code == 2
     assert "/proc/nowhere" in ran.err
-    assert {name.split("/")[0] for name in tree(brim.home)} == {".brim"}
+    assert {name.split("/")[0] for name in tree(brim.home)} <= {".brim"}  # and that only for who may look into /proc
     assert not (brim.home / ".brim/installed.json").exists()
 
 
