@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -24,7 +22,7 @@ import spreaders
 from brim.activation import Context, Graph, activate
 from brim.store import open_store
 from measure import SOURCES, say
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 from spreaders import BRIM, NOW, PEERS, Spreader
 
 CONTEXTS = {
@@ -53,7 +51,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="up to 10,000 behaviors: under a minute")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     engines = [BRIM, *(peer for peer in PEERS if peer.version)]
     versions = {engine.package: str(engine.version) for engine in engines}
     absent = [peer.name for peer in PEERS if not peer.version]

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +15,7 @@ import brim
 import corpus
 import measure
 from peers import BRIM, ENCODINGS, ENGINES, FAST, TIKTOKEN, Count, Engine, write_vocabularies
-from report import Results, Target, chart, print_tables, print_targets
+from report import Results, Target, chart, print_tables, print_targets, this_machine
 
 CJK = ("chinese", "japanese", "korean")
 BULK = ("english", "python", "logs")
@@ -60,7 +58,7 @@ def run(folder: Path, *, quick: bool) -> Results:
     named = {engine.name: count for engine, count in counters.items()}
     cases = 3_000 if quick else 40_000
     return Results(
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        machine=this_machine(),
         versions={engine.name: engine.version or brim.__version__ for engine in present},
         absent=absent,
         cold=measure.cold_start(present, folder, 5 if quick else 21),

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import sys
 import time
 from collections import Counter
@@ -32,7 +30,7 @@ from labelled.seventh_alikes import SEVENTH_ALIKES
 from labelled.sixth import SIXTH
 from labelled.streams import Line, Scenario, Scenarios, Session
 from labelled.unclear import UNCLEAR
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 
 SUSPECTING = RULES[:4]
 """These only suspect; the other rules confirm."""
@@ -56,7 +54,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
     variants = max(1, options.variants // 3) if options.quick else options.variants
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     print(machine)
     scores = {name: Score(scenarios, variants) for name, scenarios in SETS.items()}
     for name, score in scores.items():

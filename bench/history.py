@@ -10,8 +10,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
-import platform
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -26,7 +24,7 @@ from brim.tokens import TokenCounter, counter_for
 from histories import History, Message
 from measure import say
 from replay import Bill, cheapest, replay
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 from trimmers import Trimmer, start_all, timed
 from usable import Case, Row, Sizes, mean
 
@@ -48,7 +46,7 @@ def main() -> int:
     say("importing everyone, making the histories")
     present, absent = start_all(counter)
     made = histories.make(10 if options.quick else 160, options.seed)
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     versions = {trimmer.package: str(trimmer.version) for trimmer in present}
     print(f"{machine}\n" + ", ".join(f"{name} {version}" for name, version in versions.items()))
     rows = compare(made, present, counter, sizes)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import statistics
 import subprocess
@@ -25,7 +24,7 @@ from brim.agents.launcher import install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
 from measure import say
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 from rules import make
 
 BARE = "python -I -c pass"
@@ -74,7 +73,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="15 rounds instead of 60")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     print(machine)
     with tempfile.TemporaryDirectory() as folder:
         taken, answers = measure(Path(folder).resolve(), 15 if options.quick else 60)

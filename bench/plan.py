@@ -9,8 +9,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
-import platform
 import sys
 import time
 from collections.abc import Sequence
@@ -21,7 +19,7 @@ from typing import Any
 from brim.injection import ActivationTierMapper, InjectionPlan
 from brim.injection.fitting import STRATEGIES
 from measure import say
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 from rules import Made, make
 
 BUDGETS = (100, 200, 500, 1_000, 2_000, 4_000)
@@ -37,7 +35,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     parser.add_argument("--png", type=Path, metavar="FILE", help="draw the chart of docs/plan-value.png there")
     options = parser.parse_args()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     print(machine)
     values = compare(5 if options.quick else 40, options.seed)
     print_values(values)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+
+def this_machine() -> str:
+    """Say in a few words what the numbers were measured on."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 @dataclass(frozen=True)

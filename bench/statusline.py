@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 
 from brim.cli.commands.statusline import EXAMPLE
 from brim.store import open_ledger
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 
 BARE = "python -I -c pass"
 PLAIN, LIMITED, CHAINED = "nothing stored", "a ledger with a limit", "another status line (echo)"
@@ -38,7 +37,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="15 rounds instead of 60")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     print(machine)
     with tempfile.TemporaryDirectory() as folder:
         taken = measure(Path(folder).resolve(), 15 if options.quick else 60)

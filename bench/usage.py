@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shutil
 import statistics
 import subprocess
@@ -23,7 +22,7 @@ from typing import Any
 import transcripts
 from brim import __version__
 from measure import SOURCES, say
-from report import Target, print_targets, table
+from report import Target, print_targets, table, this_machine
 
 PEER = "ccusage@18.0.11"
 COLD, INDEXED, THEIRS = "brim, no index yet", "brim, with its index", "ccusage 18.0.11"
@@ -55,7 +54,7 @@ def main() -> int:
     parser.add_argument("--ccusage", type=Path, metavar="PATH", help="the index.js of an installed ccusage 18")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
     options = parser.parse_args()
-    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    machine = this_machine()
     print(f"{machine}\nbrim {__version__}, {PEER.replace('@', ' ')}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -346,7 +346,7 @@ def test_temporary_files_may_go_back_and_forth() -> None:
 
 @pytest.mark.parametrize("told", [True, False], ids=["root", "first folder"])
 def test_project_in_a_temporary_folder_has_dead_ends_but_its_own_temporary_files_have_none(told: bool) -> None:
-    project = "/tmp/work/app"
+    project = "/tmp/jobs/app"
     for path, found in ((f"{project}/src/a.py", True), (f"{project}/tmp/a.py", False), ("/tmp/try.py", False)):
         play = Play(detector=DeadEndDetector(project) if told else DeadEndDetector())
         play.folder(project)
