@@ -7,8 +7,8 @@ how), ``log`` where failures go, ``place`` everything around one call.
 How full is the window: ``usage``, ``due`` (whether to look now), ``awaiting`` (whether the last answer is there yet).
 What was spent: ``spenders`` (who), ``transcript_file`` and ``reports`` (what requests took), ``account`` (what is
 known), ``settling`` (into the ledger), ``user_ledger`` and ``gate`` (whether there is a limit, and what follows). What
-must survive: ``scratch_files`` (where), ``journal`` (at once), ``turn`` (from the transcript), ``instructions`` (for the
-summariser), ``had`` and ``lost`` (what its summary left out).
+must survive: ``scratch_files`` (where), ``journal`` (at once), ``turn`` (from the transcript), ``instructions`` (for
+the summariser), ``had`` and ``lost`` (what its summary left out).
 
 ``handlers`` has one file per event. ``hook`` is the process, ``claims`` says when a server answers in its place,
 ``bundle`` how it starts fast, ``launcher`` the script that agents call it by, ``install`` how that gets into their
