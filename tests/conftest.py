@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,10 @@ RANK_FILES = {
     "cl100k_base": "https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken",
 }
 """What tiktoken calls its rank files; it looks for them in its cache under the SHA-1 of these names."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script: then nothing ends with Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 # The same examples in every run: what fails, fails because of a change. Whoever looks for rare cases asks for others:
 # scripts/test --hypothesis-profile explore. How fast a machine is, is for bench/.
