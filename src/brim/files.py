@@ -1,0 +1,158 @@
+"""Files that brim owns: safe opening, atomic replacement, locks and data tables. One of each.
+
+Everything here works on a fresh machine, on a read-only disk (by raising ``OSError``) and next to a process that is
+killed at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from contextlib import contextmanager
+from functools import cache
+
+from brim.errors import StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SAFE_FLAGS = 0
+for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):  # each exists only on some systems
+    SAFE_FLAGS |= getattr(os, _flag, 0)
+"""Never follow a link, never wait for a pipe."""
+
+
+def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open the regular file *path* and return its descriptor. A link, pipe or folder raises ``OSError``."""
+    handle = os.open(path, flags | SAFE_FLAGS, mode)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError(f"not a regular file: {path}")
+
+
+def read_safely(path: str, *, at_most: int) -> bytes:
+    """Return the content of the regular file *path*. ``OSError`` if it isn't one or is larger than *at_most* bytes."""
+    with os.fdopen(open_safely(path), "rb") as file:
+        data = file.read(at_most + 1)
+    if len(data) > at_most:
+        raise OSError(f"larger than {at_most:,} bytes: {path}")
+    return data
+
+
+def replace_file(
+    path: str, data: bytes, *, beside: str = "", durable: bool = True, prepare: Callable[[str], object] | None = None
+) -> None:
+    """Replace the file *path* with *data*: readers see the old content or the new, never a mixture.
+
+    The new file is written as *beside* (default: a random name in the same folder) with mode 0600 and then renamed;
+    *prepare* gets its path before that, for example to copy permissions. A *durable* file reaches the disk before it
+    gets its name. An ``OSError`` leaves nothing behind.
+    """
+    # A random name: what a killed process left behind, in a container with the same process id, must not block us.
+    beside = beside or f"{path}.{os.urandom(8).hex()}.tmp"
+    write_new(beside, data, durable=durable, prepare=prepare)
+    try:
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable[[str], object] | None = None) -> None:
+    """Write *data* to *path*, which must not exist yet, all or nothing. *prepare* is as in ``replace_file``."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE_FLAGS, 0o600)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(handle)
+        if prepare is not None:
+            prepare(path)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+@contextmanager
+def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool) -> Iterator[None]:
+    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare* makes its folder.
+
+    The system releases the lock when its process ends, however it ends. If the folder is removed while this waits, it
+    starts over in the new one.
+    """
+    ends = time.monotonic() + patience
+    while True:
+        prepare()
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | SAFE_FLAGS, 0o600)
+        except FileNotFoundError:  # the folder was removed after prepare()
+            if time.monotonic() >= ends:
+                raise StoreError(f"{path}: can't be created: its folder keeps being removed", "busy") from None
+            continue
+        except OSError as error:
+            raise StoreError(f"{path}: can't be opened: {error.strerror or error}", "read-only") from None
+        try:
+            _wait_for(handle, path, ends)
+            if _is_still(handle, path):
+                yield
+                return
+        finally:
+            os.close(handle)
+
+
+def try_lock(handle: int) -> bool:
+    """Take the lock on an open file if nobody holds it; return whether that worked."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            os.lseek(handle, 0, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _wait_for(handle: int, path: str, ends: float) -> None:
+    pause = 0.001
+    while not try_lock(handle):
+        if time.monotonic() >= ends:
+            raise StoreError(f"{path}: another process has held it for too long; try again when it has ended", "busy")
+        time.sleep(pause)
+        pause = min(0.01, pause * 2)
+
+
+def _is_still(handle: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except OSError:
+        return False
+
+
+@cache
+def data_file(module_file: str, name: str) -> bytes:
+    """Return the content of ``data/<name>`` next to a module; pass the module's ``__file__``."""
+    # importlib.resources costs more than the reading; a wheel is always unpacked, so there is a folder.
+    with open(os.path.join(os.path.dirname(module_file), "data", name), "rb") as file:
+        return file.read()
+
+
+@cache
+def data_lines(module_file: str, name: str) -> tuple[str, ...]:
+    """Return the lines of ``data/<name>`` that are neither empty nor comments (``#``)."""
+    text = data_file(module_file, name).decode()
+    return tuple([line for line in text.replace("\r\n", "\n").split("\n") if line.strip() and line[0] != "#"])
+
+
+def data_rows(module_file: str, name: str) -> list[list[str]]:
+    """Return the rows of the tab-separated table ``data/<name>``."""
+    return [line.split("\t") for line in data_lines(module_file, name)]
