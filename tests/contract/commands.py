@@ -43,7 +43,10 @@ def rules(*, trusted: bool = True) -> list[Step]:
 
 def inputs() -> list[Step]:
     """The files that commands are given."""
-    return [{"do": "copy", "source": f"{HERE}/inputs/{name}", "path": f"{SHOP}/{name}"} for name in INPUTS]
+    return [
+        {"do": "copy", "source": f"{HERE}/inputs/{name}", "path": f"{SHOP}/{name.removesuffix('.txt')}"}
+        for name in INPUTS
+    ]
 
 
 def wrong(command: str, *more: list[str]) -> list[Step]:

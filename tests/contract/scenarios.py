@@ -407,7 +407,12 @@ def home() -> list[Step]:
 
 def launchers() -> list[Step]:
     """The scripts that 0.1 has installed still start brim."""
-    steps: list[Step] = [{"do": "home", "file": f"{HERE}/home.json"}, {"do": "processes"}, brim("doctor", "--json")]
+    hook = "/home/user/.brim/bin/hook"
+    steps: list[Step] = [
+        {"do": "home", "file": f"{HERE}/home.json", "today": True},
+        {"do": "processes"},
+        brim("doctor", "--json"),
+    ]
     for agent in ("claude", "codex", "gemini"):
         made = [step for step in work(agent) if step["do"] == "hook" or "lines" in step]
         seen = set()
@@ -417,15 +422,21 @@ def launchers() -> list[Step]:
             elif step["event"] not in seen:
                 seen.add(step["event"])
                 words = [step["event"], agent]
-                steps.append(
-                    {"do": "launch", "script": "/home/user/.brim/bin/hook", "words": words, "data": step["data"]}
-                )
-    script = "/home/user/.brim/bin/statusline"
+                steps.append({"do": "launch", "script": hook, "words": words, "data": step["data"]})
+    script = hook.replace("hook", "statusline")
     steps += [
         {"do": "launch", "script": script, "words": [], "data": each} for each in recorded("statusline.jsonl")[-2:]
     ]
-    broken = {"do": "launch", "script": "/home/user/.brim/bin/hook", "words": ["Stop", "claude"], "data": "{"}
-    return [*steps, broken, brim("upgrade", "--json"), brim("doctor", "--fix", "--json"), brim("doctor", "--json")]
+    broken = {"do": "launch", "script": hook, "words": ["Stop", "claude"], "data": "{"}
+    return [
+        *steps,
+        broken,
+        brim("upgrade", "--json"),
+        {"do": "remove", "path": hook},
+        brim("doctor", "--json"),
+        brim("doctor", "--fix", "--json"),
+        brim("doctor", "--json"),
+    ]
 
 
 def _hooks(agent: str) -> dict[str, Callable[[], list[Step]]]:
