@@ -110,7 +110,8 @@ def test_the_command_line_imports_a_command_when_it_is_called() -> None:
 
 def test_a_count_imports_no_re_where_the_patterns_are_recorded() -> None:
     from brim.tokens.compiled import recorded
-    from brim.tokens.split import patterns
+
+    from brim.tokens.vocabulary import patterns
 
     known = all(recorded(pattern) is not None for pattern in patterns().values())
     assert ("re" in imported("import brim; brim.count('naïve', model='gpt-4o')")) is not known
