@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brim.files import data_rows
 from brim.tokens.messages import media
 from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, get, is_sequence, string
 from brim.tokens.messages.media import add_image_part
@@ -173,63 +174,16 @@ def keeps_all_turns(names: tuple[str, ...]) -> bool:
     return bool(best(rows, names)["keeps"])
 
 
-# Calls of tools and their results: which fields of each kind of part or item the model is sent.
-#
-# Names, arguments and results are text. Ids and markers around them are not published: they are in the interval.
+# Calls of tools and their results.
 
 
-CALLS: dict[str, tuple[str, ...]] = {
-    "tool_use": ("name", "input"),
-    "server_tool_use": ("name", "input"),
-    "mcp_tool_use": ("server_name", "name", "input"),
-    "function_call": ("name", "arguments"),
-    "custom_tool_call": ("name", "input"),
-    "mcp_call": ("server_label", "name", "arguments", "output", "error"),
-    "mcp_approval_request": ("server_label", "name", "arguments"),
-    "mcp_list_tools": ("server_label", "tools"),
-    "local_shell_call": ("action",),
-    "shell_call": ("action",),
-    "apply_patch_call": ("operation",),
-    "computer_call": ("action", "actions"),
-    "web_search_call": ("action",),
-    "file_search_call": ("queries", "results"),
-    "code_interpreter_call": ("code", "outputs"),
-    "tool_search_call": ("arguments",),
-    "tool-call": ("toolName", "args", "input"),
-}
-"""Type of a call, and the fields of it that are sent."""
+def _fields_by_type(group: str) -> dict[str, tuple[str, ...]]:
+    rows = data_rows(__file__, "parts.tsv")
+    return {kind: tuple(fields.split()) for found, kind, fields in rows if found == group}
 
-RESULTS: dict[str, tuple[str, ...]] = {
-    "tool_result": ("content",),
-    "mcp_tool_result": ("content",),
-    "web_search_tool_result": ("content",),
-    "web_fetch_tool_result": ("content",),
-    "code_execution_tool_result": ("content",),
-    "bash_code_execution_tool_result": ("content",),
-    "text_editor_code_execution_tool_result": ("content",),
-    "tool_search_tool_result": ("content",),
-    "function_call_output": ("output",),
-    "custom_tool_call_output": ("output",),
-    "local_shell_call_output": ("output",),
-    "shell_call_output": ("output",),
-    "apply_patch_call_output": ("output",),
-    "computer_call_output": ("output",),
-    "mcp_approval_response": ("reason",),
-    "tool-result": ("output", "result"),
-}
-"""Type of a result, and the field that holds what the model reads."""
 
-TEXTS: dict[str, tuple[str, ...]] = {
-    "web_search_result": ("title", "url", "page_age"),
-    "web_fetch_result": ("url", "content"),
-    "search_result": ("source", "title", "content"),
-    "code_execution_result": ("stdout", "stderr", "content"),
-    "bash_code_execution_result": ("stdout", "stderr", "content"),
-    "encrypted_code_execution_result": ("stderr", "content"),
-    "tool_reference": ("tool_name",),
-    "resource": ("resource",),
-}
-"""Type of a part inside a result, and the fields of it that are sent."""
+CALLS, RESULTS, TEXTS = map(_fields_by_type, ("call", "result", "text"))
+"""Type of a call, of a result or of a part inside a result, and the fields of it that the model is sent."""
 
 
 def add_call(part: object, walk: Walk) -> None:
@@ -494,7 +448,10 @@ def _add_fields(message: object, walk: Walk) -> None:
     _frame(walk)
     _add_role(role, walk)
     _add_name(get(message, "name"), walk)
-    _add_content(content, bool(any(called)), walk)
+    if content is not None:
+        walk.part(content)
+    elif not any(called):
+        walk.ledger.width(width("empty"))
     _add_rest(message, called, walk)
     if kind:
         walk.ledger.width(width("item"))
@@ -506,18 +463,8 @@ def _add_fields(message: object, walk: Walk) -> None:
         walk.ledger.width(width("role"))
 
 
-def _add_content(content: object, called: bool, walk: Walk) -> None:
-    if content is None:
-        if not called:
-            walk.ledger.width(width("empty"))
-        return
-    walk.part(content)
-
-
 def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
     """What a chat message can hold beside its content."""
-    from brim.tokens.messages.media import add_audio
-
     several, one = called
     for call in several if is_sequence(several) else (several,):  # type: ignore[attr-defined]
         if call:
@@ -534,7 +481,7 @@ def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> Non
             add_reasoning_text(found, walk)
     audio = get(message, "audio")
     if audio is not None and not isinstance(audio, (str, bool)):
-        add_audio(audio, walk)
+        media.add_audio(audio, walk)
 
 
 def _frame(walk: Walk) -> None:
