@@ -7,14 +7,18 @@ process shares: in memory, unless :func:`remember_in` is given one that outlives
 
 from __future__ import annotations
 
+from functools import cache
+
 from brim.errors import InputError
+from brim.files import data_rows
 from brim.models.names import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from typing import Protocol
 else:
-    Protocol = object
+    Protocol = object  # a hook imports this module, and typing costs it milliseconds
 
 
 class WindowStore(Protocol):
@@ -67,3 +71,37 @@ def report_window(name: str, tokens: int, store: WindowStore | None = None) -> N
 def window_of(key: str) -> int:
     """Return the window reported for the lower-case name *key*, or 0."""
     return (_store.get(key) or 0) if key else 0
+
+
+# Reads the window out of a provider's error: a request that was too long tells how long it may be.
+
+
+_SMALLEST, _LARGEST = 256, 100_000_000
+_LONGEST_ERROR = 20_000
+
+
+def window_from_error(text: str) -> int | None:
+    """Return the maximum number of tokens that an overflow error names, or ``None`` if *text* is no such error.
+
+    The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM Studio, llama.cpp
+    and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's *configured limit* is the maximum
+    input of a model that splits its window, not the sum.
+
+    >>> window_from_error("prompt is too long: 210000 tokens > 200000 maximum")
+    200000
+    """
+    if not isinstance(text, str):
+        return None
+    for pattern in _patterns():
+        found = pattern.search(text[:_LONGEST_ERROR])
+        digits = found[1].replace(",", "") if found else ""
+        if 0 < len(digits) < 10 and _SMALLEST <= int(digits) <= _LARGEST:
+            return int(digits)
+    return None
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    import re
+
+    return tuple(re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv"))

@@ -1,15 +1,22 @@
-"""``ApiTokenCounter``: the provider's own count, and the local one when the provider does not answer."""
+"""The provider's own count, through its SDK and counting endpoint.
+
+``ApiTokenCounter`` is the only counter that is exact for Claude and Gemini, and the only one that uses the network:
+nothing in brim chooses it unless you ask for it. An SDK takes a second to import, so that waits for the first request.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from brim.tokens.api.providers import provider_for
-from brim.tokens.api.shapes import Unconvertible
+from brim.errors import InputError
+from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
 from brim.tokens.count import Count
 
 if TYPE_CHECKING:
@@ -17,9 +24,99 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
 
-    from brim.tokens.api.requests import Request
+    from brim.tokens.api_requests import Request
     from brim.tokens.costs import MessageCosts
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One provider's counting endpoint."""
+
+    name: str
+    """What the provider is called, and brim's extra that installs its SDK."""
+    connect: Callable[[float], Any]
+    """Makes a client with a time limit; key and address are what the SDK finds in the environment."""
+    request: Callable[[Sequence[Any], Sequence[Any] | None], Request]
+    """Writes messages and tools as the endpoint wants them."""
+    ask: Callable[[Any, str, Request, float], object]
+    """Returns what the endpoint answers for a client, a model, a request and a time limit."""
+
+
+def _ask_anthropic(client: Any, model: str, request: Request, timeout: float) -> object:
+    return _once(client).messages.count_tokens(model=model, timeout=timeout, **request).input_tokens
+
+
+def _ask_openai(client: Any, model: str, request: Request, timeout: float) -> object:
+    return _once(client).responses.input_tokens.count(model=model, timeout=timeout, **request).input_tokens
+
+
+def _ask_gemini(client: Any, model: str, request: Request, timeout: float) -> object:
+    """Ask google-genai, whose SDK takes a system instruction and tools for Vertex only, and raises otherwise.
+
+    The endpoint does take them, as a whole request to generate content in place of ``contents``: documented for v1beta.
+    The SDK passes that on as an extra field (google-genai 1.21 and newer).
+    """
+    options: dict[str, Any] = {"timeout": round(timeout * 1000)}
+    config: dict[str, Any] = {"http_options": options}
+    if len(request) > 1 and getattr(client, "vertexai", False):
+        config["system_instruction"] = request.get("systemInstruction")
+        config["tools"] = request.get("tools")
+    elif len(request) > 1:
+        options["api_version"] = "v1beta"
+        full_name = model if "/" in model else f"models/{model}"
+        options["extra_body"] = {"contents": [], "generateContentRequest": {"model": full_name, **request}}
+    return client.models.count_tokens(model=model, contents=request["contents"], config=config).total_tokens
+
+
+ENDPOINTS = {
+    "anthropic": Endpoint(
+        "anthropic",
+        lambda timeout: import_module("anthropic").Anthropic(timeout=timeout, max_retries=0),
+        anthropic_request,
+        _ask_anthropic,
+    ),
+    "openai": Endpoint(  # openai 2.6 and newer
+        "openai",
+        lambda timeout: import_module("openai").OpenAI(timeout=timeout, max_retries=0),
+        openai_request,
+        _ask_openai,
+    ),
+    "gemini": Endpoint(
+        "gemini",
+        lambda timeout: import_module("google.genai").Client(http_options={"timeout": round(timeout * 1000)}),
+        gemini_request,
+        _ask_gemini,
+    ),
+}
+_MODULES = {"anthropic": "anthropic", "openai": "openai", "google": "gemini"}
+_NAMES = {
+    "anthropic": ("anthropic/", "claude"),
+    "openai": ("openai/", "gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"),
+    "gemini": ("google/", "gemini/", "models/gemini", "gemini"),
+}
+
+
+def endpoint_for(model: str, provider: str | None, client: Any) -> Endpoint:
+    """Return the endpoint of *provider*, else the one that *client* belongs to, else the one that has *model*."""
+    if type(client).__name__.startswith("Async"):
+        raise InputError(f"a count is made at once: pass a synchronous client, not {type(client).__name__}")
+    if provider is None and client is not None:
+        provider = _MODULES.get(type(client).__module__.partition(".")[0])
+    if provider is None:
+        lower = model.lower()
+        provider = next((name for name, starts in _NAMES.items() if lower.startswith(starts)), None)
+    if provider not in ENDPOINTS:
+        known = ", ".join(ENDPOINTS)
+        what = f"no counting endpoint is known for model {model!r}" if provider is None else f"provider {provider!r}"
+        raise InputError(f"{what}: pass provider= as one of {known}, or count with mode='auto'")
+    return ENDPOINTS[provider]
+
+
+def _once(client: Any) -> Any:
+    """Return *client* without retries: there is a local count to fall back on, and someone waits for it."""
+    return client.with_options(max_retries=0) if hasattr(client, "with_options") else client
+
 
 _OWN_FAULT = frozenset({400, 413, 422})
 """What a provider answers to a request that is wrong in itself: the next request may be right."""
@@ -58,7 +155,7 @@ class ApiTokenCounter:
         self.timeout = timeout
         self.last_error: str | None = None
         """Why the last count is the fallback's; None if it is the provider's."""
-        self._provider = provider_for(model, provider, client)
+        self._endpoint = endpoint_for(model, provider, client)
         self._client = client
         self._own = client is None
         self._size, self._kept = cache, dict[str, int]()
@@ -69,7 +166,7 @@ class ApiTokenCounter:
     @property
     def provider(self) -> str:
         """Whose endpoint is asked: ``anthropic``, ``openai`` or ``gemini``."""
-        return self._provider.name
+        return self._endpoint.name
 
     def count(self, text: str, /) -> Count:
         """Return what the endpoint counts for a request whose only message is *text*, by the user.
@@ -106,7 +203,7 @@ class ApiTokenCounter:
 
     def _count(self, messages: Sequence[Any], tools: Sequence[Any] | None, local: Callable[[], Count]) -> Count:
         try:
-            tokens = self._remembered(self._provider.request(messages, tools))
+            tokens = self._remembered(self._endpoint.request(messages, tools))
         except Exception as error:  # whatever an SDK raises: the local count is there
             self.last_error = self._describe(error)
             count = local()
@@ -136,9 +233,9 @@ class ApiTokenCounter:
         try:
             with self._lock:
                 if self._client is None:
-                    self._client = self._provider.connect(self.timeout)
+                    self._client = self._endpoint.connect(self.timeout)
                 client = self._client
-            tokens = self._provider.ask(client, _bare_name(self.model), request, self.timeout)
+            tokens = self._endpoint.ask(client, _bare_name(self.model), request, self.timeout)
             if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
                 raise ValueError(f"the answer holds no number of tokens but {tokens!r}")
         except Exception as error:
