@@ -1,32 +1,29 @@
 """``ContextBudget``: how full is the window, and is it time to compact?
 
 It is fed every event of a session and keeps, for the main thread, what the last call reported. A run's total is a sum
-over its calls and so no measure of the window: docs/decisions/0008.
+over its calls, so it doesn't measure the window: docs/decisions/0008.
 """
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 from brim.errors import InputError
-from brim.notices import Subscribers
+from brim.notices import Notice, Subscribers
 from brim.tracking.events import Event
-from brim.tracking.gauge import Gauge, share
-from brim.tracking.thresholds import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
-from brim.tracking.windows import DEFAULT_WINDOW, Windows
+from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
+from brim.tracking.readers import AnyReader
+from brim.tracking.windows import DEFAULT_WINDOW, SessionWindows, Windows, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from brim.notices import Notice
     from brim.tokens.count import Count
     from brim.tokens.types import TokenCounter
-    from brim.tracking.filling import Filling
-    from brim.tracking.gauge import AgentWindow
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.windows import Window
+    from brim.tracking.estimate import Filling
+    from brim.tracking.windows import AgentWindow, Window
 
 
 class ContextBudget:
@@ -58,7 +55,7 @@ class ContextBudget:
         self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
-        self._gauge = Gauge(Windows(context_window, pinned=pinned), model or "")
+        self._gauge = SessionWindows(Windows(context_window, pinned=pinned), model or "")
         self._latches = Latches(warn_threshold, compact_threshold)
         self._subscribers = Subscribers()
         self._reader: AnyReader | None = None
@@ -222,10 +219,7 @@ class ContextBudget:
             return [event]
         if not isinstance(event, Mapping):
             return []
-        if self._reader is None:
-            from brim.tracking.readers.detect import AnyReader
-
-            self._reader = AnyReader()
+        self._reader = self._reader or AnyReader()
         try:
             return self._reader.events(event)
         except Exception:  # a mapping of somebody's own can raise anything
@@ -265,9 +259,9 @@ class ContextBudget:
         if main.basis not in ("call", "total"):
             return notices
         part = used / window
-        crossing = self._latches.judge(part, main.reports, asked=self.compaction_requested, compacting=not exceeds)
-        if crossing.warn:
+        warn, compact = self._latches.judge(part, main.reports, asked=self.compaction_requested, compacting=not exceeds)
+        if warn:
             notices.append(ContextWarning(used_tokens=used, window=window, utilization=part, session=session))
-        if crossing.compact:
+        if compact:
             notices.append(CompactDue(used_tokens=used, window=window, utilization=part, session=session))
         return notices

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
+from brim.cli.gauge import view_for
+from brim.cli.memory import Memory
 from brim.cli.output import Progress, note, printable
 from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from brim.cli.following import Tick
-    from brim.cli.tail import Counts
+from brim.report.watch import Watch
+from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
+from brim.tracking.sessions import newest
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
@@ -66,21 +65,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Watch, and return the exit code."""
-    from brim.cli.memory import Memory
-    from brim.cli.tail import ignore
-    from brim.cli.watch_view import view_for
-    from brim.cli.watching import Watch
-
-    config = settings(
-        {
-            "context.window": options.window,
-            "context.warn": options.warn,
-            "context.compact": options.compact,
-            "spend.limit": options.limit,
-        }
-    )
     if options.path == "":
         raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
+    given = {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
+    config = settings({**given, "spend.limit": options.limit})
     path = options.path or _newest()
     progress = Progress(_size(path), shown_from=LARGE, doing="reading")
     counts, ticks = _source(options, path, progress)
@@ -89,16 +77,12 @@ def run(options: Namespace) -> int:
     view = view_for(as_json=options.as_json, once=options.once)
     try:
         with view:
-            for tick in ticks:
-                if tick.again:
-                    watch.forget()
-                notices = watch.take(tick.events, live=tick.settled and not options.replay)
-                if tick.settled:
-                    if counts.taken == progress.advance:
-                        progress.clear()
-                        counts.taken = ignore
-                    if not options.once:
-                        view.show(watch.reading(path, counts, notices))
+            for reading in watch.follow(path, counts, ticks, live=not options.replay):
+                if counts.taken == progress.advance:
+                    progress.clear()
+                    counts.taken = ignore
+                if not options.once:
+                    view.show(reading)
     except KeyboardInterrupt:
         pass
     finally:
@@ -112,8 +96,6 @@ def run(options: Namespace) -> int:
 
 
 def _source(options: Namespace, path: str, progress: Progress) -> tuple[Counts, Iterator[Tick]]:
-    from brim.cli.following import follow, is_pipe, listen, replay
-
     if path == "-" or is_pipe(path):
         if options.replay:
             raise InputError("--replay is for a finished file: a pipe comes at its own speed")
@@ -144,8 +126,6 @@ def _size(path: str) -> int:
 
 
 def _newest() -> str:
-    from brim.cli.sessions import newest
-
     found = newest(os.environ, working_folder())
     which = "the newest session of this project" if found.here else "no session of this project; the newest of all"
     note(f"{which}: {printable(found.path)}")
