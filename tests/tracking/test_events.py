@@ -41,7 +41,7 @@ def test_an_event_says_where_and_when_it_happened(event: Event) -> None:
 @each
 def test_an_event_cannot_be_changed(event: Event) -> None:
     with pytest.raises(AttributeError, match="is immutable"):
-        event.session = "other"
+        event.session = "other"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="is immutable"):
         del event.at
 

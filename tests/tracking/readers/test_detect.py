@@ -85,7 +85,7 @@ def test_every_line_of_a_claude_transcript_is_found(line: dict[str, Any]) -> Non
     assert format_of(line) == "claude-transcript"
 
 
-AGENTS = {
+AGENTS: dict[str, Any] = {
     "claude-stream": ClaudeStreamReader,
     "claude-transcript": ClaudeTranscriptReader,
     "claude-status": ClaudeStatusReader,
