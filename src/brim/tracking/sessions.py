@@ -20,7 +20,7 @@ from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import format_of
 from brim.tracking.readers.claude import parsed_report, report_of
-from brim.tracking.readers.fields import parsed_line
+from brim.tracking.readers.fields import parsed_line, text, value
 from brim.tracking.readers.stream import LONGEST_LINE, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
@@ -42,6 +42,7 @@ _SLUG = re.compile(r"-|[A-Za-z]--")
 _SUB_AGENT = re.compile(
     rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
 )
+_REQUEST_KEYS = ("requestId", "isSidechain")
 _CHECKED = 1_024
 _LOOKED_AT = 1 << 20
 
@@ -456,7 +457,7 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
 
 def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
     """Return what a transcript has from byte *offset* on, and where its last whole line ends."""
-    found, at = FileUsage(), offset
+    found, at, last = FileUsage(), offset, list[Any]()
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
@@ -465,12 +466,15 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
         except ValueError:
             found.broken += line.endswith(b"\n")  # a half line may be completed later
         else:
-            event = report_of(parsed, agent=agent, at=at) if parsed else None
-            found.take(event, path)
-            if parsed and isinstance(event, Usage) and not found.folder:
-                # The folder that the project's is named after: an agent may go to others later.
-                cwd = parsed.get("cwd")
-                found.folder = cwd if isinstance(cwd, str) and (not slug or slug_of(cwd) == slug) else ""
+            message = value(parsed, "message")
+            said = [value(message, "id"), value(message, "usage"), *[value(parsed, key) for key in _REQUEST_KEYS]]
+            if parsed and (not said[0] or said != last):  # most lines repeat the usage of the line before
+                event = report_of(parsed, agent=agent, at=at)
+                found.take(event, path)
+                if isinstance(event, Usage):
+                    last, cwd = said, text(parsed, "cwd")
+                    # The folder that the project's is named after: an agent may go to others later.
+                    found.folder = found.folder or (cwd if not slug or slug_of(cwd) == slug else "")
         at += len(line)
         offset = at if line.endswith(b"\n") else offset
     return found, offset
