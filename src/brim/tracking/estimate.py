@@ -18,7 +18,7 @@ from brim.tokens.approximate import HIGH, LOW
 from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio_for
 from brim.tokens.count import Count
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult, Usage
-from brim.tracking.readers.fields import SYNTHETIC
+from brim.tracking.readers.fields import SYNTHETIC, Bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,7 +152,6 @@ BASIS = "estimated from the length of each text, scaled to the reported total"
 
 _MOST_SCALE = 2.0
 """A text is at most so many times its estimate; what is reported beyond that is something else."""
-_CALLS_KEPT = 4_096
 _NAMES_KEPT = 200
 
 
@@ -188,7 +187,7 @@ class Contents:
     def __init__(self) -> None:
         self._inside: dict[tuple[str, str], int] = {}
         self._coming: dict[tuple[str, str], int] = {}
-        self._names: dict[str, str] = {}
+        self._names = Bounded(4_096)
         self._fixed = 0
         self._measured = False
 
@@ -204,8 +203,6 @@ class Contents:
         elif isinstance(event, ToolCall):
             self._put(AGENTS, "", text)
             self._names[event.id] = event.name or event.tool
-            if len(self._names) > _CALLS_KEPT:
-                del self._names[next(iter(self._names))]
         elif isinstance(event, ToolResult):
             self._put(RESULTS, self._names.get(event.id, ""), text)
 

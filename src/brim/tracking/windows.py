@@ -15,7 +15,7 @@ from brim.record import Record
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tracking.estimate import Contents, Tail, anchored, by_length, length_of, prompt_of, text_of, whole
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
-from brim.tracking.readers.fields import SYNTHETIC, is_short_for, model_key, model_spellings
+from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ SOURCES = {
 """Where a window can come from, strongest first, and how that is said."""
 
 _MOST = 10**12
-_MODELS_KEPT = 1_000
 
 
 class _Unsaid(int):
@@ -75,9 +74,7 @@ class Windows:
     def __init__(self, given: int = DEFAULT_WINDOW, *, pinned: bool = False) -> None:
         self._given = None if given is DEFAULT_WINDOW else int(given)
         self._pinned = pinned
-        self._reported: dict[str, int] = {}
-        self._overflow: dict[str, int] = {}
-        self._found: dict[tuple[str, bool], Window] = {}
+        self._reported, self._overflow, self._found = Bounded(1_000), Bounded(1_000), Bounded(1_000)
 
     def report(self, windows: Mapping[str, int]) -> None:
         """Take what an agent says about its models; a later word replaces an earlier one."""
@@ -99,12 +96,9 @@ class Windows:
 
     def of(self, model: str, *, main: bool = True) -> Window:
         """Return the window of *model*; *main* says whether it is the main thread's, which the caller's is for."""
-        found = self._found.get((model, main))
-        if found is None:
-            if len(self._found) > _MODELS_KEPT:
-                self._found.clear()
-            found = self._found[model, main] = self._decide(model, main=main)
-        return found
+        if (model, main) not in self._found:
+            self._found[model, main] = self._decide(model, main=main)
+        return self._found[model, main]  # type: ignore[no-any-return]
 
     def _decide(self, model: str, *, main: bool) -> Window:
         said: list[tuple[str, int]] = []
@@ -125,8 +119,6 @@ class Windows:
         if kept.pop(key, None) != tokens:
             self._found.clear()
         kept[key] = tokens
-        if len(kept) > _MODELS_KEPT:
-            del kept[next(iter(kept))]
 
 
 def _is_size(tokens: object) -> bool:
@@ -165,9 +157,6 @@ BASES = ("", "call", "compaction", "guess", "total")
 """What the occupancy rests on: nothing yet; the prompt of the last call; what the client says that a compaction left;
 the smallest prompt so far, after a compaction that does not say; a run's total, a sum and so at least as much."""
 
-_REQUESTS_KEPT = 20_000
-_COMPACTIONS_KEPT = 1_000
-
 
 class Occupancy:
     """One thread's window. ``used`` is always the sum of the three counters beside it."""
@@ -185,8 +174,8 @@ class Occupancy:
         self.smallest = 0
         """The smallest prompt in this window: system, tools and little else; 0 if there was none."""
         self._request = ""
-        self._requests: dict[str, None] = {}
-        self._boundaries: dict[tuple[object, ...], None] = {}
+        self._requests = Bounded(20_000)
+        self._boundaries = Bounded(1_000)
         self._settled, self._open, self._last_output = 0, 0, 0
         self._prompts, self._reads = 0, 0
 
@@ -263,8 +252,6 @@ class Occupancy:
         if says and key in self._boundaries:
             return False
         self._boundaries[key] = None
-        if len(self._boundaries) > _COMPACTIONS_KEPT:
-            del self._boundaries[next(iter(self._boundaries))]
         left = whole(event.after)
         if left:
             self.input, self.cache_creation, self.cache_read = left, 0, 0
@@ -292,11 +279,6 @@ class Occupancy:
         self._request = request
         if request:
             self._requests[request] = None
-            if len(self._requests) > _REQUESTS_KEPT:
-                del self._requests[next(iter(self._requests))]
-
-
-_AGENTS_KEPT = 1_000
 
 
 def share(part: int, window: int) -> float:
@@ -325,7 +307,7 @@ class SessionWindows:
         self.windows = windows
         self.main = Occupancy()
         self.main.model = self._asked = model
-        self.agents: dict[str, Occupancy] = {}
+        self.agents = Bounded(1_000)
         self.contents, self.tail = Contents(), Tail()
         self.session = ""
         """The session of the last main-thread event that names one."""
@@ -434,12 +416,9 @@ class SessionWindows:
             self.tail.arrive(text)
 
     def _agent(self, name: str) -> Occupancy:
-        agent = self.agents.get(name)
-        if agent is None:
-            agent = self.agents[name] = Occupancy()
-            if len(self.agents) > _AGENTS_KEPT:
-                del self.agents[next(iter(self.agents))]
-        return agent
+        if name not in self.agents:
+            self.agents[name] = Occupancy()
+        return self.agents[name]  # type: ignore[no-any-return]
 
     def _take_agent(self, event: Event) -> None:
         """Take an event of a sub-agent. Words alone make no window: it is often named by another id there."""

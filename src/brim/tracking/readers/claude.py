@@ -26,6 +26,7 @@ from brim.tracking.events import (
 )
 from brim.tracking.readers.fields import (
     SYNTHETIC,
+    Bounded,
     Ids,
     Requests,
     count,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 
 _UNKNOWN_AGENT = "sidechain"
 """Older transcripts mark the lines of sub-agents without saying whose they are."""
-_MODELS_KEPT = 1_000
 _CONTINUED = "This session is being continued"
 _OTHER_TYPES = ("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event")
 _TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
@@ -138,7 +138,7 @@ class _Reader:
         self._requests = Requests()
         self._sub_agents = Ids()
         self._state: dict[str, str] = {}
-        self._models: dict[str, str] = {}
+        self._models = Bounded(1_000)
 
     def _state_changes(self, line: Mapping[str, Any], where: Where) -> list[Event]:
         found: list[Event] = []
@@ -155,8 +155,6 @@ class _Reader:
         before = self._models.get(agent, "")
         if not model or model == before or (not chosen and is_short_for(model, before)):
             return []
-        if len(self._models) > _MODELS_KEPT:
-            self._models.clear()
         self._models[agent] = model
         return [ModelSeen(model=model, **where)]
 
@@ -268,7 +266,7 @@ class ClaudeStreamReader(_Reader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._open: dict[str, dict[str, Any]] = {}
+        self._open = Bounded(1_000)
         self._compacted = False
 
     @staticmethod
@@ -343,8 +341,6 @@ class ClaudeStreamReader(_Reader):
         agent, kind = where["agent"], event.get("type")
         if kind == "message_start":
             message = mapping(event, "message")
-            if len(self._open) > _MODELS_KEPT:
-                self._open.clear()
             id = text(message, "id")
             usage = dict(mapping(message, "usage"))
             self._open[agent] = {"id": id, "key": id, "model": text(message, "model"), "usage": usage}

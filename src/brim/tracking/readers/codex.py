@@ -30,6 +30,7 @@ from brim.tracking.events import (
     Usage,
 )
 from brim.tracking.readers.fields import (
+    Bounded,
     arguments,
     count,
     flag,
@@ -97,7 +98,6 @@ _BEGIN = "*** Begin Patch"
 _CHANGES = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
 _MOVE = "*** Move to: "
 _MOST_OPEN = 10_000
-_WORDS_KEPT = 64
 
 
 class CodexRolloutReader:
@@ -312,7 +312,7 @@ class _Requests:
 
     def __init__(self) -> None:
         self._records = False
-        self._seen: dict[str, Tokens] = {}
+        self._seen = Bounded(1_000)
         self._sum: tuple[int, ...] | None = None
         self._begin: tuple[int, ...] = ()
         self._models: set[str] = set()
@@ -326,8 +326,6 @@ class _Requests:
         if found is None or self._seen.get(request) == found:
             return []
         self._seen[request] = found
-        if len(self._seen) > 1_000:
-            del self._seen[next(iter(self._seen))]
         return [Usage(tokens=found, model=model, request=request, **where)]
 
     def counted(self, info: Mapping[str, Any], model: str, where: Where, *, copied: bool = False) -> list[Event]:
@@ -376,7 +374,7 @@ class _Calls:
     """The calls of a rollout and their answers."""
 
     def __init__(self) -> None:
-        self._files: dict[str, int] = {}
+        self._files = Bounded(_MOST_OPEN)
 
     def events(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
         """Return what the item *payload* calls or answers; nothing if it does neither."""
@@ -398,8 +396,6 @@ class _Calls:
             return [ToolCall(id=call, name=name, tool=tool, input=named(tool, given), **where)]
         if len(files) > 1:
             self._files[call] = len(files)
-            while len(self._files) > _MOST_OPEN:
-                del self._files[next(iter(self._files))]
         calls = zip(_ids(call, len(files)), files, strict=True)
         return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
 
@@ -439,16 +435,14 @@ class _Heard:
     """Which words were told already. Two sources that say the same tell it once; one source twice tells it twice."""
 
     def __init__(self) -> None:
-        self._times: dict[int, dict[str, int]] = {}
+        self._times = Bounded(64)
 
     def is_new(self, words: str, source: str) -> bool:
         """Take note that *source* says *words*; return whether nobody said it as often before."""
-        times = self._times.setdefault(hash(words), {})
+        times = self._times.get(hash(words), {})
         most = max(times.values(), default=0)
-        times[source] = times.get(source, 0) + 1
-        while len(self._times) > _WORDS_KEPT:
-            del self._times[next(iter(self._times))]
-        return times[source] > most
+        self._times[hash(words)] = times | {source: times.get(source, 0) + 1}
+        return bool(times.get(source, 0) + 1 > most)
 
 
 def typed(payload: Mapping[str, Any], words: str) -> bool:
@@ -511,7 +505,7 @@ class CodexExecReader:
 
     def __init__(self) -> None:
         self._session = ""
-        self._open: dict[str, int] = {}
+        self._open = Bounded(_MOST_OPEN)
         self._todos: dict[str, Any] = {}
         self._lists = 0
         self._last = ""
@@ -564,8 +558,6 @@ class CodexExecReader:
             for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
                 happened.append(ToolCall(id=one, name=name, tool=tool, input=named(tool, given), **where))
             self._open[id] = len(calls)
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
         if done:
             happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
         return happened

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cache
 
@@ -319,67 +320,49 @@ def model_spellings(key: str) -> set[str]:
     return {spelling for spelling, _ in spellings(split_window(key)[0])}
 
 
-MOST_REQUESTS = 200_000
-MOST_IDS = 50_000
-"""How many are remembered. Repetitions follow within a few lines, or as the history that a session begins with."""
-
-
-class Recent:
-    """A number for each of the last keys, as hashes: at most *most*, never fewer than the last half of that.
-
-    The older half is forgotten at once: to take the oldest out of one dict again and again would search for it.
-    """
+class Bounded(OrderedDict):  # type: ignore[type-arg] # typing is too heavy for a hook
+    """A dict that forgets what was put in first when it holds more than *most*."""
 
     def __init__(self, most: int) -> None:
-        self._half = max(1, most // 2)
-        self._new: dict[int, int] = {}
-        self._old: dict[int, int] = {}
+        super().__init__()
+        self._most = most
 
-    def get(self, key: str) -> int | None:
-        """Return the number of *key*, None if it isn't known."""
-        found = self._new.get(hash(key))
-        return self._old.get(hash(key)) if found is None else found
-
-    def put(self, key: str, number: int) -> None:
-        """Remember *number* for *key*."""
-        if len(self._new) >= self._half and hash(key) not in self._new:
-            self._old, self._new = self._new, {}
-        self._new[hash(key)] = number
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
-class Requests(Recent):
+class Requests:
     """The requests of a stream that were reported, so that each is counted once however many lines repeat it."""
 
-    def __init__(self, most: int = MOST_REQUESTS) -> None:
-        super().__init__(most)
+    def __init__(self, most: int = 200_000) -> None:
+        self._seen = Bounded(most)  # hashes only: a long session takes a few megabytes
 
     def is_news(self, key: str, tokens: Tokens, *, final: bool) -> bool:
         """Return whether the report says something new about request *key*, and remember it.
 
         A final report is never replaced by a provisional one. A report without a key is always news.
         """
-        if not key:
-            return True
-        told, before = hash(tokens) * 2 + final, self.get(key)
-        if before == told or (before is not None and before % 2 == 1 and not final):
+        told, before = (hash(tokens), final), self._seen.get(hash(key))
+        if key and (before == told or (before is not None and before[1] and not final)):
             return False
-        self.put(key, told)
+        self._seen[hash(key)] = told
         return True
 
 
-class Ids(Recent):
+class Ids:
     """The last ids that were seen; an empty one never is."""
 
-    def __init__(self, most: int = MOST_IDS) -> None:
-        super().__init__(most)
+    def __init__(self, most: int = 50_000) -> None:
+        self._seen = Bounded(most)
 
     def add(self, id: str) -> bool:
         """Remember *id*; return whether it is new, as an empty one always is."""
-        if id in self:
-            return False
-        if id:
-            self.put(id, 1)
-        return True
+        new = id not in self
+        if id and new:
+            self._seen[hash(id)] = True
+        return new
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, str) and self.get(id) is not None
+        return hash(id) in self._seen

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from brim.models.usage import Tokens
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import (
+    Bounded,
     arguments,
     count,
     flag,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _STATUSES = ("success", "error", "cancelled")
-_MOST = 20_000
 _SUMMARY = "<state_snapshot>"
 _AROUND = r"</?untrusted_context>\n?|^Process Group PGID: \d+\n?"
 _HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
@@ -51,7 +51,7 @@ class GeminiTranscriptReader:
         self._session = ""
         self._agent = ""
         self._model = ""
-        self._told: dict[str, int] = {}
+        self._told = Bounded(20_000)
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -151,8 +151,6 @@ class GeminiTranscriptReader:
         if self._told.get(key) == known:
             return False
         self._told[key] = known
-        if len(self._told) > _MOST:
-            del self._told[next(iter(self._told))]
         return True
 
 
