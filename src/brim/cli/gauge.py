@@ -14,7 +14,7 @@ import textwrap
 import time
 from collections.abc import Sequence
 from signal import SIGTERM, signal
-from typing import Any, NoReturn
+from typing import NoReturn, Self
 
 from brim.cli.output import note, paint, printable, say, symbols, terminal_width, width_of
 from brim.cli.receipt import dollars
@@ -238,117 +238,58 @@ def _counted(number: int, what: str) -> str:
 
 
 class View:
-    """Shows every state it is given that differs from the one before."""
+    """Shows every state that differs from the one before: drawn in place on a terminal, else as a line.
 
-    def __init__(self) -> None:
-        self._shown: dict[str, Any] | None = None
+    With *as_json* it is an object on one line. With *once* there is only the state at the end. Warnings go to standard
+    error.
+    """
 
-    def __enter__(self) -> View:
+    def __init__(self, *, as_json: bool, once: bool) -> None:
+        self._as_json, self._once = as_json, once
+        on_screen = not (as_json or once) and sys.stdout is not None and sys.stdout.isatty()
+        self._screen = Screen() if on_screen else None
+        self._shown: Reading = {}
+        self._line, self._drawn_at = "", 0.0
+
+    def __enter__(self) -> Self:
+        if self._screen:
+            self._screen.show_cursor(False)
         return self
 
     def __exit__(self, *_: object) -> None:
-        return
+        if self._screen:
+            self._screen.show_cursor(True)
 
     def show(self, reading: Reading) -> None:
-        """Show *reading*, unless nothing in it is new."""
+        """Show *reading*, unless nothing in it is new, or the last drawing was a moment ago."""
+        if self._screen:
+            if time.monotonic() - self._drawn_at >= PAUSE:
+                self._drawn_at = time.monotonic()
+                self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
+            return
         told = {key: value for key, value in reading.items() if key not in UNTOLD}
         if told != self._shown or reading["notices"]:
             self._shown = told
-            self.change(reading)
-
-    def change(self, reading: Reading) -> None:
-        """Show *reading*, which is new."""
+            self._say(reading)
 
     def end(self, reading: Reading) -> None:
-        """Show what is left to say at the end."""
+        """Show the last state, and leave it there."""
+        if self._screen:
+            self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
+        elif self._once and self._as_json:
+            self._say(reading)
+        elif self._once:
+            for line in draw(reading, terminal_width()):
+                say(line.rstrip())
 
-
-class Lines(View):
-    """One line for each change; warnings on standard error."""
-
-    _line = ""
-
-    def change(self, reading: Reading) -> None:
-        """Print the line, and what is warned of."""
-        line = one_line(reading)
-        if self._line != line:
+    def _say(self, reading: Reading) -> None:
+        line = json.dumps(reading) if self._as_json else one_line(reading)
+        if self._as_json or line != self._line:
             self._line = line
             say(line)
             sys.stdout.flush()
         for told in reading["notices"]:
             note(told["text"])
-
-
-class Objects(View):
-    """One JSON object on one line for each change, or the last alone; warnings on standard error."""
-
-    def __init__(self, *, once: bool) -> None:
-        super().__init__()
-        self._once = once
-
-    def change(self, reading: Reading) -> None:
-        """Print the object, and what is warned of."""
-        self._say(reading)
-
-    def end(self, reading: Reading) -> None:
-        """Print the last one, if only that is wanted."""
-        if self._once:
-            self._say(reading)
-
-    @staticmethod
-    def _say(reading: Reading) -> None:
-        say(json.dumps(reading))
-        sys.stdout.flush()
-        for told in reading["notices"]:
-            note(told["text"])
-
-
-class Once(View):
-    """The whole state, when it is known."""
-
-    def end(self, reading: Reading) -> None:
-        """Print the gauge."""
-        for line in draw(reading, terminal_width()):
-            say(line.rstrip())
-
-
-class OnScreen(View):
-    """The gauge, in place."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._screen = Screen()
-        self._drawn_at = 0.0
-
-    def __enter__(self) -> OnScreen:
-        self._screen.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._screen.__exit__(*error)
-
-    def show(self, reading: Reading) -> None:
-        """Draw, unless that was a moment ago; whoever comes last is drawn at the end."""
-        now = time.monotonic()
-        if now - self._drawn_at >= PAUSE:
-            self._drawn_at = now
-            self._draw(reading)
-
-    def end(self, reading: Reading) -> None:
-        """Draw the last state, and leave it there."""
-        self._draw(reading)
-
-    def _draw(self, reading: Reading) -> None:
-        self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
-
-
-def view_for(*, as_json: bool, once: bool) -> View:
-    """Return how to show it, where standard output leads now."""
-    if as_json:
-        return Objects(once=once)
-    if once:
-        return Once()
-    return OnScreen() if sys.stdout is not None and sys.stdout.isatty() else Lines()
 
 
 class Screen:
@@ -358,13 +299,11 @@ class Screen:
         self._drawn: list[str] = []
         self._size = size()
 
-    def __enter__(self) -> Screen:
-        signal(SIGTERM, _leave)
-        self._write(_HIDE)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._write(_SHOW)
+    def show_cursor(self, shown: bool) -> None:
+        """Show or hide the cursor; while it is hidden, the end of the process brings it back."""
+        if not shown:
+            signal(SIGTERM, _leave)
+        self._write(_SHOW if shown else _HIDE)
 
     def draw(self, lines: Sequence[str]) -> None:
         """Put *lines* where the last drawing is; what does not fit into the height is left out."""

@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 import brim.models
 from brim import __version__
 from brim.errors import InputError
-from brim.models.charges import Charges, charged, charges_of, day_of
+from brim.models.charges import charged, charges_of, day_of
 from brim.report.index import Indexed, load_index, save_index
 from brim.tracking.sessions import (
     AGENTS,
@@ -45,8 +46,6 @@ BLOCK = 5 * 3600.0
 """Seconds of a billing window: it begins with the hour of its first request."""
 
 _IN_ORDER = ("day", "week", "month", "block")
-_QUARTER = 900
-"""Seconds: time zones are whole quarters of an hour apart, so a quarter is never in two days."""
 _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 """The formats of the files whose place says whose project they are."""
 
@@ -154,8 +153,10 @@ class Prices:
 
     def __init__(self, now: float) -> None:
         self._today = int(now // 86_400)
-        self._models: dict[str, Charges] = {}
-        self._rates: dict[tuple[str, int, str], Any] = {}
+        self._charges = cache(charges_of)
+        self._tiers = cache(
+            lambda model, day, factors: self._charges(model).tiers(day_of(day * 86_400), factors.split())
+        )
 
     def put(self, requests: Iterable[Request]) -> None:
         """Write into each of *requests* what it costs: by the table, else what its client says, else None."""
@@ -168,12 +169,7 @@ class Prices:
         if not (request.prompt or request.output):
             return 0
         day = self._today if request.time is None else int(request.time // 86_400)
-        key = (request.model, day, request.factors)
-        if key not in self._rates:
-            if request.model not in self._models:
-                self._models[request.model] = charges_of(request.model)
-            self._rates[key] = self._models[request.model].tiers(day_of(day * 86_400), request.factors.split())
-        tiers = self._rates[key]
+        tiers = self._tiers(request.model, day, request.factors)
         return None if tiers is None else charged(request, tiers)
 
 
@@ -244,16 +240,10 @@ class Days:
 
     def __init__(self, *, utc: bool = False) -> None:
         self._of = time.gmtime if utc else time.localtime
-        self._known: dict[int, str] = {}
 
     def __call__(self, when: float | None) -> str:
         """Return the day of *when*, empty if there is none."""
-        if when is None:
-            return ""
-        quarter = int(when // _QUARTER)
-        if quarter not in self._known:
-            self._known[quarter] = self.text(quarter * _QUARTER, "%Y-%m-%d")
-        return self._known[quarter]
+        return "" if when is None else self.text(when, "%Y-%m-%d")
 
     def text(self, when: float, form: str) -> str:
         """Return *when* in the *form* of ``strftime``; empty if no calendar of this machine has it."""
