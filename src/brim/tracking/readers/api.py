@@ -10,19 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.tracking.events import Message, ToolCall, Usage
+from brim.tracking.events import Message, Usage
 from brim.tracking.readers.fields import (
     Requests,
-    arguments,
     flag,
     items,
     mapping,
-    named,
     seconds,
     text,
     text_of,
     tokens,
-    tool_of,
+    tool_call,
     value,
 )
 
@@ -222,8 +220,7 @@ def _said(words: str, id: str, where: Where) -> list[Event]:
 
 
 def _call(id: str, name: str, given: object, where: Where) -> list[Event]:
-    tool = tool_of(name)
-    return [ToolCall(id=id, name=name, tool=tool, input=named(tool, arguments(given)), **where)] if name else []
+    return [tool_call(id, name, given, where)] if name else []
 
 
 _WORDS = {

@@ -43,7 +43,9 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
+    tool_call,
     tool_of,
+    tool_result,
     value,
     whole,
 )
@@ -392,8 +394,7 @@ class _Calls:
         patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
         files = edits(patch) if patch else []
         if not files:
-            tool = tool_of(name)
-            return [ToolCall(id=call, name=name, tool=tool, input=named(tool, given), **where)]
+            return [tool_call(call, name, given, where)]
         if len(files) > 1:
             self._files[call] = len(files)
         calls = zip(_ids(call, len(files)), files, strict=True)
@@ -405,9 +406,8 @@ class _Calls:
         refusal = refusal_in(said) if code is None else ""
         ids = _ids(call, self._files.pop(call, 1))
         told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
-        error = failed or bool(code) or bool(refusal) or told
-        detail = None if code is None else {"exit_code": code}
-        return [ToolResult(id=id, text=said, error=error, refusal=refusal, detail=detail, **where) for id in ids]
+        failed = failed or bool(refusal) or told
+        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
 
 
 def _answer(output: object) -> tuple[str, int | None, bool]:
@@ -556,7 +556,7 @@ class CodexExecReader:
         if id not in self._open:
             calls = _calls(kind, item)
             for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
-                happened.append(ToolCall(id=one, name=name, tool=tool, input=named(tool, given), **where))
+                happened.append(tool_call(one, name, given, where, tool))
             self._open[id] = len(calls)
         if done:
             happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
@@ -610,10 +610,10 @@ def _unwrapped(command: str) -> str:
 
 def _result(item: Mapping[str, Any], id: str, where: Where) -> ToolResult:
     code = value(item, "exit_code")
+    code = code if type(code) is int else None
     said = (
         text(item, "aggregated_output") or text(item, "error", "message") or text_of(value(item, "result", "content"))
     )
-    failed = text(item, "status") in ("failed", "declined") or (type(code) is int and code != 0)
+    failed = text(item, "status") in ("failed", "declined") or bool(code)
     refusal = "permission" if text(item, "status") == "declined" else refusal_in(said) if failed else ""
-    detail = {"exit_code": code} if type(code) is int else None
-    return ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=detail, **where)
+    return tool_result(id, said, where, failed=failed, refusal=refusal, code=code)

@@ -17,6 +17,7 @@ from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
+from brim.tracking.events import ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -280,6 +281,20 @@ def tool_of(name: str) -> str:
     ('edit', 'shell', '')
     """
     return _tools().get(name.lower(), "")
+
+
+def tool_call(id: str, name: str, given: object, where: Where, tool: str | None = None) -> ToolCall:
+    """Return the call of the tool *name*, which was *given* an object or the JSON text of one."""
+    tool = tool_of(name) if tool is None else tool
+    return ToolCall(id=id, name=name, tool=tool, input=named(tool, arguments(given)), **where)
+
+
+def tool_result(
+    id: str, said: str, where: Where, *, failed: bool, refusal: str = "", code: int | None = None
+) -> ToolResult:
+    """Return the result of the call *id*; an exit *code* other than 0 is a failure too."""
+    detail = None if code is None else {"exit_code": code}
+    return ToolResult(id=id, text=said, error=failed or bool(code), refusal=refusal, detail=detail, **where)
 
 
 def refusal_in(answer: str) -> str:

@@ -12,20 +12,19 @@ import re
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
+from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolResult, Usage
 from brim.tracking.readers.fields import (
     Bounded,
-    arguments,
     count,
     flag,
     items,
     mapping,
-    named,
     refusal_in,
     seconds,
     text,
     text_of,
-    tool_of,
+    tool_call,
+    tool_result,
     value,
 )
 
@@ -126,9 +125,7 @@ class GeminiTranscriptReader:
         id, name = text(call, "id"), text(call, "name")
         happened: list[Event] = []
         if name and self._is_new(f"call:{id}", name):
-            tool = tool_of(name)
-            given = named(tool, arguments(value(call, "args")))
-            happened.append(ToolCall(id=id, name=name, tool=tool, input=given, **where))
+            happened.append(tool_call(id, name, value(call, "args"), where))
         status, result = text(call, "status"), value(call, "result")
         if status in _STATUSES and self._is_new(f"result:{id}", status):
             happened.append(
@@ -220,9 +217,7 @@ class GeminiStreamReader:
             role = "user" if user else "assistant"
             return [Message(role=role, text=said, human=user and is_typed(said), **where)] if said else []
         if kind == "tool_use":
-            tool = tool_of(text(line, "tool_name"))
-            given = named(tool, arguments(value(line, "parameters")))
-            return [ToolCall(id=text(line, "tool_id"), name=text(line, "tool_name"), tool=tool, input=given, **where)]
+            return [tool_call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"), where)]
         if kind == "tool_result":
             said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
             return [_result(text(line, "tool_id"), text(line, "status"), said, where)]
@@ -237,9 +232,7 @@ def _result(id: str, status: str, said: str, where: Where) -> ToolResult:
     failed = status != "success"
     refusal = (refusal_in(said) or ("interrupt" if status == "cancelled" else "")) if failed else ""
     found = re.search(r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE)  # it is said only if it isn't 0
-    code = int(found[1]) if found else None
-    detail = None if code is None else {"exit_code": code}
-    return ToolResult(id=id, text=said, error=failed or bool(code), refusal=refusal, detail=detail, **where)
+    return tool_result(id, said, where, failed=failed, refusal=refusal, code=int(found[1]) if found else None)
 
 
 def _end(line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:

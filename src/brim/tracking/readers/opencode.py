@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
+from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolResult, Usage
 from brim.tracking.readers.fields import (
     Ids,
-    arguments,
     count,
     flag,
     items,
     mapping,
     micro_dollars,
-    named,
     refusal_in,
     seconds,
     text,
-    tool_of,
+    tool_call,
     value,
 )
 
@@ -121,9 +119,7 @@ class OpencodeReader:
         id, name, state = text(part, "callID") or text(part, "id"), text(part, "tool"), mapping(part, "state")
         happened: list[Event] = []
         if self._seen.add(f"call:{id}"):
-            tool = tool_of(name)
-            given = named(tool, arguments(value(state, "input")))
-            happened.append(ToolCall(id=id, name=name, tool=tool, input=given, **where))
+            happened.append(tool_call(id, name, value(state, "input"), where))
         if text(state, "status") in ("completed", "error") and self._seen.add(f"result:{id}"):
             happened.append(_result(id, state, where))
         return happened
@@ -135,14 +131,8 @@ def _result(id: str, state: Mapping[str, Any], where: Where) -> ToolResult:
     code = value(state, "metadata", "exit")
     refusal = refusal_in(said) if failed else ""
     failed = failed or (type(code) is int and code != 0)
-    return ToolResult(
-        id=id,
-        text=said,
-        error=failed,
-        refusal=refusal,
-        detail=value(state, "metadata"),
-        **{**where, "time": seconds(value(state, "time", "end")) or where["time"]},
-    )
+    where = {**where, "time": seconds(value(state, "time", "end")) or where["time"]}
+    return ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=value(state, "metadata"), **where)
 
 
 def _error(error: Mapping[str, Any], where: Where) -> list[Event]:
