@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Days, Gathered, Prices, Source, grouped, unattributed
+from brim.report.usage import BY, Days, Gathered, Prices, Source, grouped, parse_day, unattributed
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
 COUNTS = st.integers(0, 400_000)
@@ -171,3 +172,43 @@ def test_a_total_below_the_requests_leaves_nothing() -> None:
 
 def test_the_folder_of_a_project_is_named_as_the_client_names_it() -> None:
     assert slug_of("/home/user/my_shop.v2") == "-home-user-my-shop-v2"
+
+
+def test_weeks_begin_on_monday_and_months_have_their_name() -> None:
+    times = [datetime(2026, 1, day, 12, tzinfo=UTC).timestamp() for day in (4, 5, 11)]
+    requests = [(request(str(time), time=time), Source("claude", "p")) for time in (*times, None)]
+    weeks = [(each.name, each.requests) for each in grouped(requests, "week", Days(utc=True))]
+    assert weeks == [("", 1), ("2025-12-29", 1), ("2026-01-05", 2)]
+    assert [each.name for each in grouped(requests, "month", Days(utc=True))] == ["", "2026-01"]
+
+
+def test_a_block_is_five_hours_from_the_hour_of_its_first_request() -> None:
+    begin = datetime(2026, 1, 5, 9, 50, tzinfo=UTC).timestamp()
+    hours = (0, 4, 5.1, 5.2, 20)  # the block of the first ends at 14:00, ten minutes past the fourth hour
+    requests = [(request(str(hour), time=begin + hour * 3600), Source("claude", "p")) for hour in hours]
+    found = [(each.name, each.requests) for each in grouped(requests, "block", Days(utc=True))]
+    assert found == [("2026-01-05 09:00", 2), ("2026-01-05 14:00", 2), ("2026-01-06 05:00", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2026-11-15", "2026-11-15"),
+        ("20261115", "2026-11-15"),
+        ("0d", "2026-03-31"),
+        ("7d", "2026-03-24"),
+        ("2w", "2026-03-17"),
+        ("1m", "2026-02-28"),
+        ("13m", "2025-02-28"),
+    ],
+)
+def test_a_day_is_a_date_or_some_time_ago(text: str, day: str) -> None:
+    assert parse_day(text, date(2026, 3, 31)) == day
+
+
+@pytest.mark.parametrize(
+    "text", ["", "d", "yesterday", "7x", "-7d", "2026-13-01", "2026-1-1", "99999999d", "99999m", "٣d"]
+)
+def test_what_is_no_day_is_an_error(text: str) -> None:
+    with pytest.raises(InputError, match="is no day"):
+        parse_day(text, date(2026, 3, 31))

@@ -20,7 +20,7 @@ def bar(share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool =
     *nice* draws eighths of a column; without it the bar is plain ASCII.
 
     >>> "".join(bar(0.43, 20, marks=(0.7,), nice=False))
-    '#########-----|-----'
+    '########------|-----'
     """
     filled, part = divmod(min(8 * width, max(0, round(share * 8 * width))), 8)
     full = "█" * filled + _EIGHTHS[part].strip() if nice else "#" * filled
