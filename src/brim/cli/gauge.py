@@ -312,7 +312,7 @@ class Screen:
         if lines == self._drawn and now == self._size:
             return
         begin = f"\x1b[{len(self._drawn)}A\r" if self._drawn else "\r"
-        if now != self._size:  # what was drawn may be wrapped now: nobody can tell where it begins
+        if now != self._size:  # what was drawn may be wrapped now: its beginning is unknown
             begin = _CLEAR_ALL
         # Cleared before it is written: behind a full line, a terminal would take its last column away again.
         self._write(begin + "".join(f"{_CLEAR_LINE}{line}\n" for line in lines) + _CLEAR_BELOW)

@@ -207,7 +207,7 @@ class Contents:
             self._put(RESULTS, self._names.get(event.id, ""), text)
 
     def report(self, prompt: int, model: str) -> None:
-        """Take that a prompt was reported: what came before is in it. The first tells what is there by itself."""
+        """Take that a prompt was reported: what came before is in it. The first shows what is always there."""
         for key, size in self._coming.items():
             room = key in self._inside or len(self._inside) < _NAMES_KEPT
             place = key if room else (key[0], "")

@@ -43,11 +43,11 @@ _MOST = 10**12
 
 
 class _Unsaid(int):
-    """A number that nobody asked for: the default, told apart from the same number when it is given."""
+    """The default, told apart from the same number when it is given."""
 
 
 DEFAULT_WINDOW = _Unsaid(200_000)
-"""The window when nobody says anything: the last resort."""
+"""The window when no source says anything."""
 
 
 class Window(Record):
@@ -140,7 +140,7 @@ def _named(kept: dict[str, int], model: str) -> int | None:
 
 
 def _known(model: str) -> list[tuple[str, int]]:
-    """Return what brim knows about *model* by itself: the most that a prompt may have, not the sum with its answer."""
+    """Return what brim's own tables know about *model*: the most that a prompt may have, not the sum with its answer."""
     key = model_key(model)
     if not key:
         return []
@@ -159,7 +159,7 @@ the smallest prompt so far, after a compaction that does not say; a run's total,
 
 
 class Occupancy:
-    """One thread's window. ``used`` is always the sum of the three counters beside it."""
+    """One thread's window. ``used`` is always the sum of its three counters."""
 
     def __init__(self) -> None:
         self.input = self.cache_creation = self.cache_read = 0
@@ -307,7 +307,7 @@ class SessionWindows:
         self.windows = windows
         self.main = Occupancy()
         self.main.model = self._asked = model
-        self.agents = Bounded(1_000)
+        self._threads = Bounded(1_000)
         self.contents, self.tail = Contents(), Tail()
         self.session = ""
         """The session of the last main-thread event that names one."""
@@ -319,7 +319,7 @@ class SessionWindows:
 
     @property
     def window(self) -> Window:
-        """The main thread's window."""
+        """How large the main thread's window is, who says so, and who says otherwise."""
         return self.windows.of(self.main.model)
 
     def take(self, event: Event) -> None:
@@ -345,20 +345,20 @@ class SessionWindows:
         else:
             self._collect(event)
 
-    def agent_windows(self) -> dict[str, AgentWindow]:
-        """Return the windows of the sub-agents, by their id."""
-        return {
-            name: AgentWindow(
-                model=agent.model,
-                used_tokens=agent.used,
-                window=self.windows.of(agent.model, main=False),
-                compactions=agent.compactions,
-            )
-            for name, agent in self.agents.items()
-        }
+    @property
+    def agents(self) -> dict[str, AgentWindow]:
+        """The windows of the sub-agents, by their id."""
+        found = {}
+        for name, each in self._threads.items():
+            window = self.windows.of(each.model, main=False)
+            found[name] = AgentWindow(each.model, each.used, window, each.compactions)
+        return found
 
-    def pending(self, text: str, messages: Sequence[Any], counter: TokenCounter | None) -> Count:
-        """Return how large the main thread's next prompt will be, with *text* and *messages* on top."""
+    def pending(self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None) -> Count:
+        """Return how large the next prompt will be: what was reported, and a local count of what came since.
+
+        *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by their length.
+        """
         main, model = self.main, self.main.model
         rest = self.tail.count(main.output, counter, model)
         if text:
@@ -383,7 +383,7 @@ class SessionWindows:
         self._newer()
 
     def _newer(self) -> None:
-        """Take that the window was measured anew: what came before is in it."""
+        """Note a newer measurement of the window: what came before is in it."""
         used, model = self.main.used, self.main.model
         if self._compacted:
             # A large result right after a compaction is no overhead: its highest estimate is taken off.
@@ -416,9 +416,9 @@ class SessionWindows:
             self.tail.arrive(text)
 
     def _agent(self, name: str) -> Occupancy:
-        if name not in self.agents:
-            self.agents[name] = Occupancy()
-        return self.agents[name]  # type: ignore[no-any-return]
+        if name not in self._threads:
+            self._threads[name] = Occupancy()
+        return self._threads[name]  # type: ignore[no-any-return]
 
     def _take_agent(self, event: Event) -> None:
         """Take an event of a sub-agent. Words alone make no window: it is often named by another id there."""
@@ -430,8 +430,8 @@ class SessionWindows:
             self._agent(event.agent).compact(event)
         elif isinstance(event, ModelSeen):
             _see_model(event, self._agent(event.agent), self.windows)
-        elif isinstance(event, Message) and event.role == "error" and event.agent in self.agents:
-            _see_overflow(event.text, self.agents[event.agent], self.windows)
+        elif isinstance(event, Message) and event.role == "error" and event.agent in self._threads:
+            _see_overflow(event.text, self._threads[event.agent], self.windows)
 
 
 def _is_of_run(event: RunTotal) -> bool:

@@ -117,7 +117,7 @@ class ApiResponseReader:
 
 
 def _response(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the response in *line*, which may hold it beside its request."""
+    """Return the response in *line*, which may hold its request too."""
     response = line
     for _ in range(2):
         inner = next((mapping(response, key) for key in _INSIDE if mapping(response, key)), None)

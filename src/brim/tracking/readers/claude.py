@@ -469,7 +469,7 @@ def _call(block: Mapping[str, Any], where: Where) -> ToolCall:
 def _answered(line: Mapping[str, Any], content: object, where: Where) -> list[Event]:
     """Return the tool results in the *content* of a user's *line*.
 
-    What the line says beside the text belongs to the result if there is only one.
+    What the line says in addition to the text belongs to the result if there is only one.
     """
     blocks = [block for block in content if text(block, "type") == "tool_result"] if isinstance(content, list) else []
     told = line.get("tool_use_result")
@@ -595,7 +595,7 @@ def typed_text(written: str) -> str:
 def _without_blocks(opening: str) -> str:
     """Return *opening* without the whole blocks that the client put before a person's words.
 
-    A block goes to the last of its closing tags: what it shows may hold one too, and is nobody's words.
+    A block goes to the last of its closing tags: what it shows may hold one too, and no person typed it.
     """
     while opening.startswith(_BEFORE):
         tag, closed, _ = opening[1:].partition(">")

@@ -438,7 +438,7 @@ class _Heard:
         self._times = Bounded(64)
 
     def is_new(self, words: str, source: str) -> bool:
-        """Take note that *source* says *words*; return whether nobody said it as often before."""
+        """Take note that *source* says *words*; return whether no source said it as often before."""
         times = self._times.get(hash(words), {})
         most = max(times.values(), default=0)
         self._times[hash(words)] = times | {source: times.get(source, 0) + 1}

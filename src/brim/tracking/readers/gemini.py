@@ -70,7 +70,7 @@ class GeminiTranscriptReader:
         replaced = items(line, "$set", "messages")
         known = bool(self._told)
         if summaries := [message for message in replaced if _is_summary(message)]:
-            replaced = summaries  # what stands beside them was told before, and now has other ids
+            replaced = summaries  # the other messages were told before, and now has other ids
         happened: list[Event] = []
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):

@@ -131,7 +131,7 @@ def read(
 
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
-    """Return id and path of each sub-agent's file that Claude Code keeps beside the session's file *path*."""
+    """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file *path*."""
     folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
     if not path.endswith(".jsonl"):
         return []
