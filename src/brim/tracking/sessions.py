@@ -20,8 +20,8 @@ from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import format_of
 from brim.tracking.readers.claude import parsed_report, report_of
-from brim.tracking.readers.fields import parsed_line, text, value
-from brim.tracking.readers.stream import LONGEST_LINE, read, subagent_of
+from brim.tracking.readers.fields import text, value
+from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
 """The agents whose own folders are known."""

@@ -140,7 +140,7 @@ def _named(kept: dict[str, int], model: str) -> int | None:
 
 
 def _known(model: str) -> list[tuple[str, int]]:
-    """Return what brim's own tables know about *model*: the most that a prompt may have, not the sum with its answer."""
+    """Return what brim's own tables know about *model*: the most that a prompt may have, without its answer."""
     key = model_key(model)
     if not key:
         return []

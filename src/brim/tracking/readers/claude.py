@@ -37,7 +37,6 @@ from brim.tracking.readers.fields import (
     micro_dollars,
     named,
     opening_of,
-    parsed_line,
     seconds,
     text,
     text_of,
@@ -46,6 +45,7 @@ from brim.tracking.readers.fields import (
     value,
     whole,
 )
+from brim.tracking.readers.stream import parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -37,7 +37,6 @@ from brim.tracking.readers.fields import (
     items,
     mapping,
     named,
-    parsed_line,
     refusal_in,
     seconds,
     text,
@@ -49,6 +48,7 @@ from brim.tracking.readers.fields import (
     value,
     whole,
 )
+from brim.tracking.readers.stream import parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -34,36 +34,6 @@ _MOST_DOLLARS = 10**9
 _NOTHING: Mapping[str, Any] = {}
 
 
-def parsed_line(line: bytes) -> Any:
-    """Return what the JSON text *line* says, None if it isn't JSON.
-
-    Half characters are replaced: they can't be written.
-
-    >>> parsed_line(b'{"a": "\\\\ud83d"}')
-    {'a': '\\ufffd'}
-    """
-    try:
-        parsed = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-    if b"\\ud" in line or b"\\uD" in line:
-        try:
-            return _whole_characters(parsed)
-        except RecursionError:
-            return None
-    return parsed
-
-
-def _whole_characters(parsed: Any) -> Any:
-    if isinstance(parsed, str):
-        return parsed if parsed.isascii() else parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(parsed, list):
-        return [_whole_characters(part) for part in parsed]
-    if isinstance(parsed, dict):
-        return {_whole_characters(key): _whole_characters(part) for key, part in parsed.items()}
-    return parsed
-
-
 def value(line: object, *path: str) -> Any:
     """Return what stands at *path*, or None."""
     for key in path:

@@ -1,8 +1,8 @@
 """opencode: ``opencode run --format json``, and the object that ``opencode export`` writes.
 
 The stream names no model; an export does. ``tokens.input`` is without what was read from or written to a cache, and
-``reasoning`` is counted in addition to ``output``. A cost of 0 is also written where opencode knows no price: it counts as
-unsaid.
+``reasoning`` is counted in addition to ``output``. A cost of 0 is also written where opencode knows no price: it counts
+as unsaid.
 """
 
 from __future__ import annotations

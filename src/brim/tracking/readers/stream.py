@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from io import FileIO
 
 from brim.errors import InputError
 from brim.tracking.readers import AnyReader
-from brim.tracking.readers.fields import parsed_line as parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +102,36 @@ class Feed:
             self.broken += 1
             return []
         return self.reader.events(parsed, at)
+
+
+def parsed_line(line: bytes) -> Any:
+    """Return what the JSON text *line* says, None if it isn't JSON.
+
+    Half characters are replaced: they can't be written.
+
+    >>> parsed_line(b'{"a": "\\\\ud83d"}')
+    {'a': '\\ufffd'}
+    """
+    try:
+        parsed = json.loads(line.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    if b"\\ud" in line or b"\\uD" in line:
+        try:
+            return _whole_characters(parsed)
+        except RecursionError:
+            return None
+    return parsed
+
+
+def _whole_characters(parsed: Any) -> Any:
+    if isinstance(parsed, str):
+        return parsed if parsed.isascii() else parsed.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(parsed, list):
+        return [_whole_characters(part) for part in parsed]
+    if isinstance(parsed, dict):
+        return {_whole_characters(key): _whole_characters(part) for key, part in parsed.items()}
+    return parsed
 
 
 BLOCK = 1024 * 1024
