@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from brim.history.types import Provider
+from brim.history import Provider
 from brim.tokens import Count
 
 Message = dict[str, Any]

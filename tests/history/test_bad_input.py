@@ -21,7 +21,7 @@ from brim.history import (
     validate,
 )
 from brim.history.draft import draft
-from brim.history.reading.history import as_list
+from brim.history.formats import as_list
 from brim.tokens import Count
 from tests.history.samples import (
     MODELS,

@@ -15,7 +15,7 @@ from brim.history import (
     ToolResultCap,
     WatermarkPruner,
 )
-from brim.history.cache import CachePrices, cache_prices, model_prices
+from brim.history.draft import CachePrices
 from brim.models import model
 from brim.models.record import Price, Tier
 from tests.history.samples import WordCounter, chat_calls, chat_result, step, talk, user, words
@@ -153,16 +153,16 @@ def test_prices_are_taken_for_the_length_of_the_prompt() -> None:
         cache_read=Decimal("0.1"),
         tiers=(Tier(above=1_000, input=Decimal(2), cache_read=Decimal("0.2")),),
     )
-    assert cache_prices(price, 1_000) == CachePrices(Decimal(1), Decimal("0.1"))
-    assert cache_prices(price, 1_001) == CachePrices(Decimal(2), Decimal("0.2"))
+    assert CachePrices.of(price, 1_000) == CachePrices(Decimal(1), Decimal("0.1"))
+    assert CachePrices.of(price, 1_001) == CachePrices(Decimal(2), Decimal("0.2"))
 
 
 def test_a_price_that_is_not_known_makes_all_unknown() -> None:
-    assert cache_prices(None, 100) is None
-    assert cache_prices(Price(input=Decimal(1)), 100) is None
-    assert cache_prices(Price(cache_read=Decimal(1)), 100) is None
-    assert model_prices(None, 100) is None
-    assert model_prices("no-such-model", 100) is None
+    assert CachePrices.of(None, 100) is None
+    assert CachePrices.of(Price(input=Decimal(1)), 100) is None
+    assert CachePrices.of(Price(cache_read=Decimal(1)), 100) is None
+    assert CachePrices.of_model(None, 100) is None
+    assert CachePrices.of_model("no-such-model", 100) is None
 
 
 def test_an_effect_pays_after_as_many_requests_as_its_cost_takes() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.history import Decisions
-from brim.history.decisions import decide
 from tests.history.samples import talk, user
 
 MESSAGES = talk("openai", 5)
@@ -41,49 +40,49 @@ def test_new_decisions_keep_everything() -> None:
 
 
 def test_what_was_kept_and_all_after_the_cut_are_seen() -> None:
-    decided = decide(MESSAGES, [0, 3, 7, 8, 9], (), Decisions())
+    decided = Decisions().cut_again(MESSAGES, [0, 3, 7, 8, 9], ())
     assert (decided.cut, decided.kept, decided.cuts) == (7, (0, 3), 1)
     assert decided.view(MESSAGES) == [0, 3, 7, 8, 9]
     assert decided.view([*MESSAGES, user("openai", "More")]) == [0, 3, 7, 8, 9, 10]
 
 
 def test_cuts_are_counted_on() -> None:
-    assert decide(MESSAGES, [9], (), Decisions(cuts=4)).cuts == 5
+    assert Decisions(cuts=4).cut_again(MESSAGES, [9], ()).cuts == 5
 
 
 def test_broken_messages_do_not_end_the_run() -> None:
-    decided = decide(MESSAGES, [0, 7, 9], [8], Decisions())
+    decided = Decisions().cut_again(MESSAGES, [0, 7, 9], [8])
     assert (decided.cut, decided.kept) == (7, (0,))
-    assert decide(MESSAGES, [0], [8, 9], Decisions()).view(MESSAGES) == [0, 8, 9]
+    assert Decisions().cut_again(MESSAGES, [0], [8, 9]).view(MESSAGES) == [0, 8, 9]
 
 
 def test_what_stays_when_the_newest_left_too() -> None:
-    decided = decide(MESSAGES, [0, 4], (), Decisions())
+    decided = Decisions().cut_again(MESSAGES, [0, 4], ())
     assert (decided.cut, decided.kept) == (10, (0, 4))
     assert decided.view([*MESSAGES, user("openai", "More")]) == [0, 4, 10]
 
 
 def test_another_transcript_is_not_seen() -> None:
-    decided = decide(MESSAGES, [7, 8, 9], (), Decisions())
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
     assert decided.view(MESSAGES[:6]) is None
     assert decided.view([user("openai", "Other"), *MESSAGES[1:]]) is None
     assert decided.view([]) is None
 
 
 def test_what_changes_after_the_cut_is_the_same_transcript() -> None:
-    decided = decide(MESSAGES, [7, 8, 9], (), Decisions())
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
     assert decided.view([*MESSAGES[:7], user("openai", "Other")]) == [7]
 
 
 def test_objects_and_dicts_with_the_same_fields_are_the_same_transcript() -> None:
-    decided = decide(MESSAGES, [7, 8, 9], (), Decisions())
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
     assert decided.view([SimpleNamespace(**message) for message in MESSAGES]) == [7, 8, 9]
 
 
 @pytest.mark.parametrize("strange", [object(), {1, 2}])
 def test_what_cannot_be_written_down_matches_nothing(strange: object) -> None:
     first = {"role": "user", "content": [strange]}
-    decided = decide([first, *MESSAGES], [8, 9, 10], (), Decisions())
+    decided = Decisions().cut_again([first, *MESSAGES], [8, 9, 10], ())
     assert decided.view([first, *talk("openai", 5, each=3)]) is None
 
 

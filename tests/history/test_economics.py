@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.history.cache import CachePrices
-from brim.history.economics import DEFAULT_LOW, MARKS, OVERHEAD, Outlook, low_mark
+from brim.history.draft import CachePrices
+from brim.history.watermark import DEFAULT_LOW, MARKS, OVERHEAD, Outlook
 
 CLAUDE = CachePrices(write=Decimal("3.75"), read=Decimal("0.3"))
 GPT = CachePrices(write=Decimal("2.5"), read=Decimal("1.25"))
@@ -49,45 +49,45 @@ def test_what_never_changes_is_never_written_anew() -> None:
 
 
 def test_the_mark_is_the_highest_that_costs_little_enough() -> None:
-    low, why = low_mark(OUTLOOK, CLAUDE)
+    low, why = OUTLOOK.low_mark(CLAUDE)
     assert OUTLOOK.overhead(low, CLAUDE) <= OVERHEAD < OUTLOOK.overhead(MARKS[MARKS.index(low) - 1], CLAUDE)
     assert f"low mark {low}: with 2,000 tokens a turn and 20 turns to come" in why
     assert "at most 20% was sought" in why
 
 
 def test_dear_writes_make_deeper_cuts() -> None:
-    assert low_mark(OUTLOOK, CLAUDE)[0] < low_mark(OUTLOOK, GPT)[0] <= low_mark(OUTLOOK, SAME)[0]
+    assert OUTLOOK.low_mark(CLAUDE)[0] < OUTLOOK.low_mark(GPT)[0] <= OUTLOOK.low_mark(SAME)[0]
 
 
 def test_fast_growth_makes_deeper_cuts() -> None:
-    slow, fast = (low_mark(replace(OUTLOOK, growth=growth, turns=100), GPT)[0] for growth in (500, 10_000))
+    slow, fast = (replace(OUTLOOK, growth=growth, turns=100).low_mark(GPT)[0] for growth in (500, 10_000))
     assert fast < slow
 
 
 def test_a_cold_cache_makes_a_cut_free() -> None:
-    low, why = low_mark(replace(OUTLOOK, warm=False), CLAUDE)
+    low, why = replace(OUTLOOK, warm=False).low_mark(CLAUDE)
     assert (low, "the cache does not live until the next turn" in why) == (MARKS[0], True)
 
 
 def test_writes_that_cost_no_more_than_reads_make_a_cut_free() -> None:
-    low, why = low_mark(OUTLOOK, SAME)
+    low, why = OUTLOOK.low_mark(SAME)
     assert (low, "writing the cache costs no more than reading" in why) == (MARKS[0], True)
 
 
 def test_unknown_prices_give_the_default_and_say_so() -> None:
-    assert low_mark(OUTLOOK, None) == (DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
-    assert low_mark(replace(OUTLOOK, warm=False), None)[0] == DEFAULT_LOW
+    assert OUTLOOK.low_mark(None) == (DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
+    assert replace(OUTLOOK, warm=False).low_mark(None)[0] == DEFAULT_LOW
 
 
 def test_where_no_mark_is_cheap_the_cheapest_is_taken_and_said() -> None:
     dear = CachePrices(write=Decimal(100), read=Decimal("0.01"))
-    low, why = low_mark(replace(OUTLOOK, turns=1), dear)
+    low, why = replace(OUTLOOK, turns=1).low_mark(dear)
     assert low == min(MARKS, key=lambda mark: replace(OUTLOOK, turns=1).overhead(mark, dear))
     assert "no mark comes down to 20%" in why
 
 
 @given(outlook=outlooks, price=prices)
 def test_any_outlook_has_a_mark_and_a_reason(outlook: Outlook, price: CachePrices) -> None:
-    low, why = low_mark(outlook, price)
+    low, why = outlook.low_mark(price)
     assert low in MARKS
     assert why.startswith(f"low mark {low}: ")

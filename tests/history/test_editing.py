@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from brim.history.editing import is_structured, with_field, with_fields, without_field
+from brim.history.content import is_structured, with_fields, without_field
 from brim.tokens.messages.fields import get
 
 
@@ -66,7 +66,7 @@ KINDS = [dict, Plain, Frozen, Slotted, Named, Model, SimpleNamespace, UserDict]
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_copy_has_the_new_field_and_the_original_the_old(kind: Any) -> None:
     message = kind(role="tool", content="old")
-    copy = with_field(message, "content", "new")
+    copy = with_fields(message, content="new")
     assert (get(copy, "role"), get(copy, "content")) == ("tool", "new")
     assert (get(message, "role"), get(message, "content")) == ("tool", "old")
     assert type(copy) is type(message)
@@ -76,15 +76,15 @@ def test_the_copy_has_the_new_field_and_the_original_the_old(kind: Any) -> None:
     "message", [MappingProxyType({"role": "tool", "content": "old"}), Computed()], ids=["view", "computed"]
 )
 def test_what_cannot_be_changed_gets_a_copy_that_can(message: Any) -> None:
-    copy = with_field(message, "content", "new")
+    copy = with_fields(message, content="new")
     assert (get(copy, "role"), get(copy, "content")) == ("tool", "new")
     assert get(message, "content") == "old"
 
 
 def test_other_fields_are_the_same_objects() -> None:
     inner: list[int] = []
-    assert with_field({"content": "old", "other": inner}, "content", "new")["other"] is inner
-    assert with_field(SimpleNamespace(content="old", other=inner), "content", "new").other is inner
+    assert with_fields({"content": "old", "other": inner}, content="new")["other"] is inner
+    assert with_fields(SimpleNamespace(content="old", other=inner), content="new").other is inner
 
 
 class Shy(dict[str, Any]):

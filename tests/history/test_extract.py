@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.history import PROVIDERS, Provider
-from brim.history.extract import LINE, extract
-from brim.history.reading.history import read
+from brim.history.formats import read
+from brim.history.summarize import LINE, extract
 from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.history.histories import valid_histories
 from tests.history.samples import chat_calls, chat_result, says, step, user

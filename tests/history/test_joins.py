@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from brim.history import PROVIDERS, Provider
-from brim.history.joins import assistant_waits_for_its_turn, may_follow, user_speaks_first
-from brim.history.reading.entry import Entry
-from brim.history.reading.history import read
+from brim.history.cuts import may_follow
+from brim.history.entries import Entry
+from brim.history.formats import read
 from tests.history.samples import (
     answers,
     assistant,
@@ -36,42 +36,42 @@ def entry(provider: Provider, message: Any) -> Entry:
 
 
 @strict_providers
-def test_the_user_speaks_first(provider: Provider) -> None:
+def test_the_may_follow(provider: Provider) -> None:
     call, result = step(provider, "a", "done")
-    assert user_speaks_first(None, entry(provider, user(provider, "Hello")), provider)
-    assert not user_speaks_first(None, entry(provider, says(provider, "Hi")), provider)
-    assert not user_speaks_first(None, entry(provider, call), provider)
-    assert not user_speaks_first(None, entry(provider, result), provider)
+    assert may_follow(None, entry(provider, user(provider, "Hello")), provider)
+    assert not may_follow(None, entry(provider, says(provider, "Hi")), provider)
+    assert not may_follow(None, entry(provider, call), provider)
+    assert not may_follow(None, entry(provider, result), provider)
 
 
 @loose_providers
 def test_anybody_may_speak_first_at_openai(provider: Provider) -> None:
-    assert user_speaks_first(None, entry(provider, says(provider, "Hi")), provider)
-    assert user_speaks_first(None, entry(provider, step(provider, "a", "done")[0]), provider)
+    assert may_follow(None, entry(provider, says(provider, "Hi")), provider)
+    assert may_follow(None, entry(provider, step(provider, "a", "done")[0]), provider)
 
 
 def test_a_prompt_beside_a_result_may_come_first() -> None:
     both = answers(tool_result("a"), text_block("Go on"))
-    assert user_speaks_first(None, entry("anthropic", both), "anthropic")
+    assert may_follow(None, entry("anthropic", both), "anthropic")
 
 
 @every_provider
 def test_who_speaks_later_need_not_be_the_user(provider: Provider) -> None:
     hello, said = entry(provider, user(provider, "Hello")), entry(provider, says(provider, "Hi"))
-    assert user_speaks_first(hello, said, provider)
+    assert may_follow(hello, said, provider)
 
 
 @strict_providers
 def test_the_assistant_does_not_answer_itself(provider: Provider) -> None:
     said, called = entry(provider, says(provider, "Hi")), entry(provider, step(provider, "a", "done")[0])
-    assert not assistant_waits_for_its_turn(said, said, provider)
-    assert not assistant_waits_for_its_turn(said, called, provider)
+    assert not may_follow(said, said, provider)
+    assert not may_follow(said, called, provider)
 
 
 @loose_providers
 def test_the_assistant_may_go_on_at_openai(provider: Provider) -> None:
     said = entry(provider, says(provider, "Hi"))
-    assert assistant_waits_for_its_turn(said, said, provider)
+    assert may_follow(said, said, provider)
 
 
 @every_provider

@@ -20,9 +20,7 @@ from brim.history import (
     WatermarkPruner,
     validate,
 )
-from brim.history.pins import pinned
-from brim.history.reading.history import read
-from brim.history.units import units_of
+from brim.history.draft import draft
 from tests.history.samples import (
     WordCounter,
     answers,
@@ -155,8 +153,8 @@ def test_system_messages_are_pinned_but_not_notes_to_claude() -> None:
     system, hello = {"role": "system", "content": "Be brief."}, user("openai", "Hello")
     said = says("openai", "Hi")
     for provider in PROVIDERS[:2]:
-        assert pinned(units_of(read([hello, system, said], provider), provider), None, provider) == {1}
-    assert pinned(units_of(read([hello, system, said], "anthropic"), "anthropic"), None, "anthropic") == set()
+        assert draft([hello, system, said], 100, provider=provider).pins == {1}
+    assert draft([hello, system, said], 100, provider="anthropic").pins == set()
 
 
 @pytest.mark.parametrize("pin", [5, "a text", b"bytes", 1.5, object(), iter([1]), True])

@@ -24,8 +24,8 @@ from brim.history import (
     WatermarkPruner,
     validate,
 )
-from brim.history.reading.history import read
-from brim.history.units import units_of
+from brim.history.cuts import units_of
+from brim.history.formats import read
 from brim.tokens import Count, counter_for
 from brim.tokens.messages.fields import get
 from tests.history.histories import any_histories, valid_histories

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from brim.history import PROVIDERS, FifoPruner, Provider, Pruned, validate
 from brim.history.cuts import legal_cuts
 from brim.history.draft import Draft, draft
-from brim.history.reading.history import read
-from brim.history.select import cut_for_turns, legal, newest, price, required, select
+from brim.history.formats import read
 from brim.tokens import Count
 from tests.history.histories import valid_histories
-from tests.history.samples import MODELS, WordCounter, places, says, step, talk, user, words
+from tests.history.samples import WordCounter, places, says, step, talk, user, words
 
 STRICT = ("anthropic", "gemini")
 TARGETS = st.one_of(st.integers(0, 120), st.integers(0, 1_200))
@@ -89,11 +88,11 @@ def test_the_last_complete_step_stays_whenever_it_fits(provider: Provider, data:
     if work.last_step is None:
         return
     least = {*work.pins, *work.prompts[-1:], work.last_step}
-    with_prompts = legal(work, least)
+    with_prompts = work.required(10**9)
     _, kept = kept_of(messages, target, provider)
-    if work.last_step in with_prompts and price(work, with_prompts) <= target:
+    if work.last_step in with_prompts and work.price(with_prompts) <= target:
         assert {index for at in with_prompts for index in work.units[at].indices} <= set(kept)
-    elif price(work, least) > target:
+    elif work.price(least) > target:
         assert not {*work.units[work.last_step].indices} <= set(kept) or work.last_step in {*work.pins, *work.prompts}
 
 
@@ -145,46 +144,44 @@ def test_fill_uses_almost_all_of_the_target_in_agents_histories(provider: Provid
 def test_what_must_stay_is_pins_the_last_prompt_and_the_last_step(provider: Provider) -> None:
     messages = [*talk(provider, 2), user(provider, words(5)), *step(provider, "f", words(20)), says(provider, words(9))]
     work = drafted(messages, provider, pin=[0])
-    assert work.indices(required(work, 35)) == [0, 4, 5, 6]
-    assert work.indices(required(work, 34)) == [0, 4]
-    assert work.indices(required(work, 0)) == [0, 4]
+    assert work.indices(work.required(35)) == [0, 4, 5, 6]
+    assert work.indices(work.required(34)) == [0, 4]
+    assert work.indices(work.required(0)) == [0, 4]
 
 
 @every_provider
 def test_select_takes_nothing_older_than_it_may(provider: Provider) -> None:
     work = drafted(talk(provider, 4), provider)
-    assert select(work, 1_000, oldest=4) == {4, 5, 6, 7}
-    assert select(work, 1_000, oldest=4, fill=True) == {4, 5, 6, 7}
-    assert select(work, 1_000) == set(range(8))
+    assert work.select(1_000, oldest=4) == {4, 5, 6, 7}
+    assert work.select(1_000, oldest=4, fill=True) == {4, 5, 6, 7}
+    assert work.select(1_000) == set(range(8))
 
 
 @pytest.mark.parametrize("provider", STRICT)
 def test_what_cannot_be_legal_is_left_out(provider: Provider) -> None:
-    work = drafted(talk(provider, 3), provider)
-    assert legal(work, [1, 3]) == [0, 1, 2, 3]
-    headless = drafted([says(provider, "Hi"), *talk(provider, 2)], provider)
-    assert legal(headless, [0, 2]) == [1, 2]
+    work = drafted(talk(provider, 3), provider, pin=[1, 3])
+    assert work.required(0) == [0, 1, 2, 3, 4]
+    headless = drafted([says(provider, "Hi"), *talk(provider, 2)], provider, pin=[0, 2])
+    assert headless.required(0) == [1, 2, 3]
 
 
 @every_provider
 def test_the_cut_for_turns_holds_as_many_as_fit(provider: Provider) -> None:
     work = drafted(talk(provider, 5), provider)
-    must = required(work, 1_000)
-    assert [cut_for_turns(work, must, 3, limit) for limit in (100, 60, 59, 20, 19)] == [4, 4, 6, 8, None]
-    assert cut_for_turns(work, must, 0, 1_000) is None
+    must = work.required(1_000)
+    assert [work.cut_for_turns(must, 3, limit) for limit in (100, 60, 59, 20, 19)] == [4, 4, 6, 8, None]
+    assert work.cut_for_turns(must, 0, 1_000) is None
 
 
 @every_provider
 def test_the_newest_messages_of_at_least_so_many_tokens(provider: Provider) -> None:
     messages = talk(provider, 5)
-    pruned = newest(messages, 30, provider=provider, counter=WordCounter())
-    assert places(messages, pruned.messages) == ([6, 7, 8, 9] if provider in STRICT else [7, 8, 9])
-    assert places(messages, newest(messages, 10**6, provider=provider, counter=WordCounter()).messages) == [*range(10)]
-    assert places(messages, newest(messages, 0, provider=provider, counter=WordCounter()).messages) == [8]
+    found = [sorted(drafted(messages, provider, target).newest()) for target in (30, 10**6, 0)]
+    assert found == [[6, 7, 8, 9] if provider in STRICT else [7, 8, 9], [*range(10)], [8]]
 
 
 @every_provider
 def test_an_empty_history_needs_nothing(provider: Provider) -> None:
     work = drafted([], provider)
-    assert (required(work, 10), select(work, 10), select(work, 10, fill=True)) == ([], set(), set())
-    assert newest([], 10, provider=provider, model=MODELS[provider]).messages == []
+    assert (work.required(10), work.select(10), work.select(10, fill=True)) == ([], set(), set())
+    assert work.newest() == set()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.history.shorten import shorten, shorten_together
+from brim.history.cap import shorten, shorten_together
 from brim.tokens import ApproximateTokenCounter, counter_for
 
 EXACT = counter_for("gpt-4o")

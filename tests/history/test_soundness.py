@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.history import PROVIDERS, Provider, validate
-from brim.history.reading.entry import Entry
-from brim.history.reading.history import read
-from brim.history.soundness import FINDERS, find_broken
-from brim.history.soundness.responses import runs
+from brim.history.entries import Entry
+from brim.history.formats import FORMATS, find_broken, read
+from brim.history.responses import runs
 from tests.history.histories import any_histories, valid_histories
 from tests.history.samples import (
     answers,
@@ -266,13 +266,13 @@ def test_gemini_calls_come_right_after_the_user_or_results() -> None:
 
 
 def test_answers_in_pieces_before_a_call_are_found_in_few_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    passes, finder = [], FINDERS["gemini"]
+    passes, finder = [], FORMATS["gemini"].find_broken
 
     def counted(entries: Sequence[Entry]) -> dict[int, str]:
         passes.append(len(entries))
         return finder(entries)
 
-    monkeypatch.setitem(FINDERS, "gemini", counted)
+    monkeypatch.setitem(FORMATS, "gemini", replace(FORMATS["gemini"], find_broken=counted))
     pieces = [says("gemini", f"piece {n}") for n in range(200)]
     assert len(places("gemini", user("gemini", "Hello"), *pieces, *step("gemini", "f", "done"))) == 200
     assert len(passes) <= 10

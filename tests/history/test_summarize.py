@@ -9,7 +9,7 @@ import pytest
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Provider, Pruned, Pruner, SummarizePruner, validate
-from brim.history.speaking import user_message
+from brim.history.content import user_message
 from brim.tokens import counter_for
 from tests.history.samples import MODELS, WordCounter, places, says, step, talk, user, words
 

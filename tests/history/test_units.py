@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.history import PROVIDERS, Provider
-from brim.history.reading.history import read
-from brim.history.units import Unit, units_of
+from brim.history.cuts import Unit, units_of
+from brim.history.formats import read
 from tests.history.histories import valid_histories
 from tests.history.samples import (
     answers,

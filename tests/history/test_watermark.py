@@ -12,7 +12,7 @@ import pytest
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Decisions, FifoPruner, Provider, Pruned, Pruner, WatermarkPruner, validate
-from brim.history.economics import DEFAULT_LOW
+from brim.history.watermark import DEFAULT_LOW
 from brim.models.record import Price
 from tests.history.samples import (
     MODELS,

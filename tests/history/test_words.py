@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.words import result_text, text_of
+from brim.history.content import result_text, text_of
 from tests.history.samples import (
     answers,
     assistant,

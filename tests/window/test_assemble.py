@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from brim.errors import InputError
-from brim.history import FifoPruner, SlidingWindowPruner, SummarizePruner, ToolResultCap, WatermarkPruner
-from brim.history.types import Provider
+from brim.history import FifoPruner, Provider, SlidingWindowPruner, SummarizePruner, ToolResultCap, WatermarkPruner
 from brim.models import report_window
 from brim.tokens import Count, ExactTokenCounter
 from brim.window import MemoryConfig, WorkingMemory

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from brim.errors import InputError
-from brim.history import FifoPruner
-from brim.history.types import PROVIDERS
+from brim.history import PROVIDERS, FifoPruner
 from brim.window import WorkingMemory
 from tests.window.requests import memory, talk
 

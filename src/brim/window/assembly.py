@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from brim.history.types import Provider, Receipt
-    from brim.tokens.count import Count
+from brim.history import Provider, Receipt
+from brim.tokens.count import Count
 
 SECTIONS = ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "framing")
 """The parts of a request in the order of the account. ``framing`` is what belongs to no section: roles, tags, tools."""

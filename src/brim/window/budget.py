@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.errors import InputError
 from brim.models.light import lookup
@@ -12,9 +13,6 @@ from brim.tokens.count import Count
 from brim.tokens.counters import local_counter
 from brim.tokens.exact import ExactTokenCounter
 from brim.tokens.messages import Framing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MODEL_CONTEXT_WINDOWS: dict[str, int] = {
     name: lookup(name).context_window

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from brim.history.reading.anthropic import blocks_of, read_message
-from brim.history.reading.entry import Call
+from brim.history.anthropic import blocks_of, read_message
+from brim.history.entries import Call
 from tests.history.samples import answers, assistant, search, text_block, thinking, tool_result, tool_use
 
 

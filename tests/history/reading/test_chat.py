@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from brim.history.reading.chat import read_chat
-from brim.history.reading.entry import Call
+from brim.history.chat import read_chat
+from brim.history.entries import Call
 from tests.history.samples import chat_calls, chat_result
 
 

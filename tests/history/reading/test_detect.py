@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Provider
-from brim.history.reading.detect import provider_of
+from brim.history.formats import provider_of
 from tests.history.histories import any_histories, valid_histories
 from tests.history.samples import (
     answers,

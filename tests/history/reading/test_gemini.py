@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from brim.history.reading.entry import Call
-from brim.history.reading.gemini import parts_of, read_content
+from brim.history.entries import Call
+from brim.history.gemini import parts_of, read_content
 from tests.history.samples import function_calls, function_responses
 
 

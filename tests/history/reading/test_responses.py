@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from brim.history.reading.entry import Call
-from brim.history.reading.responses import ANSWERED, HOSTED, read_item
+from brim.history.entries import Call
+from brim.history.responses import ANSWERED, HOSTED, read_item
 from tests.history.samples import item_call, item_output, item_reasoning
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from brim.history.repairing import repair
-from brim.history.types import Provider
-from brim.history.validity import validate
+from brim.history import Provider, repair, validate
 
 
 def mended(

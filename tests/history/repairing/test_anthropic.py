@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.repairing.stubs import NO_BEGINNING, NO_RESULT
+from brim.history.repairs import NO_BEGINNING, NO_RESULT
 from tests.history.repairing.mending import mended, texts
 from tests.history.validity.test_anthropic import HELLO, NOTE, SAID, assistant, result, text, thinking, use, user
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.repairing.stubs import NO_RESULT
+from brim.history.repairs import NO_RESULT
 from tests.history.repairing.mending import mended, texts
 from tests.history.validity.test_chat import HELLO, Message, calls, result
 

@@ -12,9 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from brim.errors import BrimError, InputError
-from brim.history.repairing import repair
-from brim.history.types import PROVIDERS, Change, Provider, Repaired
-from brim.history.validity import validate
+from brim.history import PROVIDERS, Change, Provider, Repaired, repair, validate
 from tests.history.validity.test_check import Stubborn
 
 

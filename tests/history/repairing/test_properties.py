@@ -11,9 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.history.repairing import repair
-from brim.history.types import PROVIDERS, Provider
-from brim.history.validity import validate
+from brim.history import PROVIDERS, Provider, repair, validate
 from tests.history.histories import any_histories, valid_histories
 from tests.history.junk import JUNK
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.repairing.words import words
+from brim.history.content import words
 
 
 @pytest.mark.parametrize(

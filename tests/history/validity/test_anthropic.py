@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.validity import validate
+from brim.history import validate
 
 Message = dict[str, Any]
 HELLO: Message = {"role": "user", "content": "Hello"}

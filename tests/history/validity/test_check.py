@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from brim.errors import BrimError, InputError
-from brim.history.reading.history import read
-from brim.history.types import PROVIDERS, Provider, Violation
-from brim.history.validity import validate
+from brim.history import PROVIDERS, Provider, Violation, validate
+from brim.history.formats import read
 from tests.history.histories import any_histories, as_object, valid_histories
 from tests.history.junk import JUNK
 

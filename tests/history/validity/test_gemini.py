@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from brim.history.validity import validate
+from brim.history import validate
 
 Content = dict[str, Any]
 

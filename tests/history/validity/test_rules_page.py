@@ -6,9 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from brim.history.types import PROVIDERS, Provider
-from brim.history.validity.check import RULES
+from brim.history import PROVIDERS, Provider, validate
+from tests.history.histories import any_histories
 
 ROOT = Path(__file__).parents[3]
 PAGES = [page for page in (ROOT / "docs" / "history.md", ROOT / "docs" / "history_rules.md") if page.exists()]
@@ -17,9 +19,18 @@ ROWS = [row for page in PAGES for row in ROW.findall(page.read_text(encoding="ut
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_every_rule_has_a_row_and_every_row_a_rule(provider: Provider) -> None:
-    checked = {rule.__name__.replace("_", "-") for rule in RULES[provider]}
-    assert {row[1] for row in ROWS if row[0] == provider} == checked
+@settings(max_examples=200)
+@given(data=st.data())
+def test_every_rule_that_is_broken_has_a_row(provider: Provider, data: st.DataObject) -> None:
+    rows = {row[1] for row in ROWS if row[0] == provider}
+    assert {violation.rule for violation in validate(data.draw(any_histories(provider)), provider)} <= rows
+
+
+def test_every_row_names_a_rule_that_the_provider_checks() -> None:
+    sources = {"openai": "chat"}
+    for provider, rule, *_ in ROWS:
+        modules = (f"{sources.get(provider, provider)}.py", "rules.py")
+        assert any(f'"{rule}"' in (ROOT / "src/brim/history" / name).read_text(encoding="utf-8") for name in modules)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[1]}")
