@@ -7,12 +7,12 @@ and the search for broken messages share only the reading: the one is what the o
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 from typing import Any
 
-from brim.history.content import filled, with_fields, words
+from brim.history.content import call_of, filled, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -90,7 +90,7 @@ def read_message(index: int, message: object) -> Entry:
         return unknown_role(index, message, own_id, f"{shown} that the API knows")
     blocks = [(kind_of(block), block) for block in blocks_of(message)]
     kinds = [kind for kind, _ in blocks]
-    calls = [Call(string(get(block, "id")), string(get(block, "name"))) for kind, block in blocks if kind == "tool_use"]
+    calls = [call_of(block) for kind, block in blocks if kind == "tool_use"]
     begun = [string(get(block, "id")) for kind, block in blocks if kind in SERVER_CALLS]
     ended = [string(get(block, "tool_use_id")) for kind, block in blocks if is_server_result(kind)]
     others = [kind for kind in kinds if kind not in THINKING and not is_server_kind(kind)]
@@ -127,22 +127,21 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
     return ("call-ids-unique", "two tool calls have the same id") if len(set(ids)) < len(ids) else NO_FAULT
 
 
-# Checking
+# Turns, for checking and repairing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Block:
-    """One block of a turn, and the message that it stands in."""
+    """One block of a turn."""
 
-    entry: Entry
+    owner: Any
+    """The entry or slot whose message holds it."""
+    at: int
+    """Its place in that message."""
     kind: str
     value: Any
-
-    @property
-    def id(self) -> str:
-        """The id of the call that it is, or answers."""
-        answers = self.kind == "tool_result" or is_server_result(self.kind)
-        return string(get(self.value, "tool_use_id" if answers else "id"))
+    id: str
+    """The id of the call that it is, or answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,30 +149,51 @@ class Turn:
     """Messages of one role that follow each other, which Anthropic reads as one."""
 
     role: str
-    entries: list[Entry]
+    owners: list[Any]
+    """The entries or slots of its messages."""
     blocks: list[Block]
 
     def of(self, kind: str) -> list[Block]:
-        """Return the blocks of one type, if the turn is that of the one who may say them."""
+        """Return the calls of an assistant's turn, or the results of a user's."""
         return [block for block in self.blocks if block.kind == kind] if self.role == SIDES[kind] else []
+
+    @property
+    def may_precede_system(self) -> bool:
+        """Whether a system message may follow: after the user, or after one of the provider's own tools."""
+        ends_in_server_tool = bool(self.blocks) and is_server_kind(self.blocks[-1].kind) and not self.of("tool_use")
+        return self.role == "user" or (self.role == "assistant" and ends_in_server_tool)
 
 
 NO_TURN = Turn("", [], [])
 
 
+def turns_of(owners: Iterable[Any]) -> list[Turn]:
+    """Return the turns of entries or slots; settings without a text are in none."""
+    turns = []
+    said = (owner for owner in owners if not is_directive(owner.message))
+    for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.message, "role")), "")):
+        turn = Turn(role, list(group), [])
+        for owner in turn.owners:
+            for at, value in enumerate(blocks_of(owner.message)):
+                kind = kind_of(value)
+                id_ = string(get(value, "tool_use_id" if kind.endswith("tool_result") else "id"))
+                turn.blocks.append(Block(owner, at, kind, value, id_))
+        turns.append(turn)
+    return turns
+
+
+# Checking
+
+
 def check(history: Sequence[Entry]) -> Iterator[Violation]:
     """Yield every place where *history* breaks a rule."""
-    turns = []
-    for role, said in groupby((each for each in history if not is_directive(each.message)), lambda each: each.role):
-        entries = list(said)
-        blocks = [Block(entry, kind_of(each), each) for entry in entries for each in blocks_of(entry.message)]
-        turns.append(Turn(role, entries, blocks))
+    turns = turns_of(history)
     yield from known_roles(history)
     for entry in history:
-        blocks_in, is_end = blocks_of(entry.message), entry is history[-1] and is_open_end(entry.role, entry.message)
-        if entry.role and not blocks_in and not is_end and not is_directive(entry.message):
+        blocks, is_end = blocks_of(entry.message), entry is history[-1] and is_open_end(entry.role, entry.message)
+        if entry.role and not blocks and not is_end and not is_directive(entry.message):
             yield Violation(entry.index, "has-content", "it has no content")
-        for each in blocks_in if entry.role else ():
+        for each in blocks if entry.role else ():
             if kind_of(each) == "text" and not has_letters(each):
                 yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
     yield from user_is_first(history)
@@ -192,7 +212,7 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
         yield from _check_pairs(before, turn)
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
-        yield Violation(last[-1].entry.index, "reasoning-not-last", "the last message cannot end in thinking")
+        yield Violation(last[-1].owner.index, "reasoning-not-last", "the last message cannot end in thinking")
     yield from _check_server_tools(turns)
 
 
@@ -204,15 +224,9 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
         text = ""
         if at == 0:
             text = "the first system text belongs into the request, beside the messages"
-        else:
-            before = turns[at - 1]
-            last = before.blocks[-1].kind if before.blocks else ""
-            may_precede = before.role == "user" or (
-                before.role == "assistant" and is_server_kind(last) and not before.of("tool_use")
-            )
-            if not may_precede or (at + 1 < len(turns) and turns[at + 1].role != "assistant"):
-                text = "a system message stands between a user's turn and an assistant's, or at the end"
-        for entry in turn.entries if text else turn.entries[1:]:
+        elif not turns[at - 1].may_precede_system or (at + 1 < len(turns) and turns[at + 1].role != "assistant"):
+            text = "a system message stands between a user's turn and an assistant's, or at the end"
+        for entry in turn.owners if text else turn.owners[1:]:
             yield Violation(entry.index, "system-placement", text or "two system messages follow each other")
 
 
@@ -222,9 +236,9 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
         said = called = False
         for block in turn.blocks:
             if turn.role == "user" and block.kind == "tool_result" and said:
-                yield Violation(block.entry.index, "results-first", "a result stands after other content of its turn")
+                yield Violation(block.owner.index, "results-first", "a result stands after other content of its turn")
             if turn.role == "assistant" and block.kind == "text" and called:
-                yield Violation(block.entry.index, "calls-last", "a text stands after a call of the same turn")
+                yield Violation(block.owner.index, "calls-last", "a text stands after a call of the same turn")
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
 
 
@@ -235,16 +249,16 @@ def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
     for result in results:
         if result.id and result.id not in called:
             text = f"the result of {result.id} answers no call of the turn before it"
-            yield Violation(result.entry.index, "result-has-call", text)
+            yield Violation(result.owner.index, "result-has-call", text)
     for result in results:
         if result.id in answered and result.id in called:
             text = f"the call {result.id} has been answered before"
-            yield Violation(result.entry.index, "one-result-per-call", text)
+            yield Violation(result.owner.index, "one-result-per-call", text)
         answered.add(result.id)
     for call in before.of("tool_use"):
         if call.id and call.id not in answered:
             text = f"the call {call.id} has no result in the next turn"
-            yield Violation(call.entry.index, "call-has-result", text)
+            yield Violation(call.owner.index, "call-has-result", text)
 
 
 def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
@@ -263,14 +277,14 @@ def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
                 called.add(block.id)
             elif is_server_result(block.kind) and block.id not in called:
                 text = f"a {block.kind} stands without its call before it in the same turn"
-                yield Violation(block.entry.index, "server-result-has-call", text)
+                yield Violation(block.owner.index, "server-result-has-call", text)
         if turn.role not in ("assistant", "system") and any(block.kind != "tool_result" for block in turn.blocks):
             answered = {block.id for block in going_on if is_server_result(block.kind)}
             missing += [call for call in going_on if call.kind in SERVER_CALLS and call.id not in answered]
             going_on, called = [], set()
     for call in missing:
         text = f"a {call.kind} of {string(get(call.value, 'name')) or 'a tool'} has no result in its turn"
-        yield Violation(call.entry.index, "server-call-has-result", text)
+        yield Violation(call.owner.index, "server-call-has-result", text)
 
 
 # What a pruner must drop
@@ -380,27 +394,6 @@ def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
 # Repairing
 
 
-@dataclass(frozen=True, slots=True)
-class SlotTurn:
-    """Messages of one role that follow each other, while they are repaired."""
-
-    role: str
-    slots: list[Slot]
-
-    @property
-    def kinds(self) -> list[str]:
-        """The types of all blocks in it."""
-        return [kind for slot in self.slots for kind in kinds_in(slot)]
-
-
-def turns_of(draft: Draft) -> list[SlotTurn]:
-    """Return the turns of the history; settings without a text are in none."""
-    said = [slot for slot in draft.slots if not is_directive(slot.message)]
-    return [
-        SlotTurn(role, list(slots)) for role, slots in groupby(said, lambda slot: string(get(slot.message, "role")))
-    ]
-
-
 def kinds_in(slot: Slot) -> list[str]:
     """Return the types of the blocks in a message."""
     return [kind_of(block) for block in blocks_of(slot.message)]
@@ -436,24 +429,22 @@ def place_system(draft: Draft) -> None:
     The first system text belongs beside the messages, where a repair can't put it: it becomes a tagged text of the
     user's, and so does one without a legal place nearby.
     """
-    turns = turns_of(draft)
+    turns = turns_of(draft.slots)
     for at, turn in enumerate(turns):
         if turn.role != "system":
             continue
         after = turns[at + 1] if at + 1 < len(turns) else None
         if at == 0:
-            for slot in reversed(turn.slots):
+            for slot in reversed(turn.owners):
                 _into_user(draft, slot, after)
             continue
-        for slot in turn.slots[:-1]:
+        for slot in turn.owners[:-1]:
             _as_user(draft, slot)
-        last, kinds = turn.slots[-1], turns[at - 1].kinds
-        is_server_end = bool(kinds) and is_server_kind(kinds[-1]) and "tool_use" not in kinds
-        follows = len(turn.slots) > 1 or turns[at - 1].role == "user" or is_server_end
+        last, follows = turn.owners[-1], len(turn.owners) > 1 or turns[at - 1].may_precede_system
         if after is not None and after.role == "user" and (at + 2 >= len(turns) or turns[at + 2].role == "assistant"):
             draft.note(last, "system-placement", "moved", "behind the user's turn")
             draft.slots.remove(last)
-            draft.slots.insert(draft.slots.index(after.slots[-1]) + 1, last)
+            draft.slots.insert(draft.slots.index(after.owners[-1]) + 1, last)
         elif not follows or (after is not None and after.role == "user"):
             _as_user(draft, last)
 
@@ -464,13 +455,13 @@ def _as_user(draft: Draft, slot: Slot) -> None:
     draft.change(slot, "system-placement", text, role="user", content=_tagged(slot))
 
 
-def _into_user(draft: Draft, slot: Slot, turn: SlotTurn | None) -> None:
+def _into_user(draft: Draft, slot: Slot, turn: Turn | None) -> None:
     """Put the first system text into the first message of the user's, or make it that."""
     if turn is None or turn.role != "user":
         _as_user(draft, slot)
         return
     draft.note(slot, "system-placement", "moved", "into the first message of the user's, tagged as system")
-    first, tagged = turn.slots[0], _tagged(slot)
+    first, tagged = turn.owners[0], _tagged(slot)
     content = get(first.message, "content")
     if isinstance(content, str) and isinstance(get(slot.message, "content"), str):
         first.message = with_fields(first.message, content=f"{tagged[0]['text']}\n\n{content}")
@@ -489,23 +480,12 @@ def _tagged(slot: Slot) -> list[Any]:
     return [start, *blocks, end]
 
 
-@dataclass(eq=False, slots=True)
-class Spot:
-    """A call or a result, where it stands."""
-
-    slot: Slot
-    at: int
-    """Its place among the blocks of its message."""
-    block: Any
-    id: str
-
-
 class Edits(defaultdict[Slot, dict[int, Any]]):
     """Blocks to put in place of others, by message and place; None removes one."""
 
-    def set(self, spot: Spot, block: Any) -> None:
-        """Put *block* at *spot*."""
-        self[spot.slot][spot.at] = block
+    def set(self, old: Block, new: Any) -> None:
+        """Put *new* in the place of *old*."""
+        self[old.owner][old.at] = new
 
     def apply(self, draft: Draft) -> None:
         """Change the messages."""
@@ -514,37 +494,26 @@ class Edits(defaultdict[Slot, dict[int, Any]]):
             draft.set_body(slot, [block for block in changed if block is not None])
 
 
-def spots(turn: SlotTurn | None, role: str) -> list[Spot]:
-    """Return the calls of an assistant's turn, or the results of a user's."""
-    kind, name = ("tool_use", "id") if role == "assistant" else ("tool_result", "tool_use_id")
-    return [
-        Spot(slot, at, block, string(get(block, name)))
-        for slot in (turn.slots if turn is not None and turn.role == role else ())
-        for at, block in enumerate(blocks_of(slot.message))
-        if kind_of(block) == kind
-    ]
-
-
 def give_ids(draft: Draft) -> None:
     """Give every call its own id, and the same one to its result."""
-    turns = turns_of(draft)
-    taken = {spot.id for turn in turns for spot in spots(turn, "assistant")}
+    turns = turns_of(draft.slots)
+    taken = {call.id for turn in turns for call in turn.of("tool_use")}
     seen: set[str] = set()
     edits = Edits(dict)
-    for turn, after in zip(turns, [*turns[1:], None], strict=False):
-        home = spots(after, "user")
+    for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
+        home = after.of("tool_result")
         mine: set[str] = set()
-        for call in spots(turn, "assistant"):
+        for call in turn.of("tool_use"):
             if not call.id or call.id in seen:
                 free = (result.id for result in home if not call.id and result.id not in taken)
                 new = next(free, "") or draft.fresh_id("toolu_")
                 rule = "call-ids-unique" if call.id else "call-has-id"
-                draft.note(call.slot, rule, "changed", f"id {call.id!r} to {new!r}")
-                edits.set(call, with_fields(call.block, id=new))
+                draft.note(call.owner, rule, "changed", f"id {call.id!r} to {new!r}")
+                edits.set(call, with_fields(call.value, id=new))
                 same = [result for result in home if call.id and result.id == call.id][call.id in mine :]
                 for result in same[:1]:
                     result.id = new
-                    edits.set(result, with_fields(result.block, tool_use_id=new))
+                    edits.set(result, with_fields(result.value, tool_use_id=new))
                 call.id = new
                 taken.add(new)
             seen.add(call.id)
@@ -554,13 +523,13 @@ def give_ids(draft: Draft) -> None:
 
 def pair_results(draft: Draft) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
-    turns = turns_of(draft)
+    turns = turns_of(draft.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
-    calls = {CallAt(Call(spot.id), at): spot for at, turn in enumerate(turns) for spot in spots(turn, "assistant")}
+    calls = {CallAt(Call(spot.id), at): spot for at, turn in enumerate(turns) for spot in turn.of("tool_use")}
     results = {
         ResultAt(Call(spot.id), at, before, after): spot
         for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
-        for spot in spots(turn, "user")
+        for spot in turn.of("tool_result")
     }
     pair(list(calls), list(results))
     edits = Edits(dict)
@@ -568,18 +537,18 @@ def pair_results(draft: Draft) -> None:
     stubs: dict[int, list[Any]] = defaultdict(list)
     for call, spot in calls.items():
         if call.answer is None:
-            draft.note(spot.slot, "call-has-result", "added", f"a result for {spot.id}")
+            draft.note(spot.owner, "call-has-result", "added", f"a result for {spot.id}")
             stub = {"type": "tool_result", "tool_use_id": spot.id, "is_error": True, "content": NO_RESULT}
             answers[call.place].append(stub)
             continue
         answer = results[call.answer]
-        block = answer.block
+        block = answer.value
         if not answer.id:
-            draft.note(answer.slot, "result-has-id", "changed", f"tool_use_id is {spot.id}")
+            draft.note(answer.owner, "result-has-id", "changed", f"tool_use_id is {spot.id}")
             block = with_fields(block, tool_use_id=spot.id)
             edits.set(answer, block)
         if not call.answer.is_home:
-            draft.note(answer.slot, "result-has-call", "moved", f"the result of {spot.id}, to its call")
+            draft.note(answer.owner, "result-has-call", "moved", f"the result of {spot.id}, to its call")
             edits.set(answer, None)
             answers[call.place].append(block)
     taken = {call.call.id for call in calls}
@@ -588,13 +557,13 @@ def pair_results(draft: Draft) -> None:
             restored = any(block["id"] == spot.id for blocks in stubs.values() for block in blocks)
             result.repeated = result.repeated or restored
             if result.repeated or not draft.restore_calls:
-                draft.note(spot.slot, result.broken_rule, "removed", words(spot.block))
+                draft.note(spot.owner, result.broken_rule, "removed", words(spot.value))
                 edits.set(spot, None)
                 continue
             id_ = spot.id if spot.id and spot.id not in taken else draft.fresh_id("toolu_")
             if id_ != spot.id:
-                edits.set(spot, with_fields(spot.block, tool_use_id=id_))
-            draft.note(spot.slot, result.broken_rule, "added", f"a call for the result of {id_}")
+                edits.set(spot, with_fields(spot.value, tool_use_id=id_))
+            draft.note(spot.owner, result.broken_rule, "added", f"a call for the result of {id_}")
             stubs[result.place].append({"type": "tool_use", "id": id_, "name": UNKNOWN_TOOL, "input": {}})
     edits.apply(draft)
     for at, blocks in answers.items():
@@ -603,19 +572,19 @@ def pair_results(draft: Draft) -> None:
         _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
 
 
-def _add_calls(draft: Draft, before: SlotTurn | None, turn: SlotTurn, blocks: list[Any]) -> None:
+def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
     """Add calls for the results in *turn*: to the assistant's turn before it, or as one."""
     message = {"role": "assistant", "content": blocks}
     if before is not None and before.role == "assistant":
-        draft.insert(draft.slots.index(before.slots[-1]) + 1, before.slots[-1].index, message)
+        draft.insert(draft.slots.index(before.owners[-1]) + 1, before.owners[-1].index, message)
     else:
-        first = next(slot for slot in turn.slots if slot in draft.slots)
+        first = next(slot for slot in turn.owners if slot in draft.slots)
         draft.insert(draft.slots.index(first), first.index, message)
 
 
-def _add_results(draft: Draft, turn: SlotTurn, blocks: list[Any]) -> None:
+def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
     """Add results behind the calls of *turn*: to the results that are there, or as a message before what is said."""
-    last = turn.slots[-1]
+    last = turn.owners[-1]
     at = draft.slots.index(last) + 1
     following = draft.slots[at] if at < len(draft.slots) else None
     kinds = kinds_in(following) if following and string(get(following.message, "role")) == "user" else []
@@ -629,19 +598,19 @@ def _add_results(draft: Draft, turn: SlotTurn, blocks: list[Any]) -> None:
 
 def results_first(draft: Draft) -> None:
     """Put results first in the user's turns: whole messages where that is enough, otherwise blocks."""
-    for turn in turns_of(draft):
-        is_result = [kind == "tool_result" for kind in turn.kinds]
+    for turn in turns_of(draft.slots):
+        is_result = [block.kind == "tool_result" for block in turn.blocks]
         if turn.role == "user" and is_result != sorted(is_result, reverse=True):
-            start = draft.slots.index(turn.slots[0])
+            start = draft.slots.index(turn.owners[0])
             ordered = _ordered(draft, turn)
-            others = [slot for slot in draft.slots[start:] if slot not in turn.slots]
+            others = [slot for slot in draft.slots[start:] if slot not in turn.owners]
             draft.slots[start:] = [*ordered, *others]
 
 
-def _ordered(draft: Draft, turn: SlotTurn) -> list[Slot]:
+def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
     front: list[Slot] = []
     rest: list[Slot] = []
-    for slot in turn.slots:
+    for slot in turn.owners:
         results = [block for block in blocks_in(slot) if kind_of(block) == "tool_result"]
         others = [block for block in blocks_in(slot) if kind_of(block) != "tool_result"]
         is_late = bool(results) and (bool(rest) or kinds_in(slot)[: len(results)] != ["tool_result"] * len(results))
@@ -661,13 +630,13 @@ def _ordered(draft: Draft, turn: SlotTurn) -> list[Slot]:
 
 def calls_last(draft: Draft) -> None:
     """Move a text that stands after a call to before the first call of its turn."""
-    for turn in turns_of(draft):
-        caller = next((slot for slot in turn.slots if "tool_use" in kinds_in(slot)), None)
+    for turn in turns_of(draft.slots):
+        caller = next((slot for slot in turn.owners if "tool_use" in kinds_in(slot)), None)
         if turn.role != "assistant" or caller is None:
             continue
         moved: list[Any] = []
         called = False
-        for slot in turn.slots:
+        for slot in turn.owners:
             kept: list[Any] = []
             for block in blocks_in(slot):
                 called = called or kind_of(block) == "tool_use"
@@ -683,10 +652,10 @@ def calls_last(draft: Draft) -> None:
 def pair_server_tools(draft: Draft) -> None:
     """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
     going_on: list[Slot] = []
-    for turn in turns_of(draft):
+    for turn in turns_of(draft.slots):
         if turn.role == "assistant":
-            going_on += turn.slots
-        elif turn.role != "system" and any(kind != "tool_result" for kind in turn.kinds):
+            going_on += turn.owners
+        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
             _pair_server_tools(draft, going_on, is_over=True)
             going_on = []
     _pair_server_tools(draft, going_on, is_over=False)
@@ -743,8 +712,8 @@ def _server_orphan(draft: Draft, slot: Slot, block: Any) -> list[Any]:
 
 def drop_last_thinking(draft: Draft) -> None:
     """Remove thinking that leads to nothing, at the end of the history."""
-    turns = turns_of(draft)
-    for slot in reversed(turns[-1].slots) if turns and turns[-1].role == "assistant" else ():
+    turns = turns_of(draft.slots)
+    for slot in reversed(turns[-1].owners) if turns and turns[-1].role == "assistant" else ():
         kinds = kinds_in(slot)
         kept = len(kinds)
         while kept and kinds[kept - 1] in THINKING:
@@ -758,9 +727,9 @@ def drop_last_thinking(draft: Draft) -> None:
 
 def begin_with_user(draft: Draft) -> None:
     """Let the user begin."""
-    turns = turns_of(draft)
+    turns = turns_of(draft.slots)
     if turns and turns[0].role == "assistant":
-        draft.begin_with_user(turns[0].slots[0])
+        draft.begin_with_user(turns[0].owners[0])
 
 
 PASSES: tuple[Pass, ...] = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
-from brim.history.content import filled, is_structured, listed, type_name, with_fields, without_field, words
+from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -86,9 +86,8 @@ def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
 def _read_calls(message: object) -> Iterator[Call]:
     # LangChain keeps calls that it couldn't parse apart, and sends them all the same.
     for call in (*listed(get(message, "tool_calls")), *listed(get(message, "invalid_tool_calls"))):
-        inner = (get(call, "function"), get(call, "custom"), call)
-        function = next((value for value in inner if value is not None), None)
-        yield Call(string(get(call, "id")), string(get(function, "name")))
+        function = get(call, "function")
+        yield call_of(call, get(call, "custom") if function is None else function)
     one = get(message, "function_call")
     if filled(one):
         name = string(get(one, "name"))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from brim.history.entries import Provider
+from brim.history.entries import Call, Provider
 from brim.tokens.messages.calls import RESULTS
 from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, pairs, string
 
@@ -35,6 +35,11 @@ def type_name(message: object) -> str:
     """Return the type of a LangChain *message*; a piece of a streamed one is called ``AIMessageChunk``."""
     kind = string(get(message, "type"))
     return kind.removesuffix("MessageChunk").lower() if kind.endswith("MessageChunk") else kind
+
+
+def call_of(value: object, inner: object = None) -> Call:
+    """Return the id of a call or result, and the tool that it, or *inner*, names."""
+    return Call(string(get(value, "id")), string(get(value if inner is None else inner, "name")))
 
 
 def user_message(provider: Provider, text: str) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from brim.errors import InputError
@@ -181,28 +181,23 @@ class Draft:
     def newest(self) -> set[int]:
         """Return the shortest legal run of newest units of at least the target; everything if that is less."""
         must = self.required(self.target)
-        stays = set(must)
-        tokens = self.price(must) - self.fixed
-        enough, cut = tokens, len(self.units)
-        for place in range(len(self.units) - 1, -1, -1):
-            if enough >= self.target:
+        enough, best = self.price(must), len(self.units)
+        for cut, tokens in self._runs(must):
+            if enough - self.fixed >= self.target:
                 break
-            tokens += 0 if place in stays else self.sizes[place]
-            if self._may_cut(must, place):
-                enough, cut = tokens, place
-        return stays.union(range(cut, len(self.units)))
+            if self._may_cut(must, cut):
+                enough, best = tokens, cut
+        return {*must, *range(best, len(self.units))}
 
     def cut_for_turns(self, must: list[int], turns: int, limit: int) -> int | None:
         """Return where a run begins that holds as many of the newest *turns* as fit into *limit*; None if none fits.
 
         Where a turn begins inside a step (the user spoke with the results), the run begins at a legal place before it.
         """
-        furthest = len(self.units)
-        tokens, stays = self.price(must), set(must)
-        while furthest and tokens <= limit:
-            furthest -= 1
-            tokens += 0 if furthest in stays else self.sizes[furthest]
-        furthest += tokens > limit
+        if self.price(must) > limit:
+            return None
+        fitting = takewhile(lambda run: run[1] <= limit, self._runs(must))
+        furthest = min((cut for cut, _ in fitting), default=len(self.units))
         for number in range(min(turns, len(self.prompts)), 0, -1):
             cut = self.prompts[-number]
             while cut > furthest and not self._may_cut(must, cut):
@@ -230,15 +225,20 @@ class Draft:
 
     def _longest_run(self, must: list[int], limit: int, oldest: int) -> int:
         """Return the smallest legal cut at which everything from there on, and what *must* stay, fits."""
-        tokens, stays = self.price(must), set(must)
         best = len(self.units)
-        for cut in range(len(self.units) - 1, oldest - 1, -1):
-            tokens += 0 if cut in stays else self.sizes[cut]
-            if tokens > limit:
+        for cut, tokens in self._runs(must):
+            if cut < oldest or tokens > limit:
                 break
             if self._may_cut(must, cut):
                 best = cut
         return best
+
+    def _runs(self, must: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield each place, newest first, with the price of everything from there on and of what *must* stay."""
+        tokens, stays = self.price(must), set(must)
+        for cut in range(len(self.units) - 1, -1, -1):
+            tokens += 0 if cut in stays else self.sizes[cut]
+            yield cut, tokens
 
     def _may_cut(self, must: list[int], cut: int) -> bool:
         """Whether the run that begins at *cut* may stand after what *must* stay before it."""

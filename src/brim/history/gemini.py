@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from brim.history.content import filled, with_fields, words
+from brim.history.content import call_of, filled, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import NO_RESULT, UNKNOWN_TOOL, Draft, Pass, Slot, give_roles, split_sides
@@ -65,25 +65,19 @@ def read_content(index: int, message: object) -> Entry:
     role = ROLES.get(name, "")
     if not role:
         return unknown_role(index, message, "", f"{name!r} is not a role: only user and model speak")
-    calls, results, says, thoughts, has_empty = [], [], False, [], False
-    for part in parts_of(message):
-        call, answer = call_in(part), result_in(part)
-        thoughts.append(get(part, "thought") is True)
-        if call is not None:
-            calls.append(Call(string(get(call, "id")), string(get(call, "name"))))
-        elif answer is not None:
-            results.append(Call(string(get(answer, "id")), string(get(answer, "name"))))
-        elif is_empty_part(part):
-            has_empty = True
-        elif not thoughts[-1]:
-            says = True
+    parts = parts_of(message)
+    thoughts = [get(part, "thought") is True for part in parts]
+    calls = [call_of(call_in(part)) for part in parts if call_in(part) is not None]
+    others = [part for part in parts if call_in(part) is None]
+    results = [call_of(result_in(part)) for part in others if result_in(part) is not None]
+    others = [part for part in others if result_in(part) is None]
     faults: dict[Fault, bool] = {
         ("call-by-assistant", "only the model can call a function"): bool(calls) and role != "assistant",
         ("result-by-user", "only the user can answer a call"): bool(results) and role != "user",
         ("result-has-name", "a function response has no name"): any(not result.name for result in results),
         ("call-has-name", "a call has no name"): any(not call.name for call in calls),
-        ("has-content", "it has no parts"): not thoughts,
-        ("part-not-empty", "a part of it is empty"): has_empty,
+        ("has-content", "it has no parts"): not parts,
+        ("part-not-empty", "a part of it is empty"): any(is_empty_part(part) for part in others),
     }
     return Entry(
         index,
@@ -91,9 +85,9 @@ def read_content(index: int, message: object) -> Entry:
         role,
         calls=tuple(calls),
         results=tuple(results),
-        says=says,
+        says=any(not is_empty_part(part) and get(part, "thought") is not True for part in others),
         reasons=any(thoughts),
-        ends_in_reasoning=bool(thoughts) and thoughts[-1],
+        ends_in_reasoning=any(thoughts[-1:]),
         fault=next((fault for fault, is_there in faults.items() if is_there), NO_FAULT),
     )
 
