@@ -44,11 +44,8 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Assembly": "assembly",
-    "DroppedItem": "assembly",
-    "MemoryConfig": "memory",
-    "Section": "assembly",
-    "WorkingMemory": "memory",
+    **dict.fromkeys(("Assembly", "DroppedItem", "Section"), "assembly"),
+    **dict.fromkeys(("MemoryConfig", "WorkingMemory"), "memory"),
 }
 
 __getattr__, __dir__ = exports(__name__, {name: _ELSEWHERE.get(name, "budget") for name in __all__})

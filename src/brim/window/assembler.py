@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from brim.errors import InputError
 from brim.history import Pruned, Pruner
-from brim.history.draft import draft
+from brim.history.draft import draft, whole_number
 from brim.history.formats import read
 from brim.models.light import input_within, lookup
 from brim.models.names import clean
@@ -44,16 +43,14 @@ class Limits:
         *context_window* outranks the model's window. The window of an unknown model is a guess, so it limits nothing;
         one that was reported does. Some models keep a part of the window for the response alone.
         """
-        given = context_window
-        if given is not None and (not isinstance(given, int) or isinstance(given, bool) or given < 1):
-            raise InputError(f"context_window must be a whole number of tokens, 1 or more, not {given!r}")
-        window = most_input = given
-        if model:
-            found = lookup(model)
-            if given is not None:
-                most_input = input_within(found, given) if found.resolved else given
-            elif found.resolved or window_of(clean(model)):
-                window, most_input = found.context_window, found.max_input
+        window = most_input = None
+        if context_window is not None:
+            window = most_input = whole_number("context_window", context_window, 1, "a whole number of tokens")
+        found = lookup(model) if model else None
+        if found and window is not None:
+            most_input = input_within(found, window) if found.resolved else window
+        elif found and (found.resolved or window_of(clean(model or ""))):
+            window, most_input = found.context_window, found.max_input
         if window is None or most_input is None:
             return cls(None, None, max(0, budget))
         most = min(window - reserve, most_input)
@@ -178,39 +175,34 @@ class Assembler:
             at_current = max(at for at in history if filled.kept[at - len(before)] is tail.current)
             history.remove(at_current)
             current = costs.alone([at_current]) if tail.text is None else self.counter.count(tail.text)
-        counts = {
-            "system_prompt": self.counter.count(parts.system_prompt) if parts.system_prompt else Count(0),
-            "procedure": self.counter.count(parts.procedure) if parts.procedure else Count(0),
-            "knowledge": parts.knowledge.tokens,
-            "episodes": parts.episodes.tokens,
-            "current_message": current,
+        left = tuple(
+            DroppedItem(unit.indices[0], f"{unit.kind}: {_places(unit.indices)}", unit.tokens, unit.reason)
+            for unit in filled.pruned.receipt.dropped
+            if not tail.pins.issuperset(unit.indices)
+        )
+        prompt, procedure, knowledge, episodes = parts.system_prompt, parts.procedure, parts.knowledge, parts.episodes
+        rows: dict[str, tuple[Count, int, str, tuple[DroppedItem, ...]]] = {
+            "system_prompt": (self._count(prompt), int(bool(prompt)), "text", ()),
+            "procedure": (self._count(procedure), int(bool(procedure)), "text", parts.left_out),
+            "knowledge": (knowledge.tokens, len(knowledge.kept), knowledge.sources, knowledge.dropped),
+            "episodes": (episodes.tokens, len(episodes.kept), episodes.sources, episodes.dropped),
+            "history": (costs.alone(history) if history else Count(0), len(history), "messages", left),
+            "current_message": (current, int(tail.current is not None), "text" if tail.text else "message", ()),
         }
-        history_budget = max(0, budget - sum(map(int, counts.values())))
-        counts["history"] = costs.alone(history) if history else Count(0)
-        gone = [unit for unit in filled.pruned.receipt.dropped if not tail.pins.issuperset(unit.indices)]
-        left = tuple(DroppedItem(u.indices[0], f"{u.kind}: {_places(u.indices)}", u.tokens, u.reason) for u in gone)
-        contents: dict[str, tuple[int, str, tuple[DroppedItem, ...]]] = {
-            "system_prompt": (int(bool(parts.system_prompt)), "text", ()),
-            "procedure": (int(bool(parts.procedure)), "text", parts.left_out),
-            "knowledge": (len(parts.knowledge.kept), parts.knowledge.sources, parts.knowledge.dropped),
-            "episodes": (len(parts.episodes.kept), parts.episodes.sources, parts.episodes.dropped),
-            "history": (len(history), "messages", left),
-            "current_message": (int(tail.current is not None), "message" if tail.text is None else "text", ()),
-            "framing": (0, "roles, tags, priming, tools" if self.tools else "roles, tags, priming", ()),
-        }
+        counts = {name: row[0] for name, row in rows.items()}
+        framing = "roles, tags, priming, tools" if self.tools else "roles, tags, priming"
         sections = []
         for name, count in _shared_out(counts, filled.tokens).items():
-            items, source, dropped = contents[name]
+            _, items, source, dropped = rows.get(name, (None, 0, framing, ()))
             share = int(count) / budget if budget else 0.0
-            shown = source if items or name == "framing" else ""
-            sections.append(Section(name, count, share, shown, items, dropped))
+            sections.append(Section(name, count, share, source if items or name == "framing" else "", items, dropped))
         return Assembly(
             messages=[*parts.sent, *filled.kept],
             system=parts.system,
             sections=tuple(sections),
             tokens=filled.tokens,
             budget=budget,
-            history_budget=history_budget,
+            history_budget=max(0, budget - sum(int(count) for name, count in counts.items() if name != "history")),
             fits=self.limits.fits(filled.tokens),
             reason=self._reason(filled, {section.name: int(section.tokens) for section in sections}),
             receipt=filled.pruned.receipt,
@@ -218,14 +210,18 @@ class Assembler:
             context_window=self.limits.window,
         )
 
+    def _count(self, text: str) -> Count:
+        return self.counter.count(text) if text else Count(0)
+
     def _reason(self, filled: Filled, tokens: dict[str, int]) -> str:
         """Return what is wrong, in words; several things are joined."""
-        found = [self._too_large(filled, tokens)]
-        if filled.below_minimum and self.limits.fits(filled.tokens):
-            left = f"{tokens['history']:,} tokens of history are left"
-            found.append(f"the window has no room for min_history_tokens: {left}")
-        broken = [unit for unit in filled.pruned.receipt.dropped if self.tail.pins.issuperset(unit.indices)]
-        found += [f"current_message: {unit.reason}" for unit in broken]
+        dropped, left = filled.pruned.receipt.dropped, f"{tokens['history']:,} tokens of history are left"
+        short = filled.below_minimum and self.limits.fits(filled.tokens)
+        found = [
+            self._too_large(filled, tokens),
+            f"the window has no room for min_history_tokens: {left}" if short else "",
+            *(f"current_message: {unit.reason}" for unit in dropped if self.tail.pins.issuperset(unit.indices)),
+        ]
         return "; ".join(filter(None, found))
 
     def _too_large(self, filled: Filled, tokens: dict[str, int]) -> str:

@@ -8,11 +8,14 @@ from typing import Any, Literal
 
 from brim.errors import InputError
 from brim.history import FifoPruner, Provider, Pruner
+from brim.history.draft import whole_number
 from brim.tokens.counters import counter_for
 from brim.tokens.types import TokenCounter
 from brim.window.assembler import Assembler, Limits
 from brim.window.assembly import Assembly
 from brim.window.pieces import Chosen, Parts, Tail, listed, text_in
+
+TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class MemoryConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _whole(field.name, getattr(self, field.name))
+            whole_number(field.name, getattr(self, field.name), 0, TOKENS)
 
 
 class WorkingMemory:
@@ -122,10 +125,4 @@ class WorkingMemory:
     def _tokens(self, name: str, section: int | str) -> int:
         if isinstance(section, str):
             return int(self._counter.count(section)) if section else 0
-        return _whole(name, section)
-
-
-def _whole(name: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(f"{name} must be a whole number of tokens, 0 or more, not {value!r}")
-    return int(value)
+        return whole_number(name, section, 0, TOKENS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 from brim.errors import InputError
@@ -70,14 +70,13 @@ class Item:
         head = " ".join((f"{title} ({source})" if title and source else title or source).split())
         written = _OWN_TAG.sub("&lt;", f"{head}\n{text}" if head and text.strip() else text)
         score: Any = get(given, "score")
-        if score is not None:
-            try:
-                if isinstance(score, (str, bytes, bool)):
-                    raise TypeError
-                score = float(score)
-            except (TypeError, ValueError, OverflowError):
-                raise InputError(f"{name}[{index}].score must be a number, not {score!r}") from None
-        return cls(index, text, written, " ".join(source.split()), None if score is None or isnan(score) else score)
+        try:
+            number = nan if score is None else float(score)
+        except (TypeError, ValueError, OverflowError):
+            number = None
+        if number is None or isinstance(score, (str, bytes, bool)):
+            raise InputError(f"{name}[{index}].score must be a number, not {score!r}")
+        return cls(index, text, written, " ".join(source.split()), None if isnan(number) else number)
 
     def dropped(self, tokens: int, reason: str) -> DroppedItem:
         """Return the record that it isn't in the request."""
