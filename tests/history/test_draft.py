@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from statistics import mean
@@ -121,7 +122,7 @@ def test_the_last_complete_step_stays_whenever_it_fits(provider: Provider, data:
     if work.last_step is None:
         return
     least = {*work.pins, *work.prompts[-1:], work.last_step}
-    with_prompts = work.required(10**9)
+    with_prompts = replace(work, target=10**9).required
     _, kept = kept_of(messages, target, provider)
     if work.last_step in with_prompts and work.price(with_prompts) <= target:
         assert {index for at in with_prompts for index in work.units[at].indices} <= set(kept)
@@ -176,10 +177,9 @@ def test_fill_uses_almost_all_of_the_target_in_agents_histories(provider: Provid
 @every_provider
 def test_what_must_stay_is_pins_the_last_prompt_and_the_last_step(provider: Provider) -> None:
     messages = [*talk(provider, 2), user(provider, words(5)), *step(provider, "f", words(20)), says(provider, words(9))]
-    work = drafted(messages, provider, pin=[0])
-    assert work.indices(work.required(35)) == [0, 4, 5, 6]
-    assert work.indices(work.required(34)) == [0, 4]
-    assert work.indices(work.required(0)) == [0, 4]
+    for target, stays in ((35, [0, 4, 5, 6]), (34, [0, 4]), (0, [0, 4])):
+        work = drafted(messages, provider, target, pin=[0])
+        assert work.indices(work.required) == stays
 
 
 @every_provider
@@ -192,18 +192,17 @@ def test_select_takes_nothing_older_than_it_may(provider: Provider) -> None:
 
 @pytest.mark.parametrize("provider", STRICT)
 def test_what_cannot_be_legal_is_left_out(provider: Provider) -> None:
-    work = drafted(talk(provider, 3), provider, pin=[1, 3])
-    assert work.required(0) == [0, 1, 2, 3, 4]
-    headless = drafted([says(provider, "Hi"), *talk(provider, 2)], provider, pin=[0, 2])
-    assert headless.required(0) == [1, 2, 3]
+    work = drafted(talk(provider, 3), provider, 0, pin=[1, 3])
+    assert work.required == [0, 1, 2, 3, 4]
+    headless = drafted([says(provider, "Hi"), *talk(provider, 2)], provider, 0, pin=[0, 2])
+    assert headless.required == [1, 2, 3]
 
 
 @every_provider
 def test_the_cut_for_turns_holds_as_many_as_fit(provider: Provider) -> None:
     work = drafted(talk(provider, 5), provider)
-    must = work.required(1_000)
-    assert [work.cut_for_turns(must, 3, limit) for limit in (100, 60, 59, 20, 19)] == [4, 4, 6, 8, None]
-    assert work.cut_for_turns(must, 0, 1_000) is None
+    assert [work.cut_for_turns(3, limit) for limit in (100, 60, 59, 20, 19)] == [4, 4, 6, 8, 10]
+    assert work.cut_for_turns(0, 1_000) == 10
 
 
 @every_provider
@@ -216,7 +215,7 @@ def test_the_newest_messages_of_at_least_so_many_tokens(provider: Provider) -> N
 @every_provider
 def test_an_empty_history_needs_nothing(provider: Provider) -> None:
     work = drafted([], provider)
-    assert (work.required(10), work.select(10), work.select(10, fill=True)) == ([], set(), set())
+    assert (work.required, work.select(10), work.select(10, fill=True)) == ([], set(), set())
     assert work.newest() == set()
 
 
@@ -490,8 +489,6 @@ def test_a_price_that_is_not_known_makes_all_unknown() -> None:
     assert CachePrices.of(None, 100) is None
     assert CachePrices.of(Price(input=Decimal(1)), 100) is None
     assert CachePrices.of(Price(cache_read=Decimal(1)), 100) is None
-    assert CachePrices.of_model(None, 100) is None
-    assert CachePrices.of_model("no-such-model", 100) is None
 
 
 def test_an_effect_pays_after_as_many_requests_as_its_cost_takes() -> None:

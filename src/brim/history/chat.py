@@ -140,28 +140,23 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
 
 def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
     """Each run of results answers the calls of the message right before it, each of them once."""
-    caller: Entry | None = None
+    caller = end = Entry(len(history), None, "")
     called: set[tuple[str, str]] = set()
     answered: set[tuple[str, str]] = set()
-    for entry in history:
+    for entry in (*history, end):
         if entry.role != "tool":
-            yield from _unanswered(caller, answered)
+            for call in caller.calls:
+                if call.id and call.key not in answered:
+                    text = f"the call {call.id} has no result right after its message"
+                    yield Violation(caller.index, "call-has-result", text)
             caller, called, answered = entry, {call.key for call in entry.calls}, set()
-        for result in entry.results if entry.role == "tool" else ():
+        for result in entry.results:
             if result.id and result.key not in called:
                 text = f"the result of {result.id} answers no call of the message before it"
                 yield Violation(entry.index, "result-has-call", text)
             elif result.id and result.key in answered:
                 yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
             answered.add(result.key)
-    yield from _unanswered(caller, answered)
-
-
-def _unanswered(caller: Entry | None, answered: set[tuple[str, str]]) -> Iterator[Violation]:
-    for call in caller.calls if caller else ():
-        if caller and call.id and call.key not in answered:
-            text = f"the call {call.id} has no result right after its message"
-            yield Violation(caller.index, "call-has-result", text)
 
 
 # What a pruner must drop

@@ -63,11 +63,6 @@ class CachePrices:
         write = rates.cache_write_1h if ttl >= HOUR else rates.cache_write_5m
         return cls(write if write is not None else rates.input, rates.cache_read)
 
-    @classmethod
-    def of_model(cls, model: str | None, tokens: int, ttl: int = 300) -> CachePrices | None:
-        """Return what the table of models says."""
-        return cls.of(model_of(model).price(), tokens, ttl) if model else None
-
 
 @dataclass(frozen=True)
 class Draft:
@@ -131,6 +126,11 @@ class Draft:
         """Return the tokens of the units *kept*, with what belongs to none."""
         return self.fixed + sum(self.sizes[at] for at in kept)
 
+    def cache_prices(self, given: Price | None = None, ttl: int = 300) -> CachePrices | None:
+        """Return the prices of the cache for everything, by the *given* price or the model's."""
+        price = model_of(self.model).price() if given is None and self.model else given
+        return CachePrices.of(price, self.total, ttl)
+
     def positions(self, kept: Collection[int]) -> list[int]:
         """Return the places, among the messages that aren't broken, of those in the units *kept*."""
         return [at for unit in sorted(kept) for at in range(self.starts[unit], self.starts[unit + 1])]
@@ -141,70 +141,62 @@ class Draft:
 
     # Which units stay?
 
-    def select(
-        self,
-        limit: int,
-        *,
-        must: list[int] | None = None,
-        oldest: int = 0,
-        turns: int = 0,
-        most: int = 0,
-        fill: bool = False,
-    ) -> set[int]:
+    def select(self, limit: int, *, oldest: int = 0, turns: int = 0, most: int = 0, fill: bool = False) -> set[int]:
         """Return the units to keep, so that they take at most *limit* tokens if that is possible.
 
-        It is the longest legal run of newest units that fits, together with what *must* stay: pins, the last prompt,
-        and the last complete step where that fits too. No unit before *oldest* is taken, unless it must stay. The
-        newest *turns* stay up to *most* tokens. With *fill* older units follow, newest first, as far as they fit.
+        It is the longest legal run of newest units that fits, together with what is ``required``. No unit before
+        *oldest* is taken, unless it must stay. The newest *turns* stay up to *most* tokens. With *fill* older units
+        follow, newest first, as far as they fit.
         """
-        must = self.required(limit) if must is None else must
-        cut = self._longest_run(must, limit, oldest)
-        newest = self.cut_for_turns(must, turns, most)
-        cut = cut if newest is None else min(cut, newest)
-        kept = sorted({*must, *range(cut, len(self.units))})
+        best = len(self.units)
+        for cut, tokens in self._runs():
+            if cut < oldest or tokens > limit:
+                break
+            if self._may_cut(cut):
+                best = cut
+        cut = min(best, self.cut_for_turns(turns, most))
+        kept = sorted({*self.required, *range(cut, len(self.units))})
         if fill:
             self._add_older(kept, cut, limit, oldest)
         return set(kept)
 
-    def required(self, limit: int) -> list[int]:
-        """Return, in order, the units that stay whatever the limit is, with the last step if *limit* allows.
+    @cached_property
+    def required(self) -> list[int]:
+        """The units that stay in any case: pins, the last prompt, and the last step if the target allows.
 
         A unit that can't legally stand where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
         if self.last_step is not None:
             both = self._legal({*anyway, self.last_step})
-            if self.last_step in both and self.price(both) <= limit:
+            if self.last_step in both and self.price(both) <= self.target:
                 return both
         return self._legal(anyway)
 
     def newest(self) -> set[int]:
         """Return the shortest legal run of newest units of at least the target; everything if that is less."""
-        must = self.required(self.target)
-        enough, best = self.price(must), len(self.units)
-        for cut, tokens in self._runs(must):
+        enough, best = self.price(self.required), len(self.units)
+        for cut, tokens in self._runs():
             if enough - self.fixed >= self.target:
                 break
-            if self._may_cut(must, cut):
+            if self._may_cut(cut):
                 enough, best = tokens, cut
-        return {*must, *range(best, len(self.units))}
+        return {*self.required, *range(best, len(self.units))}
 
-    def cut_for_turns(self, must: list[int], turns: int, limit: int) -> int | None:
-        """Return where a run begins that holds as many of the newest *turns* as fit into *limit*; None if none fits.
+    def cut_for_turns(self, turns: int, limit: int) -> int:
+        """Return where a run begins that holds as many of the newest *turns* as fit into *limit*; the end if none does.
 
         Where a turn begins inside a step (the user spoke with the results), the run begins at a legal place before it.
         """
-        if self.price(must) > limit:
-            return None
-        fitting = takewhile(lambda run: run[1] <= limit, self._runs(must))
+        fitting = takewhile(lambda run: run[1] <= limit, self._runs())
         furthest = min((cut for cut, _ in fitting), default=len(self.units))
         for number in range(min(turns, len(self.prompts)), 0, -1):
             cut = self.prompts[-number]
-            while cut > furthest and not self._may_cut(must, cut):
+            while cut > furthest and not self._may_cut(cut):
                 cut -= 1
-            if cut >= furthest and self._may_cut(must, cut):
+            if cut >= furthest and self._may_cut(cut):
                 return cut
-        return None
+        return len(self.units)
 
     def _legal(self, wanted: Iterable[int]) -> list[int]:
         """Return *wanted* in order, with the prompts it needs to be legal, without what can't be."""
@@ -223,27 +215,17 @@ class Draft:
         last = None if before is None else self.units[before].last
         return (before is not None and after == before + 1) or may_follow(last, self.units[after].first, self.provider)
 
-    def _longest_run(self, must: list[int], limit: int, oldest: int) -> int:
-        """Return the smallest legal cut at which everything from there on, and what *must* stay, fits."""
-        best = len(self.units)
-        for cut, tokens in self._runs(must):
-            if cut < oldest or tokens > limit:
-                break
-            if self._may_cut(must, cut):
-                best = cut
-        return best
-
-    def _runs(self, must: list[int]) -> Iterator[tuple[int, int]]:
-        """Yield each place, newest first, with the price of everything from there on and of what *must* stay."""
-        tokens, stays = self.price(must), set(must)
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        """Yield each place, newest first, with the price of everything from there on and of what is required."""
+        tokens, stays = self.price(self.required), set(self.required)
         for cut in range(len(self.units) - 1, -1, -1):
             tokens += 0 if cut in stays else self.sizes[cut]
             yield cut, tokens
 
-    def _may_cut(self, must: list[int], cut: int) -> bool:
-        """Whether the run that begins at *cut* may stand after what *must* stay before it."""
-        before = bisect_left(must, cut)
-        return self._follows(must[before - 1] if before else None, cut)
+    def _may_cut(self, cut: int) -> bool:
+        """Whether the run that begins at *cut* may stand after what is required before it."""
+        before = bisect_left(self.required, cut)
+        return self._follows(self.required[before - 1] if before else None, cut)
 
     def _add_older(self, kept: list[int], cut: int, limit: int, oldest: int) -> None:
         """Add units older than *cut* to *kept*, which is in order, newest first, each with the prompt it needs."""
@@ -373,7 +355,7 @@ class Draft:
         same = next(moved, len(indices))
         prefix = self.fixed + sum(self.costs.each[at] for at in self.positions(kept)[:same])
         saved = max(0, int(self.before) - after)
-        prices = prices or CachePrices.of_model(self.model, self.total)
+        prices = prices or self.cache_prices()
         if prices is None:
             return CacheEffect(prefix, after - prefix, saved, None, None)
         cost = max(Decimal(0), prices.write - prices.read) * (after - prefix)

@@ -107,17 +107,23 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     yield from calls_have_ids(history)
     yield from results_have_ids(history)
     yield from _check_pairs(history)
-    leads_on = False
-    for entry in reversed(history):
-        if not entry.reasons:
-            leads_on = entry.role == "assistant"
-        elif not leads_on:
-            yield Violation(entry.index, "reasoning-has-item", "nothing of the assistant's follows this reasoning")
+    for entry in _loose_reasoning(history):
+        yield Violation(entry.index, "reasoning-has-item", "nothing of the assistant's follows this reasoning")
     seen = set()
     for entry in history:
         if entry.id and entry.id in seen:
             yield Violation(entry.index, "item-ids-unique", f"an item with the id {entry.id} stands before it")
         seen.add(entry.id)
+
+
+def _loose_reasoning(history: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield reasoning that nothing of the assistant's follows, last first."""
+    leads_on = False
+    for entry in reversed(history):
+        if not entry.reasons:
+            leads_on = entry.role == "assistant"
+        elif not leads_on:
+            yield entry
 
 
 def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
@@ -348,12 +354,9 @@ def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
 
 def drop_loose_reasoning(draft: Draft) -> None:
     """Remove reasoning that nothing of the assistant's follows."""
-    leads_on = False
-    for slot, entry in reversed(draft.read()):
-        if not entry.reasons:
-            leads_on = entry.role == "assistant"
-        elif not leads_on:
-            draft.drop(slot, "reasoning-has-item")
+    slots = {id(entry): slot for slot, entry in draft.read()}
+    for entry in _loose_reasoning([entry for _, entry in draft.read()]):
+        draft.drop(slots[id(entry)], "reasoning-has-item")
 
 
 PASSES: tuple[Pass, ...] = (

@@ -52,15 +52,13 @@ class SummarizePruner(Strategy):
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with a summary in place of what doesn't fit."""
         target = work.target
-        must = work.required(target)
-        if work.total <= target or work.price(must) > target:
+        if work.total <= target or work.price(work.required) > target:
             return work.finish("summarize", work.select(target), reason="")
         room = max(LEAST, min(MOST, int(SHARE * target)))
         notes: list[str] = []
         text, gone = "", set[int]()
         for _ in range(ROUNDS):
-            wanted = fill and not gone
-            kept = work.select(target - room, must=must, turns=self.min_turns, most=target, fill=wanted)
+            kept = work.select(target - room, turns=self.min_turns, most=target, fill=fill and not gone)
             leaving = [at for at in range(len(work.units)) if at not in kept and at not in gone]
             if leaving:
                 text = self._summary(work, text, leaving, min(room, target - work.price(kept)), notes)

@@ -192,17 +192,13 @@ class WatermarkPruner(Strategy):
             earlier = Decisions()
         elif earlier.cut:
             notes.append(f"{len(work.messages) - len(work.only):,} messages were cut away before")
-        if self._prices is None:
-            prices = CachePrices.of_model(work.model, work.total, self._ttl)
-        else:
-            prices = CachePrices.of(self._prices, work.total, self._ttl)
+        prices = work.cache_prices(self._prices, self._ttl)
         high, decided = int(self.high * work.target), earlier
         if work.total <= high:
             kept = work.select(high)
         else:
             low = self._low(work, high, prices, notes)
-            must = work.required(work.target)
-            kept = work.select(low, must=must, turns=self.min_turns, most=high, fill=fill)
+            kept = work.select(low, turns=self.min_turns, most=high, fill=fill)
             if len(kept) < len(work.units):
                 broken = [index for unit in work.broken for index in unit.indices]
                 decided = earlier.cut_again(work.messages, work.indices(kept), broken)
