@@ -1,7 +1,8 @@
-"""Anthropic's Messages format: messages of one role in a row are one turn; results begin the turn after their calls.
+"""Anthropic's Messages format.
 
-Reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check
-and the search for broken messages share only the reading: the one is what the other is tested against.
+Messages of one role in a row are one turn; results begin the turn after their calls. This module reads it, checks it
+(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
+broken messages share only the reading: the one is what the other is tested against.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def is_server_kind(kind: str) -> bool:
 
 
 def is_directive(message: object) -> bool:
-    """Whether *message* holds settings and no text: a kind of system message that may stand anywhere."""
+    """Whether *message* holds only settings: a system message that may stand anywhere."""
     content = get(message, "content")
     empty = is_sequence(content) and not content
     return empty and string(get(message, "role")) == "system" and get(message, "output_config") is not None
@@ -77,7 +78,7 @@ def has_letters(block: object) -> bool:
 
 
 def is_open_end(role: str, message: object) -> bool:
-    """Whether *message* may be empty at the end of a history: an answer that the assistant is about to write."""
+    """Whether *message* may be empty at the end: an answer about to be written."""
     return role == "assistant" and get(message, "content") is not None
 
 
@@ -426,7 +427,7 @@ def split_messages(draft: Draft) -> None:
 def place_system(draft: Draft) -> None:
     """Move system messages to between a user's turn and an assistant's, or to the end.
 
-    The first system text belongs beside the messages, where a repair can't put it: it becomes a tagged text of the
+    The first system text belongs into the request, which a repair can't change: it becomes a tagged text of the
     user's, and so does one without a legal place nearby.
     """
     turns = turns_of(draft.slots)

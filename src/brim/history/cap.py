@@ -1,4 +1,4 @@
-"""Long results of tools, shortened: beginning and end stay, and a note says what is gone."""
+"""Long results of tools, shortened in the middle."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ DEEPEST = 20
 
 
 class ToolResultCap(Strategy):
-    """Shortens results of more than *limit* tokens, oldest first, until the history fits; then drops oldest units.
+    """Shortens results of more than *limit* tokens until the history fits.
 
-    Beginning and end of a result stay, and a note says how much is gone between them. Results are shortened in copies
-    of their messages; pinned ones stay as they are. What fits is left alone, whatever its results are.
+    The oldest are shortened first; if that isn't enough, the oldest units are dropped. Beginning and end of a result
+    stay, and a note says how much is gone between them. Results are shortened in copies of their messages; pinned ones
+    stay as they are. What fits is left alone, whatever its results are.
     """
 
     def __init__(self, limit: int = 2_000) -> None:
@@ -67,7 +68,7 @@ class ToolResultCap(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class Shortener:
-    """Shortens the results in messages to *limit* tokens each, as *counter* counts; what fits is returned as it is."""
+    """Shortens results to *limit* tokens each; what fits is returned as it is."""
 
     limit: int
     counter: TokenCounter
@@ -152,7 +153,7 @@ def map_texts(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def shorten(text: str, limit: int, counter: TokenCounter) -> str:
-    """Return *text* in at most *limit* tokens, as *counter* counts; *text* itself if it is no longer than that."""
+    """Return *text*, cut in the middle to at most *limit* tokens if it is longer."""
     tokens = int(counter.count(text))
     if tokens <= limit:
         return text

@@ -1,7 +1,8 @@
-"""OpenAI's chat format: the results of a message's calls follow it directly, one for each, in any order.
+"""OpenAI's chat format, and those of its many copies.
 
-Reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check
-and the search for broken messages share only the reading: the one is what the other is tested against.
+The results of a message's calls follow it directly, one for each, in any order. This module reads it, checks it
+(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
+broken messages share only the reading: the one is what the other is tested against.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A history while it is pruned: read, divided into units, each with its price. Every pruner starts and ends here."""
+"""A history while it is pruned.
+
+It is read and divided into units, each with its price. Every pruner starts and ends here.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ class CachePrices:
 
 @dataclass(frozen=True)
 class Draft:
-    """A history that is being pruned. Units are named by their places in ``units``, oldest first."""
+    """A history that is being pruned.
+
+    Units are named by their places in ``units``, oldest first.
+    """
 
     messages: list[Any]
     """The given messages."""
@@ -142,7 +148,7 @@ class Draft:
     # Which units stay?
 
     def select(self, limit: int, *, oldest: int = 0, turns: int = 0, most: int = 0, fill: bool = False) -> set[int]:
-        """Return the units to keep, so that they take at most *limit* tokens if that is possible.
+        """Return the units to keep, in at most *limit* tokens if possible.
 
         It is the longest legal run of newest units that fits, together with what is ``required``. No unit before
         *oldest* is taken, unless it must stay. The newest *turns* stay up to *most* tokens. With *fill* older units
@@ -162,9 +168,10 @@ class Draft:
 
     @cached_property
     def required(self) -> list[int]:
-        """The units that stay in any case: pins, the last prompt, and the last step if the target allows.
+        """The units that stay in any case.
 
-        A unit that can't legally stand where it would then stand brings the prompt of its turn along.
+        They are the pins, the last prompt, and the last step if the target allows. A unit that can't legally stand
+        where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
         if self.last_step is not None:
@@ -174,7 +181,7 @@ class Draft:
         return self._legal(anyway)
 
     def newest(self) -> set[int]:
-        """Return the shortest legal run of newest units of at least the target; everything if that is less."""
+        """Return the shortest legal run of newest units that reaches the target."""
         enough, best = self.price(self.required), len(self.units)
         for cut, tokens in self._runs():
             if enough - self.fixed >= self.target:
@@ -184,9 +191,10 @@ class Draft:
         return {*self.required, *range(best, len(self.units))}
 
     def cut_for_turns(self, turns: int, limit: int) -> int:
-        """Return where a run begins that holds as many of the newest *turns* as fit into *limit*; the end if none does.
+        """Return where the run of the newest *turns* that fit into *limit* begins.
 
-        Where a turn begins inside a step (the user spoke with the results), the run begins at a legal place before it.
+        That is the end if not one of them fits. Where a turn begins inside a step (the user spoke with the results),
+        the run begins at a legal place before it.
         """
         fitting = takewhile(lambda run: run[1] <= limit, self._runs())
         furthest = min((cut for cut, _ in fitting), default=len(self.units))

@@ -1,4 +1,4 @@
-"""The four formats: find out which one a history has, read it, check it, repair it."""
+"""The four formats: finding, reading, checking and repairing them."""
 
 from __future__ import annotations
 
@@ -113,11 +113,11 @@ def find_broken(entries: Sequence[Entry], provider: Provider) -> dict[int, str]:
 
 
 def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto") -> list[Violation]:
-    """Return every place where *messages* break a rule of *provider*, in order; an empty list if they keep them all.
+    """Return every place where *messages* break a rule of *provider*, in order.
 
-    The rules are those that a history keeps or breaks by itself, whatever the model and the rest of the request; they
-    stand with their sources in docs/history.md. An empty history breaks none. *provider* is found from the shape of the
-    messages unless it is named. Nothing inside a message raises; ``InputError`` if *messages* is no list.
+    The rules depend on the history alone, not on the model or the rest of the request; docs/history.md lists them with
+    their sources. An empty history breaks none. *provider* is found from the shape of the messages unless it is named.
+    Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
 
     >>> validate([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])
     [Violation(index=1, rule='result-has-call', text='the result of a answers no call of the message before it')]

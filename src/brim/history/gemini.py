@@ -1,7 +1,8 @@
-"""Gemini's format: calls come right after the user's content, and the very next content answers all of them.
+"""Gemini's format.
 
-Reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check
-and the search for broken contents share only the reading: the one is what the other is tested against.
+Calls come right after the user's content, and the very next content answers all of them. This module reads it, checks
+it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search
+for broken contents share only the reading: the one is what the other is tested against.
 """
 
 from __future__ import annotations

@@ -70,7 +70,9 @@ class Strategy(Pruner, ABC):
 
 
 class FifoPruner(Strategy):
-    """Drops the oldest units until the rest fits: what stays is the longest legal run of the newest.
+    """Drops the oldest units until the rest fits.
+
+    What stays is the longest legal run of the newest.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> pruned = FifoPruner().prune(history, 30, model="gpt-4o")
@@ -84,7 +86,9 @@ class FifoPruner(Strategy):
 
 
 class SlidingWindowPruner(Strategy):
-    """Keeps the newest *turns*, and of these what fits. A turn begins when a person speaks.
+    """Keeps the newest *turns*, and of these what fits.
+
+    A turn begins when a person speaks.
 
     >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
     >>> pruned = SlidingWindowPruner(turns=2).prune(history, 1_000, model="gpt-4o")

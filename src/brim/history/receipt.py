@@ -28,7 +28,7 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class CacheEffect:
-    """What a prune does to the provider's prompt cache, in tokens, and in micro-dollars where prices are known."""
+    """What a prune does to the provider's prompt cache."""
 
     prefix_tokens: int
     """The unchanged beginning, which is still read from the cache."""

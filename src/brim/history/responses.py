@@ -1,7 +1,8 @@
-"""OpenAI's Responses format: an output comes anywhere after its call, reasoning before what it led to.
+"""OpenAI's Responses format.
 
-Reads it, checks it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check
-and the search for broken items share only the reading: the one is what the other is tested against.
+An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``),
+finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for broken items
+share only the reading: the one is what the other is tested against.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A summary in place of the oldest units; without a model, a summary that quotes."""
+"""A summary in place of the oldest units."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ NO_ROOM = "there is no room for a summary beside what must stay: left out"
 
 
 class SummarizePruner(Strategy):
-    """Puts one summary in place of the oldest units, made again of more of them until everything fits.
+    """Puts one summary in place of the oldest units.
+
+    It is made again, of more of them, until everything fits.
 
     *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
     far, then what leaves with it), and returns a text. Without it the summary quotes: the user's words, the calls, what

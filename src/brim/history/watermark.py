@@ -1,4 +1,4 @@
-"""Cuts rarely, and then deep, so that the provider's prompt cache stays warm between cuts."""
+"""Cuts that are rare and deep, to keep the prompt cache warm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ one the agent would forget more than money can justify."""
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What has been cut so far: transcript and decisions give the same view in any process."""
+    """What has been cut so far.
+
+    Transcript and decisions give the same view in any process.
+    """
 
     cut: int = 0
     """The first message of the run that stays; all after it stay too."""
@@ -94,7 +97,7 @@ def _digest(messages: Sequence[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What is expected of the turns to come. A turn is one request to the model."""
+    """What is expected of the turns to come: requests to the model."""
 
     high: int
     """The tokens at which it is cut."""
@@ -138,10 +141,11 @@ class Outlook:
 
 
 class WatermarkPruner(Strategy):
-    """Drops nothing until the history is over *high* times the target, then so much that *low* times it is left.
+    """Drops nothing up to a high mark, and then cuts down to a low mark.
 
-    Until the next cut the messages at the beginning stay the same, to the byte, so the provider reads them from its
-    cache: trimming a little in every turn would make it rewrite everything each time.
+    Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
+    same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
+    everything each time.
 
     Give it the whole transcript in every turn. What it has cut away is in ``decisions``, which can be stored as JSON:
     the same transcript and decisions give the same messages, in any process. Decisions of another transcript are

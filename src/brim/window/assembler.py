@@ -1,4 +1,4 @@
-"""Puts a request together: everything that must be in it, as much history as fits, and an account of every token."""
+"""Puts a request together and accounts for every token in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an assembled working memory is: the messages to send, and an account of every token in them."""
+"""An assembled request: the messages to send, and where the tokens went."""
 
 from __future__ import annotations
 

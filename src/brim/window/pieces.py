@@ -1,4 +1,4 @@
-"""The pieces of a request: what stands before the history, and history and current message themselves."""
+"""The pieces of a request: what precedes the history, and the history itself."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Chosen:
         return ", ".join(dict.fromkeys(item.source for item, _ in self.kept if item.source)) or "text"
 
     def block(self, tag: str) -> str:
-        """Return the items as one tagged text; empty if there are none."""
+        """Return the items as one tagged text; empty without items."""
         items = "\n".join(f"<item>\n{item.written}\n</item>" for item, _ in self.kept)
         return f"<{tag}>\n{items}\n</{tag}>" if items else ""
 
