@@ -35,7 +35,7 @@ def test_the_formats_are_those_of_the_renderer() -> None:
 
 def test_activation_has_every_parameter_with_its_default() -> None:
     section = DEFAULT.section("activation")
-    assert tuple(section) == Parameters.__slots__
+    assert tuple(section) == Parameters.__match_args__
     assert Parameters(**section) == DEFAULTS
 
 

@@ -75,7 +75,7 @@ def list_rules(here: Here, query: str = "", limit: int = 50) -> Rules:
 
 def why_text(here: Here, id: str, situation: str = "") -> str:
     """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
-    from brim.activation.why import explain
+    from brim.activation.explanation import explain
 
     with here.open() as scopes:
         behavior = found_rule(scopes, id)

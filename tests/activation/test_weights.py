@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.activation import co_activated, joint_pairs, touched
-from brim.activation.learning import AFTER, BREADTH, HEAVIEST, RATE
+from brim.activation.weights import AFTER, BREADTH, HEAVIEST, RATE
 from brim.behaviors import Edge, EdgeKind
 
 NOW = 1000.0

@@ -1,9 +1,8 @@
-"""What edges learn from being used: behaviors that come up together, again and again, are tied together.
+"""How edges learn from use: behaviors that keep coming up together get an edge.
 
-The rule is Hebb's: each time, the weight moves a share of the way towards 1. Only pairs of the strongest few are looked
-at, so that one prompt with a hundred behaviors does not make five thousand edges. And a pair gets an edge only after it
-has come up several times: a giver shares its activation out among its edges, so even a light one carries much if it
-is the only one.
+The rule is Hebb's: each time, the weight moves a share of the way towards 1. Only pairs of the strongest few count, so
+one prompt with a hundred behaviors doesn't make five thousand edges. And a pair gets an edge only after it has come up
+several times: a giver divides its activation among its edges, so even a light one carries much if it's the only one.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ def co_activated(
 ) -> list[Edge]:
     """Return the edges to add or to replace after *ids* went in together, strongest first.
 
-    *edges* are those that touch *ids*; *joint* says how often each pair of ``joint_pairs`` has come up, this time
-    included. An edge of kind co-activated gets heavier. A pair without any edge gets one when it has come up *after*
-    times. Pairs that are related otherwise are left as they are: what a person said about them says more.
+    *edges* are those that touch *ids*; *joint* says how often each pair of ``joint_pairs`` has come up, including this
+    time. An edge of kind co-activated gets heavier. A pair without any edge gets one when it has come up *after* times.
+    Pairs that are related otherwise stay as they are: what a person said about them says more.
     """
     related: dict[Pair, list[Edge]] = {}
     for edge in edges:
@@ -62,9 +61,10 @@ def co_activated(
         known = related.get(pair, ())
         for edge in known:
             if edge.kind is EdgeKind.CO_ACTIVATED:
-                learned.append(_again(edge, _heavier(edge.weight, rate), now))
+                heavier = min(HEAVIEST, edge.weight + rate * (1 - edge.weight))
+                learned.append(_used(edge, max(edge.weight, heavier), now))
         if not known and (joint or {}).get(pair, 0) >= after:
-            weight = _heavier(0.0, rate)
+            weight = min(HEAVIEST, rate)
             learned.append(Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now))
     return sorted(learned, key=lambda edge: (edge.source, edge.target))
 
@@ -83,14 +83,9 @@ def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edg
         else:
             did = edge.source in active or (edge.kind is EdgeKind.CONFLICTS and edge.target in active)
         if did and (edge.last_activated is None or edge.last_activated < now):
-            carried.append(_again(edge, edge.weight, now))
+            carried.append(_used(edge, edge.weight, now))
     return carried
 
 
-def _again(edge: Edge, weight: float, now: float) -> Edge:
-    """Return *edge* with another weight, activated *now*."""
+def _used(edge: Edge, weight: float, now: float) -> Edge:
     return Edge(edge.source, edge.target, edge.kind, weight, created_at=edge.created_at, last_activated=now)
-
-
-def _heavier(weight: float, rate: float) -> float:
-    return max(weight, min(HEAVIEST, weight + rate * (1 - weight)))
