@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from brim.cli.reading import SCHEMA
-from brim.notices import INPUT_REQUESTED
-from brim.spend.budget import CostBudget
+from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
 from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, ModelSeen, RunTotal
+from brim.tracking.notices import INPUT_REQUESTED
 from brim.tracking.thresholds import CompactDue, ContextWarning
 
 TYPE_CHECKING = False
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from brim.cli.reading import AgentReading, Reading
     from brim.cli.tail import Counts
     from brim.config import Config
-    from brim.notices import Notice
     from brim.tracking.events import Event
     from brim.tracking.filling import Filling
     from brim.tracking.gauge import AgentWindow
+    from brim.tracking.notices import Notice
 
 _RELIEF = 0.9
 """The part of what was warned of below which it is over."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from brim.errors import InputError
-from brim.notices import Subscribers
 from brim.tracking.events import Event
 from brim.tracking.gauge import Gauge, share
+from brim.tracking.notices import Subscribers
 from brim.tracking.thresholds import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
 from brim.tracking.windows import DEFAULT_WINDOW, Windows
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from brim.notices import Notice
     from brim.tokens.count import Count
     from brim.tokens.types import TokenCounter
     from brim.tracking.filling import Filling
     from brim.tracking.gauge import AgentWindow
+    from brim.tracking.notices import Notice
     from brim.tracking.readers.detect import AnyReader
     from brim.tracking.windows import Window
 

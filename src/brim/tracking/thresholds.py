@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim._frozen import Frozen
-from brim.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
+from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 
 WARN = 0.70
 COMPACT = 0.78
@@ -15,29 +15,20 @@ OVERHEAD = "overhead"
 class _Fullness(Notice):
     """What a notice about a window tells."""
 
-    __slots__ = ()
-
     used_tokens: int
     window: int
     """Tokens that the window holds."""
     utilization: float
-    session: str
+    session: str = ""
     """The session that it was measured on: a request to compact is for that one only."""
 
 
 class ContextWarning(_Fullness):
     """The window is filling up; or, with the reason ``overhead``, compacting it does not help."""
 
-    __slots__ = ("reason", "session", "used_tokens", "utilization", "window")
-
     kind = CONTEXT_WARNING
-    reason: str
+    reason: str = ""
     """Empty, or ``overhead``: then ``used_tokens`` is what no compaction removes."""
-
-    def __init__(
-        self, *, used_tokens: int, window: int, utilization: float, session: str = "", reason: str = ""
-    ) -> None:
-        self._fill(used_tokens=used_tokens, window=window, utilization=utilization, session=session, reason=reason)
 
     def __str__(self) -> str:
         if self.reason == OVERHEAD:
@@ -51,12 +42,7 @@ class ContextWarning(_Fullness):
 class CompactDue(_Fullness):
     """The window should be compacted at the next turn boundary."""
 
-    __slots__ = ("session", "used_tokens", "utilization", "window")
-
     kind = COMPACT_DUE
-
-    def __init__(self, *, used_tokens: int, window: int, utilization: float, session: str = "") -> None:
-        self._fill(used_tokens=used_tokens, window=window, utilization=utilization, session=session)
 
     def __str__(self) -> str:
         return f"It is time to compact: {_full(self)}."

@@ -1,12 +1,31 @@
-"""A hook looks at the limit in a fresh process: that imports nothing heavy."""
+"""Scopes are names with slashes between them."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from brim.errors import InputError
+from brim.spend import lineage
 from brim.store import open_ledger
+
+
+def test_a_spend_counts_against_every_scope_above() -> None:
+    assert lineage("shop") == ["shop"]
+    assert lineage("a/b/c") == ["a", "a/b", "a/b/c"]
+
+
+@pytest.mark.parametrize(
+    "scope", ["", "/", "a/", "/a", "a//b", "a b", ".", "a/..", "ä", "a" * 81, "/".join("abcdefghi"), None, 1]
+)
+def test_what_is_no_scope_is_an_error(scope: Any) -> None:
+    with pytest.raises(InputError, match="no scope"):
+        lineage(scope)
+
 
 HEAVY = {"typing", "dataclasses", "pathlib", "logging", "decimal", "datetime", "asyncio", "yaml", "brim.models.catalog"}
 
