@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from brim import _light
 from brim.activation.engine import Activation
 from brim.behaviors.kinds import BehaviorKind, EdgeKind, Status
-from brim.injection.sections import Section
-from brim.injection.tiers import Tier
+from brim.injection.tiers import Section, Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

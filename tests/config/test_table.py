@@ -10,7 +10,7 @@ from brim.activation.parameters import DEFAULTS, Parameters
 from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, load
 from brim.config.table import FORMATS, ORDERED
-from brim.injection import sections
+from brim.injection import tiers as sections
 from brim.window import MemoryConfig
 
 DEFAULT = load({"HOME": "/nowhere"}, None)

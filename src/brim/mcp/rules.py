@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from brim.behaviors.kinds import LIVE, Status
 from brim.errors import InputError
-from brim.injection.lines import summary_of
-from brim.injection.rendering import render
+from brim.injection.text import render, summary_of
 from brim.mcp.measuring import local_mode
 from brim.mcp.situation import context_of
 from brim.store.planning import START_KEY, Planner

@@ -120,7 +120,7 @@ class Account(SessionTotal):
             for name, default in vars(account).items():
                 value = found.get(name)
                 if name in ("mark", "latest"):
-                    value = float(value) if type(value) in (int, float) else None
+                    value = float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
                 elif type(value) is not type(default) or (type(value) is int and not _is_amount(value)):
                     continue
                 elif isinstance(value, list):
