@@ -16,14 +16,16 @@ used up.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from functools import reduce
 from math import frexp, ldexp
+from operator import or_
 
 from brim.injection.arrangement import level, lowest_first
 from brim.injection.tiers import FIDELITY, Section, Tier, section_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from brim.injection.arrangement import Arrangement, Slot
 
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
     """Loss, units, less value and characters against the favourite, and the option."""
     Core = Sequence[tuple[int, int, list[Other]]]
     """The least loss of a slot, its number, and its other options."""
-    Rates = tuple[int, int, int, int]
-    """What is lost at least to free a unit, to use one, to free a character, to use one."""
 
 EFFORT = 300_000
 """Partial choices that are looked at before the proof is given up: a second or so."""
@@ -69,43 +69,22 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     _place(arrangement, slots, [min(options, key=lambda o: (-o[0], o[1], o[2])) for options in menu])
     if arrangement.fits():
         return arrangement.value()
-    headings = _headings(arrangement, menu)
-    most = -IMPOSSIBLE
-    for limited in _relaxations(arrangement):
-        openings = _openings(arrangement, menu, headings, limited)
-        most = min(most, openings.solve(Effort(effort)))
-        choice = openings.choice()
-        if choice is not None:
-            _place(arrangement, slots, choice)
-        if arrangement.fits() or most == IMPOSSIBLE:
-            break
-    if most == IMPOSSIBLE:
-        _cut_all(arrangement, start)
-    elif not (arrangement.fits() and openings.value == most):
+    # What isn't limited costs nothing.
+    units, characters = arrangement.room is not None, arrangement.limits.characters is not None
+    menu = [[(o[0], o[1] * units, o[2] * characters, o[3], o[4]) for o in options] for options in menu]
+    reached = _reach([option for options in menu for option in options])
+    headings = {}
+    for section in Section:
+        if reached >> section & 1:
+            cost = arrangement.costs.heading(section)
+            headings[1 << section] = cost[0] * units, cost[1] * characters
+    openings = Openings(menu, headings, (arrangement.room or 0, arrangement.limits.characters or 0), effort)
+    most, choice = openings.solve(), openings.choice()
+    if choice is not None:
+        _place(arrangement, slots, choice)
+    if choice is None or openings.value < most:
         _take_best(arrangement, start)
     return max(arrangement.value(), _as_float(most, shift)) if arrangement.fits() else arrangement.value()
-
-
-def _relaxations(arrangement: Arrangement) -> list[tuple[bool, bool]]:
-    """Return which limits to heed: where there are two, each alone first, since one is mostly the narrower by far."""
-    if arrangement.room is None:
-        return [(False, True)]
-    if arrangement.limits.characters is None:
-        return [(True, False)]
-    return [(True, False), (False, True), (True, True)]
-
-
-def _openings(
-    arrangement: Arrangement, menu: Sequence[Options], headings: dict[int, Pair], limited: tuple[bool, bool]
-) -> Openings:
-    """Return the problem with the limits in *limited*; what is not limited costs nothing."""
-    units, characters = limited
-    room = arrangement.room or 0, arrangement.limits.characters or 0
-    if not all(limited):
-        menu = [[(o[0], o[1] * units, o[2] * characters, o[3], o[4]) for o in options] for options in menu]
-        headings = {section: (cost[0] * units, cost[1] * characters) for section, cost in headings.items()}
-        room = room[0] * units, room[1] * characters
-    return Openings(menu, headings, room, limited)
 
 
 def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
@@ -120,16 +99,10 @@ def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
             pass
         if arrangement.fits():
             found.append(_merit(arrangement))
-    if found:
-        arrangement.restore(max(found)[-1])
-    else:
-        _cut_all(arrangement, start)
-
-
-def _cut_all(arrangement: Arrangement, start: Sequence[Tier]) -> None:
-    arrangement.restore(start)
-    for _ in lowest_first(arrangement):
-        pass
+    arrangement.restore(max(found)[-1] if found else start)
+    if not found:
+        for _ in lowest_first(arrangement):
+            pass
 
 
 def _merit(arrangement: Arrangement) -> tuple[float, int, int, list[Tier]]:
@@ -159,15 +132,6 @@ def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:
     return options
 
 
-def _headings(arrangement: Arrangement, menu: Sequence[Options]) -> dict[int, Pair]:
-    """Return what each section costs once, of those that something can stand in."""
-    reached = 0
-    for options in menu:
-        for option in options:
-            reached |= option[3]
-    return {1 << section: arrangement.costs.heading(section) for section in Section if reached >> section & 1}
-
-
 def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Option]) -> None:
     for slot, option in zip(slots, choice, strict=True):
         if slot.tier != option[4]:
@@ -184,12 +148,11 @@ class Openings:
     The option to omit a slot is its last, as it is the least detailed one.
     """
 
-    def __init__(
-        self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, limited: tuple[bool, bool]
-    ) -> None:
+    def __init__(self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, effort: int) -> None:
         self.headings = headings
         self.room = room
-        self.limited = limited
+        self.effort = effort
+        """How many partial choices may still be looked at: a limit that doesn't depend on the machine's speed."""
         self.value = IMPOSSIBLE
         """What the best choice known is worth."""
         self._best: list[tuple[int, Option]] = []
@@ -200,14 +163,13 @@ class Openings:
         self._rooms = self._possible()
         """The sets of sections that can be opened, each with the room that its headings leave."""
 
-    def solve(self, effort: Effort) -> int:
+    def solve(self) -> int:
         """Find the best choice, and return what no choice exceeds: the same value, unless the effort ran out."""
-        sets = self._sets()
         most = IMPOSSIBLE
-        for ceiling, opened in sets:
+        for ceiling, opened in self._sets():
             if ceiling <= self.value:
                 break
-            most = max(most, self._search(opened, effort) if effort.left > 0 else ceiling)
+            most = max(most, self._search(opened) if self.effort > 0 else ceiling)
         return max(most, self.value)
 
     def choice(self) -> list[Option] | None:
@@ -228,7 +190,7 @@ class Openings:
         seen: set[int] = set()
         while opened not in seen and len(seen) < _ROUNDS:
             seen.add(opened)
-            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.limited, self.value)
+            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.value)
             if picked is not None:
                 self._keep(picked)
             at = self._ceilings(found)
@@ -239,15 +201,14 @@ class Openings:
         order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
         return [(-less, opened) for less, _, opened in order]
 
-    def _search(self, opened: int, effort: Effort) -> int:
+    def _search(self, opened: int) -> int:
         """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
         slots, room = self._narrowed(opened), self._rooms[opened]
-        found, picked = prices(slots, room, self.limited, self.value)
+        found, picked = prices(slots, room, self.value)
         if picked is not None:
             self._keep(picked)
-        elif not all(self.limited):
-            return IMPOSSIBLE
-        search = Search(slots, room, found, self.value, effort)
+        search = Search(slots, room, found, self.value, self.effort)
+        self.effort = search.effort
         if search.found:
             self._keep(search.choice())
         return search.ceiling
@@ -274,9 +235,7 @@ class Openings:
         for options in self._open:
             if not options[-1][3]:
                 continue
-            reach = 0
-            for option in options:
-                reach |= option[3]
+            reach = _reach(options)
             for opened, least in needs.setdefault(reach, {opened: [0, 0] for opened in _subsets(reach)}).items():
                 inside = [option for option in options if option[3] & opened]
                 least[0] += min((option[1] for option in inside), default=-IMPOSSIBLE)
@@ -303,9 +262,7 @@ class Openings:
             free = not options[-1][3]
             if free and max(after)[0] <= 0:
                 continue
-            reach = 0
-            for option in options:
-                reach |= option[3]
+            reach = _reach(options)
             parts = sums.get(reach)
             if parts is None:
                 parts = sums[reach] = dict.fromkeys(_subsets(reach), 0)
@@ -333,6 +290,11 @@ class Openings:
         self._places, self._open = places, slots
 
 
+def _reach(options: Options) -> int:
+    """Return the sections that *options* stand in."""
+    return reduce(or_, [option[3] for option in options], 0)
+
+
 def _subsets(sections: int) -> list[int]:
     """Return every set of some of *sections*."""
     found = []
@@ -344,19 +306,10 @@ def _subsets(sections: int) -> list[int]:
         subset = (subset - 1) & sections
 
 
-class Effort:
-    """How many partial choices may still be looked at: a limit that does not depend on the machine's speed."""
-
-    __slots__ = ("left",)
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-
 class Search:
     """The search among slots at fixed prices, for a choice that is worth more than *floor*."""
 
-    def __init__(self, slots: Sequence[Options], room: Pair, prices: Pair, floor: int, effort: Effort) -> None:
+    def __init__(self, slots: Sequence[Options], room: Pair, prices: Pair, floor: int, effort: int) -> None:
         self.prices = prices
         self.effort = effort
         self.floor = floor
@@ -388,19 +341,15 @@ class Search:
         start: State = (0, 0, 0, 0, -1)
         self._meet(start)
         core = self._core(slots)
-        rates = self._rates(core)
         states = [start]
         for place, (least, number, others) in enumerate(core):
-            if least >= self._most - self.floor:
-                return self.floor
-            if self.effort.left <= 0:
-                rest = self._rest(rates[place], least)
-                return max([self.floor, *(self._most - state[3] - rest(state) for state in states)])
-            self.effort.left -= len(states) * len(others)
+            if least >= self._most - self.floor or not states:
+                break
+            if self.effort <= 0:
+                return max([self.floor, *(self._most - state[3] - least for state in states)])
+            self.effort -= len(states) * len(others)
             further = core[place + 1][0] if place + 1 < len(core) else _NEVER
-            states = self._step(states, number, others, rates[place + 1], further)
-            if not states:
-                return self.floor
+            states = self._step(states, number, others, further)
         return self.floor
 
     def _core(self, slots: Sequence[Options]) -> Core:
@@ -420,32 +369,7 @@ class Search:
         core.sort(key=lambda entry: entry[:2])
         return core
 
-    def _rates(self, core: Core) -> list[Rates]:
-        """Return the rates for each place in the core: the lowest from there to its end."""
-        rates = [(_NEVER, _NEVER, _NEVER, _NEVER)]
-        for _, _, others in reversed(core):
-            free, use, shorten, lengthen = rates[-1]
-            for loss, more, _, longer, _ in others:
-                if more < 0:
-                    free = min(free, loss // -more)
-                elif more:
-                    use = min(use, loss // more)
-                if longer < 0:
-                    shorten = min(shorten, loss // -longer)
-                elif longer:
-                    lengthen = min(lengthen, loss // longer)
-            rates.append((free, use, shorten, lengthen))
-        rates.reverse()
-        return rates
-
-    def _step(
-        self,
-        states: list[State],
-        number: int,
-        others: list[Other],
-        rates: Rates,
-        further: int,
-    ) -> list[State]:
+    def _step(self, states: list[State], number: int, others: list[Other], further: int) -> list[State]:
         """Return *states* and all that come of them with another option of slot *number*, without the hopeless ones."""
         notes = self._notes
         spare, space = self._room
@@ -463,22 +387,7 @@ class Search:
                     self._meet(state)
                     allowed = self._most - self.floor
         allowed = self._most - self.floor
-        rest = self._rest(rates, further)
-        return _undominated([state for state in grown if state[3] + rest(state) < allowed])
-
-    def _rest(self, rates: Rates, further: int) -> Callable[[State], int]:
-        """Return how to find what a state loses at least by whatever comes after it, or by what stays unused."""
-        free, use, shorten, lengthen = rates
-        spare, space = self._room
-        idle, empty = min(use, self.prices[0]), min(lengthen, self.prices[1])
-
-        def least(state: State) -> int:
-            units, characters = spare - state[0], space - state[2]
-            of_units = idle * units if units >= 0 else free * -units
-            of_characters = empty * characters if characters >= 0 else shorten * -characters
-            return max(further, of_units, of_characters)
-
-        return least
+        return _undominated([state for state in grown if state[3] + further < allowed])
 
     def _meet(self, state: State) -> None:
         """Keep a choice that is within the room and worth more than the best one known."""
@@ -524,22 +433,12 @@ def ceiling(slots: Sequence[Options], room: Pair, prices: Pair) -> int:
     return total
 
 
-def prices(
-    slots: Sequence[Options], room: Pair, limited: tuple[bool, bool], floor: int
-) -> tuple[Pair, list[Option] | None]:
+def prices(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list[Option] | None]:
     """Return prices at which what is chosen about fills *room*, and a good choice that is within it, if one was met.
 
-    Prices are refined no further when they show that no choice is worth more than *floor*.
+    Units are weighed against characters by halving until both are used up alike, or only one is short. Prices are
+    refined no further when they show that no choice is worth more than *floor*.
     """
-    if not all(limited):
-        weights = (1, 0) if limited[0] else (0, 1)
-        price, picked, _ = _fill(slots, room, weights)
-        return (price * weights[0], price * weights[1]), picked
-    return _balanced(slots, room, floor)
-
-
-def _balanced(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list[Option] | None]:
-    """Weigh units against characters by halving until both are used up alike, or only one is short."""
     low, high = 0, _FINE
     share = _FINE // 2
     best = (0, 0)
@@ -556,9 +455,10 @@ def _balanced(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, l
             value = sum(option[0] for option in picked)
             if worth is None or value > worth:
                 worth, kept = value, picked
-        if least <= floor:
+        short, other = units * room[1], characters * room[0]
+        if least <= floor or short == other:
             break
-        if units * room[1] > characters * room[0]:
+        if short > other:
             low = share
         else:
             high = share
