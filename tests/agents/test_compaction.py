@@ -163,7 +163,7 @@ def test_a_supervised_agent_is_told_nothing_of_scratch(sitting: Sitting) -> None
 
 
 def test_a_locked_journal_does_not_stop_a_compaction(sitting: Sitting) -> None:
-    from brim.scratch.locks import locked
+    from brim.files import locked
 
     work(sitting)
     with locked(str(sitting.context / ".lock")):

@@ -9,7 +9,7 @@ import pytest
 
 from brim.errors import StoreError
 from brim.scratch import Journal, ScratchWriter
-from brim.scratch.archive import KEPT
+from brim.scratch.folder import KEPT
 
 
 def kept_in(state: Path) -> list[Path]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from brim.scratch.dead_ends.classify import outcome
-from brim.scratch.dead_ends.commands import check_in, parts, polls, unwrapped, writes
-from brim.scratch.dead_ends.finding import LONGEST, masked_line
-from brim.scratch.dead_ends.git import git_steps
-from brim.scratch.dead_ends.signatures import settled, signature
+from brim.scratch.dead_ends.commands import check_in, git_steps, parts, polls, unwrapped, writes
+from brim.scratch.dead_ends.step import outcome, settled, signature
+from brim.scratch.quotes import LONGEST, masked_line
 from brim.tracking.events import ToolResult
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from brim.scratch.dead_ends.commands import check_in, parts
-from brim.scratch.dead_ends.signatures import signature
+from brim.scratch.dead_ends.step import signature
 from tests.scratch.dead_end_events import Play
 
 PATH = "/home/user/project/src/routes.purs"

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.scratch import SECTIONS, Entry
-from brim.scratch.details import render_details, when
+from brim.scratch.index import render_details, when
 from tests.scratch.test_quoting import NASTY
 
 BY_KIND = {section.kind: section for section in SECTIONS}

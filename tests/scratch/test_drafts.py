@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from brim.scratch.drafts import LONGEST_OUTPUT, draft, first_error, stored
+from brim.scratch.entries import LONGEST_OUTPUT, draft, first_error, stored
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from brim.scratch.entries import Entry
+from brim.scratch.entries import Entry, View
 from brim.scratch.index import LINES, render_index
 from brim.scratch.model import ScratchModel
-from brim.scratch.view import View
 from brim.scratch.writer import ScratchWriter
 
 FIRST, SECOND = "aaaaaaaa-1", "bbbbbbbb-2"

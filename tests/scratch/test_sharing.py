@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.scratch.sharing import shares
+from brim.scratch.index import shares
 
 NEEDS = st.lists(st.integers(min_value=0, max_value=1_000), max_size=8)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.scratch.telling import telling_line
+from brim.scratch.quotes import telling_line
 
 UNITTEST = """\
 ======================================================================

@@ -48,7 +48,7 @@ def settle(
     database = user_database(place)
     if database is None or database.readonly:
         return [], []
-    from brim.scratch.locks import locked
+    from brim.files import locked
 
     folder = os.path.join(place.home, FOLDER)
     try:
