@@ -10,7 +10,7 @@ from brim.scratch.index import sentence
 from brim.scratch.model import found_entry
 from brim.tracking.events import Message
 from tests.scratch.making import call, failed, ok, said
-from tests.scratch.test_content import JSON
+from tests.scratch.test_entries import JSON
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.scratch import extract_text
 from brim.scratch.entries import LONGEST_OUTPUT, draft, first_error, stored
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
@@ -48,3 +52,31 @@ def test_the_first_line_that_says_what_went_wrong_is_found() -> None:
     assert first_error("Exit code 1\nok so far\nfatal: no repository\nerror: two") == "fatal: no repository"
     assert first_error("Exit code 3\nhm\nha") == "hm"
     assert first_error("") == ""
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["type", "text", "content", "x"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+def test_a_string_is_itself() -> None:
+    assert extract_text("Fix it") == "Fix it"
+
+
+def test_of_a_list_of_blocks_the_text_blocks_count() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "tool_result", "text": "no"}, "b", {"type": "text", "text": "c"}]
+    assert extract_text(blocks) == "a\nb\nc"
+
+
+def test_what_has_no_text_is_empty() -> None:
+    assert [extract_text(value) for value in (None, 3, {}, [], [None], {"type": "image", "text": "x"})] == [""] * 6
+
+
+@given(JSON)
+@settings(max_examples=100)
+def test_it_never_raises(content: object) -> None:
+    assert isinstance(extract_text(content), str)
