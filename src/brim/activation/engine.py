@@ -47,12 +47,7 @@ class Activation(Record):
 
 
 def activate(
-    source: Source,
-    context: Context,
-    *,
-    now: float | datetime,
-    parameters: Parameters = DEFAULTS,
-    reasons: bool = True,
+    source: Source, context: Context, *, now: float | datetime, parameters: Parameters = DEFAULTS, reasons: bool = True
 ) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 

@@ -45,11 +45,7 @@ class Session:
         renew_on_compaction: bool = True,
         parent: Session | None = None,
     ) -> None:
-        for name, value in (
-            ("max_tokens", max_tokens),
-            ("max_per_injection", max_per_injection),
-            ("backoff", backoff),
-        ):
+        for name, value in (("max_tokens", max_tokens), ("max_per_injection", max_per_injection), ("backoff", backoff)):
             if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
         self.max_tokens = max_tokens
