@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from brim.tracking.events import Event
 
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
-_EXIT = ("exit code", "exit status", "exited with code", "exited with status")
+_EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with )?(?:exit|exited with) (?:code|status):? (-?\d{1,9})"
 _SAID = "the user said:"
 _MOST_OPEN = 10_000
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
@@ -113,23 +113,10 @@ def _where(call: ToolCall) -> dict[str, Any]:
 
 def _ended(result: ToolResult) -> str:
     detail = result.detail if isinstance(result.detail, Mapping) else {}
-    code = next((detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int), None)
-    code = _exit_code(result.text) if code is None else code
-    return "failed" if code is None else f"ended with {code}"
-
-
-def _exit_code(text: str) -> int | None:
-    """Return the number that *text* begins with, as clients say how a command ended; None if it does not."""
-    begun = text[:9].lstrip() + text[9:100]
-    said = begun.lower().removeprefix("error: ").removeprefix("command failed with ")
-    begins = next((begins for begins in _EXIT if said.startswith(begins)), None)
-    if begins is None:
-        return None
-    rest = said[len(begins) :].removeprefix(":")
-    sign = "-" if rest.startswith(" -") else ""
-    number = rest[1 + len(sign) :][:9]
-    digits = next((number[:at] for at, letter in enumerate(number) if not letter.isdecimal()), number)
-    return int(sign + digits) if rest.startswith(" ") and digits else None
+    codes = [detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int]
+    if not codes and (told := re.match(_EXIT, result.text)):
+        codes = [int(told[1])]
+    return f"ended with {codes[0]}" if codes else "failed"
 
 
 def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:

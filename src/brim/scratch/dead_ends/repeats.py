@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from brim.scratch.dead_ends.commands import any_of, looks, moves_tree, unfiltered
 from brim.scratch.dead_ends.edits import is_prose, is_temporary, only_looks
-from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, grown, moved, places, settled
+from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, dead_end, grown, moved, places, settled
 from brim.scratch.entries import remember
 from brim.scratch.quotes import begun, masked_line
 
@@ -58,7 +58,7 @@ class _Tries:
         return False
 
     def found(self, step: Step, rule: str, status: str, key: str, what: str) -> DeadEnd:
-        return step.dead_end(rule, status, key, what=what, times=self.times, error=self.error, at=self.at)
+        return dead_end(step.call, rule, status, key, what, at=self.at, times=self.times, error=self.error)
 
 
 class _CallTries(_Tries):
@@ -243,9 +243,9 @@ class Alternation(Rule):
     def _suspect(self, step: Step) -> DeadEnd:
         one, other = self._last[0], self._last[1]
         at = places((), *[seen.at for seen in self._last])
-        both = sorted([one.what, other.what])
+        key = "\0".join(sorted([one.what, other.what]))
         what = masked_line(f"{masked_line(one.what, 900)} | {masked_line(other.what, 900)}")
-        found = step.dead_end("alternating", "suspect", "\0".join(both), what=what, times=TURNS, error="", at=at)
+        found = dead_end(step.call, "alternating", "suspect", key, what, at=at, times=TURNS)
         for seen in (one, other):
             remember(self._open, seen.input, (settled(seen.text), found), _MOST_OPEN)
         return found
@@ -366,16 +366,9 @@ class FailingTests(Rule):
             return []
         edits = " | ".join(failure.what)
         what = masked_line(f"{masked_line(step.command, 300)} after {len(failure.tries)} edits: {edits}")
+        key, times = f"{key}\0{failure.at[0]}", len(failure.tries) + 1
         return [
-            step.dead_end(
-                "failing-test",
-                "confirmed",
-                f"{key}\0{failure.at[0]}",
-                what=what,
-                times=len(failure.tries) + 1,
-                error=step.error,
-                at=failure.at,
-            )
+            dead_end(step.call, "failing-test", "confirmed", key, what, at=failure.at, times=times, error=step.error)
         ]
 
 

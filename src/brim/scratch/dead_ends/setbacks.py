@@ -5,7 +5,7 @@ from __future__ import annotations
 from brim.files import data_lines
 from brim.scratch.dead_ends.commands import GitStep, any_of, covers, git_steps
 from brim.scratch.dead_ends.edits import Change, Edit, Versions, is_temporary
-from brim.scratch.dead_ends.step import DeadEnd, Rule, Step, key_of, places
+from brim.scratch.dead_ends.step import DeadEnd, Rule, Step, dead_end, places
 from brim.scratch.entries import remember
 from brim.scratch.quotes import masked_line
 
@@ -134,15 +134,10 @@ class Undone(Rule):
         when, error = self._failure
         files = [path for path, done in gone.items() if done]
         several = f"{len(edits)} edits of {', '.join(files[:4])}; last " if len(edits) > 1 else ""
-        found = step.dead_end(
-            "undone-edit",
-            "suspect",
-            f"{sorted(files)}{[edit.at for edit in edits]}{step.call.at}",
-            what=masked_line(several + edits[-1].said),
-            times=len(edits),
-            error=masked_line(error) if when > min(edit.when for edit in edits) else "",
-            at=places((), *[edit.at for edit in edits], step.call.at),
-        )
+        key = f"{sorted(files)}{[edit.at for edit in edits]}{step.call.at}"
+        what, at = masked_line(several + edits[-1].said), places((), *[edit.at for edit in edits], step.call.at)
+        error = masked_line(error) if when > min(edit.when for edit in edits) else ""
+        found = dead_end(step.call, "undone-edit", "suspect", key, what, at=at, times=len(edits), error=error)
         self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, set(files), left)]
         return [found]
 
@@ -188,17 +183,8 @@ class SubAgents:
         if not step.failed or step.outcome.transient or not self._first(step.call.id, name):
             return []
         what, _ = self._asked.get(step.call.id, (step.what, 0))
-        return [
-            step.dead_end(
-                "sub-agent",
-                "confirmed",
-                step.call.id,
-                what=masked_line(f"sub-agent: {what}"),
-                times=1,
-                error=step.error,
-                at=(step.call.at, step.result.at),
-            )
-        ]
+        what, at = masked_line(f"sub-agent: {what}"), (step.call.at, step.result.at)
+        return [dead_end(step.call, "sub-agent", "confirmed", step.call.id, what, at=at, error=step.error)]
 
     def ended(self, end: End) -> list[DeadEnd]:
         """Return that a sub-agent failed, if its own end says so."""
@@ -207,18 +193,8 @@ class SubAgents:
         if any_of("interrupted.txt").search(f"{end.reason} {end.text[:200]}") or not self._first(end.agent, None):
             return []
         what, at = self._asked.get(end.agent, (end.agent, end.at))
-        return [
-            DeadEnd(
-                rule="sub-agent",
-                status="confirmed",
-                what=masked_line(f"sub-agent: {what}"),
-                error=masked_line(end.text or end.reason),
-                at=(at, end.at),
-                agent=end.agent,
-                session=end.session,
-                key=key_of("sub-agent", end.session, end.agent),
-            )
-        ]
+        what, error = masked_line(f"sub-agent: {what}"), masked_line(end.text or end.reason)
+        return [dead_end(end, "sub-agent", "confirmed", "", what, at=(at, end.at), error=error)]
 
     def _first(self, call: str, name: object) -> bool:
         names = [one for one in (call, name) if isinstance(one, str) and one]
@@ -252,15 +228,5 @@ class Backtracks(Rule):
             return []
         if not edits:
             return []
-        return [
-            DeadEnd(
-                rule="backtrack",
-                status="confirmed",
-                what=masked_line(f"taken back with {first}: {asked or 'the last edits'}"),
-                times=edits,
-                at=at,
-                agent=message.agent,
-                session=message.session,
-                key=key_of("backtrack", message.session, message.agent, str(message.at)),
-            )
-        ]
+        what = masked_line(f"taken back with {first}: {asked or 'the last edits'}")
+        return [dead_end(message, "backtrack", "confirmed", str(message.at), what, at=at, times=edits)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.scratch.dead_ends.commands import Check, Part
-    from brim.tracking.events import ToolCall, ToolResult
+    from brim.tracking.events import End, Message, ToolCall, ToolResult
 
 RULES = (
     "same-call",
@@ -82,9 +82,11 @@ class DeadEnd(Record):
     key: str = ""
 
 
-def key_of(*parts: str) -> str:
-    """Return a short key that is the same for the same *parts* in every process."""
-    return sha256_hex("\0".join(parts).encode("utf-8", "surrogatepass"))[:16]
+def dead_end(event: ToolCall | End | Message, rule: str, status: str, key: str, what: str, **more: Any) -> DeadEnd:
+    """Return what *rule* found in the session and by the agent of *event*: the same key in every process."""
+    parts = (rule, event.session, event.agent, key) if key else (rule, event.session, event.agent)
+    whole = sha256_hex("\0".join(parts).encode("utf-8", "surrogatepass"))[:16]
+    return DeadEnd(rule, status, what, agent=event.agent, session=event.session, key=whole, **more)
 
 
 def places(at: tuple[int, ...], *more: int) -> tuple[int, ...]:
@@ -177,23 +179,6 @@ class Step:
         if self.command:
             return masked_line(self.command)
         return masked_line(f"{self.call.name} {_told(self.call.input)}")
-
-    def dead_end(
-        self, rule: str, status: str, key: str, *, what: str, times: int, error: str, at: tuple[int, ...]
-    ) -> DeadEnd:
-        """Return what *rule* found, in the session and by the agent of this step."""
-        call = self.call
-        return DeadEnd(
-            rule=rule,
-            status=status,
-            what=what,
-            times=times,
-            error=error,
-            at=at,
-            agent=call.agent,
-            session=call.session,
-            key=key_of(rule, call.session, call.agent, key),
-        )
 
 
 def _told(given: Mapping[str, Any]) -> str:
