@@ -103,52 +103,38 @@ class ActivationTierMapper(Record):
 
         def planned(protected: Callable[[Behavior], bool]) -> InjectionPlan:
             slots = [
-                self._slot(behavior, value, session, fill=fill, whole=whole, off=off, protected=protected(behavior))
+                _omitted(behavior, value, f"{off} is 0: injection is off")
+                if off and behavior.live
+                else self._slot(behavior, value, session, whole=whole, protected=protected(behavior))
                 for behavior, value in pairs
             ]
             return fit(Arrangement(slots, costs, Limits(budget, max_chars)), self.strategy, fill=fill, off=off)
 
         plan = planned(is_protected)
-        # Somebody else's project must not crowd out the user's own constraints by having many.
+        # Another person's project must not crowd out the user's own constraints by having many.
         if plan.over_budget and {item.behavior.scope for item in plan.included} == {"project", "user"}:
             plan = planned(lambda behavior: is_protected(behavior) and behavior.scope == "user")
             plan = plan.replace(reasons=(*plan.reasons, "the project's constraints gave way to your own"))
         return plan
 
-    def _slot(
-        self,
-        behavior: Behavior,
-        value: float,
-        session: Session | None,
-        *,
-        fill: bool,
-        whole: bool,
-        off: str,
-        protected: bool,
-    ) -> Slot:
+    def _slot(self, behavior: Behavior, value: float, session: Session | None, *, whole: bool, protected: bool) -> Slot:
         """Return *behavior* with every tier it may have, and why not a higher one."""
-
-        def out(reason: str) -> Slot:
-            return Slot(behavior, value, (Tier.OMITTED,), protected=False, reason=reason)
-
         if not behavior.live:
-            return out(f"it is {behavior.status.value}")
-        if off:
-            return out(f"{off} is 0: injection is off")
+            return _omitted(behavior, value, f"it is {behavior.status.value}")
         mapped, reason = self._mapped(behavior, value, protected=protected, whole=whole)
         if mapped is Tier.OMITTED:
-            return out(reason)
+            return _omitted(behavior, value, reason)
         allowed = [tier for tier in DETAIL if tier <= mapped and (tier >= Tier.SUMMARY or not protected)]
         if whole and mapped is Tier.FULL:
             allowed = [Tier.FULL, Tier.SUMMARY if protected else Tier.OMITTED]
         if session is not None:
             allowed = [tier for tier in allowed if tier is Tier.OMITTED or session.allows(behavior.id, tier)]
             if not allowed or allowed[0] is Tier.OMITTED:
-                return out(session.why_not(behavior.id))
+                return _omitted(behavior, value, session.why_not(behavior.id))
             if Tier.OMITTED not in allowed and allowed[-1] > Tier.SUMMARY:
                 allowed.append(Tier.OMITTED)
         slot = Slot(behavior, value, allowed, protected=protected, reason=reason)
-        if fill and not whole and behavior.status is not Status.PENDING:
+        if not whole and behavior.status is not Status.PENDING:
             slot.promotable = tuple(
                 tier for tier in DETAIL if tier > allowed[0] and (session is None or session.allows(behavior.id, tier))
             )
@@ -166,6 +152,10 @@ class ActivationTierMapper(Record):
         if behavior.status is Status.PENDING and mapped > Tier.SUMMARY:
             mapped, reason = Tier.SUMMARY, "nobody confirmed it yet: at most a summary"
         return mapped, reason
+
+
+def _omitted(behavior: Behavior, value: float, reason: str) -> Slot:
+    return Slot(behavior, value, (Tier.OMITTED,), protected=False, reason=reason)
 
 
 def _paired(
@@ -318,15 +308,7 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
         reason = f"{reason}; {gone}: over budget"
     elif slot.tier > slot.mapped:
         reason = f"{reason}; promoted into spare budget"
-    return Item(
-        id=slot.id,
-        tier=slot.tier,
-        activation=slot.activation,
-        tokens=tokens,
-        mapped=slot.mapped,
-        reason=reason,
-        behavior=slot.behavior,
-    )
+    return Item(slot.id, slot.tier, slot.activation, tokens, slot.mapped, reason, slot.behavior)
 
 
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
