@@ -229,7 +229,7 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
         return kind != "key"
     joined = name[-1].isalnum()
     if joined and not (word[0].isupper() and not name[-1].isupper()):
-        # PGPASSWORD: whatever a password is glued to, it is one. A monkey is no key.
+        # PGPASSWORD: whatever a password is glued to, it is one. A monkey isn't a key.
         return word.lower().startswith("pass") or name.lower().endswith(
             ("api", "access", "auth", "secret", "private", "account", "client")
         )
@@ -238,7 +238,7 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
 
 
 def _value(text: str, found: Match[str]) -> tuple[int, int] | None:
-    """Return where the value is, if there is one that is no reference, no path and no mask already.
+    """Return where the value is, if there is one that isn't a reference, a path or a mask already.
 
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
     """

@@ -65,7 +65,7 @@ class Arrangement:
         self.units = 0
         self.characters = 0
         self.by_text = False
-        """Whether units are those of the whole text, counted anew with every question, and not a sum."""
+        """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
@@ -117,7 +117,7 @@ class Arrangement:
     def demote(self, slot: Slot) -> bool:
         """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one.
 
-        It can always be left out, even if a counter finds that the text is no smaller without it.
+        It can always be left out, even if a counter finds that the text isn't smaller without it.
         """
         for tier in slot.allowed:
             if tier < slot.tier:

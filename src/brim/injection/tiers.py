@@ -1,7 +1,7 @@
 """The vocabulary of an injected text: tiers of detail, and sections with their headings.
 
 Full items stand under the heading of their kind, and constraints do at every tier. The other summaries share one quick
-reference, the names one list. What an agent noted and nobody confirmed comes last.
+reference, the names one list. What an agent noted and no person confirmed comes last.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def changed_path(call: ToolCall) -> str:
 
 
 def changed_plan(call: ToolCall) -> bool:
-    """Whether *call* puts a plan to the human: to begin planning is no plan."""
+    """Whether *call* puts a plan to the human; starting to plan doesn't count."""
     return "exit" in call.name.lower()
 
 
@@ -175,7 +175,7 @@ def plan_of(call: ToolCall, result: ToolResult) -> str:
 
 
 def is_undecided(result: ToolResult) -> bool:
-    """Whether a plan was only handed on, and nobody has answered it yet."""
+    """Whether a plan was only handed on, and not answered yet."""
     return not result.error and bool(re.match(_WAITS, result.text[:400]))
 
 
@@ -199,7 +199,7 @@ def _asked(call: ToolCall) -> list[tuple[str, str]]:
 
 
 def _given(result: ToolResult) -> list[tuple[str, object]]:
-    """Return the answers by the name of their question: noted beside the text, or the text itself as JSON."""
+    """Return the answers by the name of their question: in the result's detail, or in its text as JSON."""
     beside = result.detail.get("answers") if isinstance(result.detail, Mapping) else None
     if not beside and result.text[:200].lstrip().startswith("{"):
         try:
@@ -252,7 +252,7 @@ class States:
         self._tasks: dict[tuple[str, str], str] = {}
 
     def entries(self, event: Event) -> list[Entry]:
-        """Return what *event* changes. A sub-agent has a model of its own, which is no change of the session's."""
+        """Return what *event* changes. A sub-agent has its own model, which doesn't change the session's."""
         if isinstance(event, ToolCall):
             return self._todos(event) if event.tool == "todo" else []
         if event.agent:

@@ -102,7 +102,7 @@ def draft(
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as it is kept: one masked line."""
     # Masked before it is cut, since half of a secret is not recognised; and again as one line, where a name and its
-    # value stand beside each other that were on two.
+    # value stand next to each other that were on two.
     return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
 
 

@@ -1,6 +1,6 @@
 """The folder of the scratch files, ``.context/``: made, marked and used by brim alone.
 
-A mark in it says that brim made it, so that nobody else's folder is ever written to or removed. For git it ignores
+A mark in it says that brim made it, so that no other folder is ever written to or removed. For git it ignores
 itself; other users cannot read it. A session that comes while another one is live gets a folder of its own inside.
 """
 
@@ -73,7 +73,7 @@ def make_folder(path: str) -> None:
             with suppress(FileExistsError):
                 write_new(os.path.join(path, name), text.encode(), durable=False)
         settle(os.path.dirname(path))
-    except FileNotFoundError:  # removed again at the same moment: whoever waits for the lock begins again
+    except FileNotFoundError:  # removed again at the same moment: a process that waits for the lock starts over
         return
     except OSError as error:
         raise StoreError(f"{path}: cannot be made: {error.strerror or error}", "read-only") from None
@@ -82,7 +82,7 @@ def make_folder(path: str) -> None:
 def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
     """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change.
 
-    What is not *durable* may be empty after a power cut: nobody waits for the disk.
+    What is not *durable* may be empty after a power cut: it doesn't wait for the disk.
     """
     data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
     if _read(path, len(data)) == data:
@@ -96,7 +96,7 @@ def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove what killed writers left behind. Call it under the lock, when nobody is writing."""
+    """Remove what killed writers left behind. Call it under the lock, when no process is writing."""
     for name in _names(folder):
         if name.startswith(TEMPORARY):
             with suppress(OSError):
@@ -227,7 +227,7 @@ def forget_old(into: str, *, now: float) -> list[str]:
 
 
 def remove_ours(folder: str) -> list[str]:
-    """Remove what brim put into *folder*, and the folder; return what is left because somebody else put it there."""
+    """Remove what brim put into *folder*, and the folder; return the other files, which stay."""
     left = []
     try:
         for name in os.listdir(folder):
@@ -235,11 +235,11 @@ def remove_ours(folder: str) -> list[str]:
                 os.unlink(os.path.join(folder, name))
             elif name not in (MARK, IGNORE, LOCK):
                 left.append(os.path.join(folder, name))
-        if not left:  # the lock last: whoever waits for it finds that it is gone, and begins anew
+        if not left:  # the lock last: a process that waits for it finds that it's gone, and starts over
             for name in (IGNORE, MARK, LOCK):
                 with suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, name))
-            with suppress(OSError):  # another process began it anew at this very moment: then it is that one's
+            with suppress(OSError):  # another process just made it again: then it belongs to that one
                 os.rmdir(folder)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be removed: {error.strerror or error}", "failed") from None

@@ -21,13 +21,13 @@ from brim.scratch.quotes import encodable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 NAME = "journal.jsonl"
 NEAR = 300.0
 """Seconds within which an entry of another process may be the same as an event that comes without it."""
 NUMBERED = "n"
 """How the id of an entry begins that no event made: its number follows, so it is known in this journal alone."""
+_OPTIONAL: dict[str, type] = {"id": str, "session": str, "agent": str, "refs": dict}
 _HIGHEST = 2**53
 _BLOCK = 1 << 20
 _FARTHEST = 1_000_000
@@ -52,22 +52,9 @@ def decoded(line: bytes) -> Entry | None:
     number, kind, text = value.get("number"), value.get("kind"), value.get("text")
     if type(number) is not int or not 0 < number <= _HIGHEST or not isinstance(kind, str) or not isinstance(text, str):
         return None
-    refs = value.get("refs")
-    return Entry(
-        number=number,
-        id=_text(value, "id") or f"{NUMBERED}{number}",
-        session=_text(value, "session"),
-        agent=_text(value, "agent"),
-        time=_time(value.get("time")),
-        kind=kind,
-        text=text,
-        refs=refs if isinstance(refs, dict) else {},
-    )
-
-
-def _text(value: dict[str, Any], key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    known = {name: value[name] for name, kind in _OPTIONAL.items() if isinstance(value.get(name), kind)}
+    known["id"] = known.get("id") or f"{NUMBERED}{number}"
+    return Entry(number=number, time=_time(value.get("time")), kind=kind, text=text, **known)
 
 
 def _time(value: object) -> float | None:
@@ -81,8 +68,7 @@ def _time(value: object) -> float | None:
 class Journal:
     """The entries of one file, in order.
 
-    ``refresh`` reads what was added since; anybody may call it at any time. ``append`` is for whoever holds the lock of
-    the folder.
+    ``refresh`` reads what was added since, and may be called at any time. ``append`` needs the lock of the folder.
     """
 
     def __init__(self, path: str) -> None:
@@ -91,7 +77,7 @@ class Journal:
         self.broken = 0
         """How many lines could not be read: torn by a killed process, or damaged."""
         self.version = 0
-        """Raised when the file turned out to be gone or another one, and everything was read anew."""
+        """Raised when the file turned out to be gone or another one, and everything was read again."""
         self._offset = 0
         self._last = 0
         self._file: tuple[int, int] | None = None
@@ -100,7 +86,7 @@ class Journal:
         """Read the lines that were completed since; return all entries.
 
         Of many lines those are passed over that do not hold *only*, except the last, which says how far the numbers go:
-        who adds an entry, while somebody waits, need not know what every other one says.
+        a hook that adds an entry needn't know what every other one says.
         """
         try:
             handle = os.open(self.path, os.O_RDONLY | SAFE_FLAGS)
@@ -184,7 +170,7 @@ class Journal:
             self._last = max(self._last, entry.number)
         elif line.strip():
             self.broken += 1
-            self._last += 1  # what cannot be read keeps its number: somebody may have been told it
+            self._last += 1  # what cannot be read keeps its number: an agent may have been told it
 
 
 def _line(handle: int, data: bytes) -> None:
@@ -222,8 +208,8 @@ class Matching:
     def learn(self, journal: Journal) -> bool:
         """Take in what *journal* holds by now; whether it is another one than before, in which nothing is yet."""
         now = (journal, journal.version)
-        anew = self._read is not None and self._read != now
-        if anew:
+        replaced = self._read is not None and self._read != now
+        if replaced:
             self._begin()
         for entry in journal.entries[self._count :]:
             self._ids.setdefault((entry.session, entry.id), entry)
@@ -232,10 +218,10 @@ class Matching:
             elif entry.id.startswith(NUMBERED):
                 self._loose.setdefault((entry.session, entry.kind, entry.text), []).append(entry)
         self._read, self._count = now, len(journal.entries)
-        return anew
+        return replaced
 
     def handed(self, entry: Entry) -> Entry | None:
-        """Return the entry of a model that *entry*, handed over by itself, is the other half of."""
+        """Return the entry of a model that *entry*, handed over on its own, is the other half of."""
         return _first(self._modelled, entry)
 
     def modelled(self, entry: Entry, *, now: float, replay: bool) -> Entry | None:

@@ -1,4 +1,4 @@
-"""What must survive, while the session runs: taken from its events, and recorded by whoever runs it."""
+"""What must survive while a session runs: taken from its events, or recorded by its caller."""
 
 from __future__ import annotations
 

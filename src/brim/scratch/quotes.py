@@ -32,7 +32,7 @@ _STEERING = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c"
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""Controls, marks that turn the direction of writing, and characters that nobody sees."""
+"""Controls, marks that turn the direction of writing, and invisible characters."""
 _HALVES = "[\ud800-\udfff]"
 
 

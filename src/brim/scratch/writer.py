@@ -122,13 +122,13 @@ class ScratchWriter:
         return known
 
     def rebuild(self) -> list[str]:
-        """Render every file anew from the journal, and return the names of those that changed."""
+        """Render every file again from the journal, and return the names of those that changed."""
         self._rendered = (None, 0, 0)
         with self._writing() as folder:
             return self._render(folder)
 
     def read(self) -> Journal:
-        """Return the journal as it is now. It waits for nobody, and makes nothing."""
+        """Return the journal as it is now. It never waits, and creates nothing."""
         folder = self.folder if check_folder(self._root) else self._root
         check_folder(folder)
         self._at(folder)
@@ -144,7 +144,7 @@ class ScratchWriter:
     def cleanup(self) -> list[str]:
         """Keep every journal in the user's folder for 30 days, and remove ``.context/``. Return where they are now.
 
-        It refuses a link, and a folder that brim did not make. What somebody else put into the folder stays.
+        It refuses a link, and a folder that brim didn't make. Other files in the folder stay.
         """
         if not check_folder(self._root):
             return []
@@ -175,7 +175,7 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock())
             self._at(folder)
             self._journal.refresh()
-            if self._matching.learn(self._journal):  # somebody removed the journal: a model holds what it held
+            if self._matching.learn(self._journal):  # the journal was removed: a model still holds its entries
                 self._models = []
             yield folder
 
@@ -223,7 +223,7 @@ class ScratchWriter:
     def _render(self, folder: str) -> list[str]:
         entries = self._journal.refresh()
         view = View(entries)
-        # What this writer rendered stands, unless somebody wrote since and was perhaps killed before it rendered.
+        # What this writer rendered stands, unless another process wrote since and was killed before it rendered.
         journal, version, count = self._rendered
         same = journal is self._journal and version == journal.version
         changed = {entry.kind for entry in entries[count if same else 0 :]}

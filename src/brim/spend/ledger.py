@@ -36,7 +36,7 @@ SETTLED = "settled"
 RELEASED = "released"
 EXPIRED = "expired"
 RESERVATION_STATES = (RESERVED, SETTLED, RELEASED, EXPIRED)
-"""``expired``: the lease ended and nobody settled, so it is charged in full; a later ``settle`` corrects that."""
+"""``expired``: the lease ended without a settlement, so it is charged in full; a later ``settle`` corrects that."""
 
 
 RECORDED = "recorded"
@@ -108,11 +108,11 @@ class Ledger(Protocol):
     The rules that every ledger keeps:
 
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
-      above it, decided at one moment, whoever else reserves at the same time.
+      above it, decided at one moment, whatever else is reserved at the same time.
     - A reservation ends: by ``settle``, by ``release``, or at the end of its lease, when it is charged in full, because
       the call may have been sent. That happens at the next operation of anybody.
     - The same request id twice is the same reservation. What was settled is there after any crash.
-    - A limit, what was spent under it and what a person answered outlast the process: nothing begins anew on resume.
+    - A limit, what was spent under it and what a person answered outlast the process: nothing starts over on resume.
     """
 
     def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
@@ -120,7 +120,7 @@ class Ledger(Protocol):
 
         Setting what was set before changes nothing, so that a job which sets its limit at every start keeps what a
         person has answered since. With *anew* it counts as a new limit all the same, and what was closed is open. A
-        *default* gives way to a limit that somebody set or raised, and leaves closed what is. If more is spent already,
+        *default* gives way to a limit that a person set or raised, and leaves closed what is. If more is spent already,
         a person is asked at once.
         """
         ...
@@ -149,7 +149,7 @@ class Ledger(Protocol):
         ...
 
     def record(self, scope: str, request_id: str, amount: int) -> Reservation:
-        """Count a spend that nobody could stand before. The same id again replaces the amount."""
+        """Count a spend that couldn't be reserved. The same id again replaces the amount."""
         ...
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
@@ -157,7 +157,7 @@ class Ledger(Protocol):
         ...
 
     def status(self, scope: str) -> ScopeStatus:
-        """Return how *scope* stands; one that nobody has used has spent nothing."""
+        """Return how *scope* stands; an unused one has spent nothing."""
         ...
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:

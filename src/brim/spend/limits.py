@@ -26,7 +26,7 @@ WRAPPING_UP = "wrapping_up"
 STOPPED = "stopped"
 CLOSED = "closed"
 STATES = (OPEN, ASKED, WRAPPING_UP, STOPPED, CLOSED)
-"""``asked``: the limit was reached and nobody has answered. ``closed``: a request cost more than it had reserved."""
+"""``asked``: the limit was reached and not answered yet. ``closed``: a request cost more than it had reserved."""
 
 ANSWERS = ("continue", "raise", "wrap_up", "stop")
 """What a person may answer at the limit; ``raise`` is said as ``Raise(to)``."""
@@ -80,11 +80,11 @@ class Limit(Record):
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which somebody is asked: all but what is held back. None if there is no limit."""
+        """The sum at which a person is asked: all but what is held back. None without a limit."""
         return None if self.amount is None else self.amount - self.held
 
     def warn_at(self, warn: float = WARN) -> int | None:
-        """Return the sum from which to warn: the share *warn* of the limit. None if there is no limit."""
+        """Return the sum from which to warn: the share *warn* of the limit. None without a limit."""
         return None if self.amount is None else -(-self.amount * round(warn * _PARTS) // _PARTS)
 
     def refusal(self, purpose: str = "") -> str:
@@ -96,7 +96,7 @@ class Limit(Record):
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
         """Return what may still be spent for *purpose* when *taken* is spent or reserved; None is without end.
 
-        What is held back is for the wrap-up alone, after somebody has said ``wrap_up``: of this limit, or, as *ending*
+        What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
         says, of one above or below it.
         """
         if self.refusal(purpose):
@@ -154,7 +154,7 @@ class Limit(Record):
         return renewed.replace(warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
-        """Return the limit *given* in place of this one, where nobody has set one: who was stopped stays stopped."""
+        """Return the limit *given* in place of this one, which no person has set; a stopped scope stays stopped."""
         return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
@@ -236,7 +236,7 @@ class CostBudget:
 
     *limit* None is no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
     warning. What is spent here counts against *parent* too. *spent* is what a resumed job has spent already: a limit
-    does not begin anew with a process.
+    doesn't start over with a process.
 
     >>> budget = CostBudget(limit=5_000_000)
     >>> budget.add(1_200_000)
@@ -273,7 +273,7 @@ class CostBudget:
             raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")
         self._spent = max(0, self._spent + amount)
         warn = ask = False
-        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else somebody has answered
+        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else a person has answered
             self._limit, warn, ask = self._limit.reached(self._spent, self.warn)
         limit = self._limit.amount or 0
         notices: list[Notice] = [CostWarning(self._spent, limit, self.scope)] if warn else []
@@ -309,12 +309,12 @@ class CostBudget:
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which somebody is asked: the limit without what is held back."""
+        """The sum at which a person is asked: the limit without what is held back."""
         return self._limit.pause_at
 
     @property
     def state(self) -> str:
-        """``open``, ``asked`` (the limit is reached, nobody has answered), ``wrapping_up`` or ``stopped``."""
+        """``open``, ``asked`` (the limit is reached, not answered yet), ``wrapping_up`` or ``stopped``."""
         return self._limit.state
 
     @property

@@ -255,7 +255,7 @@ def unfiltered(command: list[Part]) -> str:
 
 
 def writes(command: str, found: list[Part]) -> list[str]:
-    """Return the files that a *command* changes in place or writes anew, as far as its words tell."""
+    """Return the files that a *command* changes in place or rewrites, as far as its words tell."""
     files = []
     for part in found:
         program, *given = _named(list(part.words))
@@ -352,7 +352,7 @@ def _restored(paths: list[str]) -> GitStep | None:
 
 
 def covers(given: str, path: str) -> bool:
-    """Whether *given*, as somebody writes it in a command, is the file *path* or a folder above it.
+    """Whether *given*, as written in a command, is the file *path* or a folder above it.
 
     >>> covers("src/a.py", "/home/user/project/src/a.py"), covers("src/", "/home/user/project/src/a.py")
     (True, True)

@@ -143,7 +143,7 @@ class Edit:
 
 
 class Versions:
-    """The versions of one file, oldest first, each with the edit that led to it (None: nobody's, or one outside)."""
+    """The versions of one file, oldest first, each with the edit that led to it (None: unknown, or made outside)."""
 
     def __init__(self) -> None:
         self._known: list[tuple[int, Edit | None]] = []
@@ -177,7 +177,7 @@ class Versions:
         if not self._known:
             self._known.append((hash(before) if before is not None else 0, None))
         elif before is not None and self._known[-1][0] != hash(before):
-            # Somebody else changed it, or the version before was known only by its replacements.
+            # It was changed outside, or the version before was known only by its replacements.
             last, edit = self._known[-1]
             self._known[-1] = (hash(before), edit) if edit is not None else (last, edit)
             if edit is None:

@@ -129,7 +129,7 @@ class SameError(Rule):
     """Suspects one error from four different inputs.
 
     Reading and searching are left out (looking for a file in four places is looking), and so are errors that pass on
-    their own and linters. The same command in another folder, or a check with other flags, is no other input.
+    their own and linters. The same command in another folder, or a check with other flags, isn't another input.
     """
 
     def __init__(self) -> None:

@@ -235,7 +235,7 @@ def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | 
 
 
 def exit_code(result: ToolResult) -> int | None:
-    """Return the exit code of a command, as the client or the beginning of its text says it; None if nobody does."""
+    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
     code = result.detail.get("exit_code") if isinstance(result.detail, dict) else None
     if type(code) is int:
         return code
@@ -260,7 +260,7 @@ def _answers(command: list[Part], text: str) -> bool:
 
 
 def _quiet_end(text: str, hidden: Check | None) -> Outcome:
-    """Say how a call ended that nobody calls a failure: after a pipe or ``|| true`` only the output can tell."""
+    """Say how a call ended that isn't reported as a failure: after a pipe or ``|| true`` only the output can tell."""
     if hidden is None or hidden.kind == "lint":
         return OK
     ends = text if len(text) < 8_000 else text[:4_000] + "\n" + text[-4_000:]
@@ -292,7 +292,7 @@ def settled(text: str) -> str:
 def error_lines(text: str) -> list[str]:
     """Return the lines of *text* that say what went wrong, and where; if none does, the last few that say anything.
 
-    The same error in another file is another error: whoever goes through files one by one gets on.
+    The same error in another file is another error: going through files one by one is progress.
     """
     says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
     found: list[str] = []
