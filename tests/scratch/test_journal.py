@@ -202,7 +202,7 @@ def test_writers_killed_at_any_moment_lose_nothing_that_was_acknowledged(tmp_pat
     worktree = tmp_path / "tree"
     worktree.mkdir()
     script = Path(__file__).with_name("killing.py")
-    subprocess.run([sys.executable, script, worktree, told, "300", "11"], check=True, timeout=120)
+    subprocess.run([sys.executable, script, worktree, told, "150", "11"], check=True, timeout=120)
     journal = ScratchWriter(worktree).read()
     numbers = [each.number for each in journal.entries]
     assert numbers == sorted(set(numbers))
@@ -285,7 +285,7 @@ STEP = st.tuples(
 
 
 @given(st.lists(STEP, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_every_interleaving_gives_each_saying_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[str], set[int], bool]]
 ) -> None:
@@ -307,7 +307,7 @@ def test_every_interleaving_gives_each_saying_once(
 
 
 @given(st.lists(STEP, max_size=5), st.randoms())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_order_between_sayings_does_not_matter(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, list[str], set[int], bool]], shuffle: object
 ) -> None:
