@@ -98,7 +98,7 @@ class Installation:
         """
         if not changes:
             return {}
-        from brim.scratch.locks import locked
+        from brim.files import locked
         from brim.store.folder import make_folder
 
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):

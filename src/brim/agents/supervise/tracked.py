@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from brim.agents.supervise.beside import Beside
     from brim.agents.supervise.notes import Notes
     from brim.agents.supervise.purse import Purse
-    from brim.notices import Notice
     from brim.tracking.budget import ContextBudget
     from brim.tracking.events import Event
+    from brim.tracking.notices import Notice
 
 
 class Heard(Frozen):
