@@ -9,8 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from typing import Any
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.config import Config
     from brim.store.scopes import Scopes
 
@@ -20,7 +19,7 @@ COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "work
 
 def as_object(behavior: Behavior) -> dict[str, Any]:
     """Return every field of *behavior* as JSON can hold it; times are dates in UTC."""
-    found: dict[str, Any] = {name: getattr(behavior, name) for name in behavior.__slots__}
+    found: dict[str, Any] = {name: getattr(behavior, name) for name in behavior.__match_args__}
     for part in ("provenance", "usage"):
         value = getattr(behavior, part)
         found[part] = {name: _plain(name, getattr(value, name)) for name in value.__slots__}
@@ -30,7 +29,7 @@ def as_object(behavior: Behavior) -> dict[str, Any]:
 
 def edge_object(edge: Edge) -> dict[str, Any]:
     """Return every field of *edge* as JSON can hold it."""
-    return {name: _plain(name, getattr(edge, name)) for name in edge.__slots__}
+    return {name: _plain(name, getattr(edge, name)) for name in edge.__match_args__}
 
 
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
@@ -130,7 +129,7 @@ def cut(text: str, width: int) -> str:
         return text
     import unicodedata
 
-    from brim.behaviors.graphemes import border_at_or_before
+    from brim.behaviors.summary import border_at_or_before
 
     taken = end = 0
     for at, character in enumerate(text):
@@ -149,7 +148,7 @@ def shared_values(behaviors: Collection[Behavior], field: str) -> bool:
 
 def _plain(name: str, value: Any) -> Any:
     if name in ("at", "created_at", "updated_at", "last_used", "last_activated") and value is not None:
-        from brim.behaviors.times import iso
+        from brim.behaviors.jsonl import iso
 
         try:
             return iso(value)

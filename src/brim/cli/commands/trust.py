@@ -139,7 +139,7 @@ def _project(given: str | None) -> str:
 
 def _behaviors(project: str, user: str) -> tuple[list[Behavior], list[str]]:
     """Return what *project* would let in, constraints first, and what of it would not be followed."""
-    from brim.behaviors.kinds import LIVE, BehaviorKind
+    from brim.behaviors.behavior import LIVE, BehaviorKind
     from brim.store.scopes import open_scopes
 
     kinds = list(BehaviorKind)
