@@ -160,7 +160,7 @@ class Place:
         for path in self._databases() if self._ending and not self.is_late else ():
             if _size_of_log(path) >= at_least:
                 from brim.errors import StoreError
-                from brim.store.opening import fold_log
+                from brim.store.database import fold_log
 
                 try:
                     _left.append(fold_log(path))

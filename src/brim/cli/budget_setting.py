@@ -46,7 +46,7 @@ class BudgetSetting:
     def write(self) -> None:
         """Put it into the file."""
         from brim.cli.saving import save
-        from brim.store.folder import make_folder
+        from brim.store.project import make_folder
 
         if not self.changes:
             return

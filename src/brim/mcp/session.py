@@ -179,8 +179,8 @@ def _spent(here: Here) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
     from brim.agents.place import Place
     from brim.agents.spenders import project_scope
-    from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
+    from brim.store.project import FILE
 
     path = os.path.join(here.home, FILE)
     if not os.path.exists(path):

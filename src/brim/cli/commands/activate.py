@@ -119,7 +119,7 @@ def _told(planner: Planner, session: Session, event: str) -> InjectionPlan:
 
 
 def _note(scopes: Scopes, planner: Planner, plan: InjectionPlan, options: Namespace, now: float) -> None:
-    from brim.store.together import note_injection
+    from brim.store.events import note_injection
 
     told = [item.behavior for item in plan.included]
     active = [result.id for result in planner.results]

@@ -122,5 +122,4 @@ def _text(value: object) -> str:
 def _event_object(event: Event) -> dict[str, object]:
     from brim.behaviors.jsonl import iso
 
-    found = {name: getattr(event, name) for name in event.__slots__}
-    return {**found, "time": iso(event.time), "detail": dict(event.detail)}
+    return {**event.to_dict(), "time": iso(event.time), "detail": dict(event.detail)}
