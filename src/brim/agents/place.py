@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brim.agents.state import SessionState
-    from brim.config.loading import Config
+    from brim.config.values import Config
     from brim.store.scopes import Scopes
 
 BUSY = 0.15
@@ -84,7 +84,7 @@ class Place:
         return self._config
 
     def _loaded(self) -> Config:
-        from brim.config.cache import load_cached
+        from brim.config.values import load_cached
 
         trusted = self.project if self.trusted else None
         try:

@@ -151,7 +151,7 @@ def _behaviors(project: str, user: str) -> tuple[list[Behavior], list[str]]:
 
 def _settings(project: str) -> dict[str, object]:
     """Return what the project's configuration sets."""
-    from brim.config.reading import read_settings, read_text
+    from brim.config.text import read_settings, read_text
 
     path = os.path.join(project, ".brim", "config.yaml")
     if not os.path.exists(path):
