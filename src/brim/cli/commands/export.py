@@ -8,13 +8,13 @@ from brim.behaviors.behavior import EdgeKind
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import counted, named
 from brim.cli.files import usual_file
-from brim.cli.importing import as_stored
 from brim.cli.learned import Place, add_scope
 from brim.cli.messages import read_text
 from brim.cli.output import note, printable, say, say_json
 from brim.cli.saving import check_regular, save
 from brim.cli.settings import add_json
 from brim.errors import InputError, StoreError
+from brim.store.imports import as_stored
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ import os
 from brim.cli.asking import add_yes
 from brim.cli.behaviors import counted, kind_of
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
-from brim.cli.importing import carry_out, plan_of
+from brim.cli.importing import carry_out
 from brim.cli.learned import Place
 from brim.cli.output import heading, note, printable, say, say_json, table
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.imports import plan_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from brim.behaviors.behavior import Behavior, Edge
     from brim.behaviors.floop import Floop
-    from brim.cli.importing import Plan
+    from brim.store.imports import Plan
 
 FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
 
