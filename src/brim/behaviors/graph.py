@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind
 
 After = Mapping[str, Sequence[str]]
 
-MOST = 100
-"""Circles that are listed of one knot: it can have very many, and each that is cut shows the next."""
+FEWEST = 10
+"""Circles that are listed of a graph that has many, however large it is: each that is cut shows the next."""
 _WORK = 200_000
-"""Edges that are looked at for them; a knot of more is searched once."""
-_HOME = "\0"
-"""Stands for the node where a circle begins, so that a way can lead back to it."""
+"""Edges that are looked at for more of them."""
 
 DIRECTED = (EdgeKind.REQUIRES, EdgeKind.OVERRIDES)
 """Edges that must not come back to where they began. The others mean the same in both directions, or do no harm."""
@@ -154,35 +153,26 @@ def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
                 yield Problem("supersedes-one-sided", (id, old), text, f"set superseded_by of {old} to {id}")
 
 
-# Circles, without recursion: a graph may be deeper than Python's stack.
-
-
 def cycles(after: After, *, itself: bool = False) -> list[tuple[str, ...]]:
     """Return the circles of the graph in which *after* gives the nodes that follow each, smallest id first.
 
-    Circles that are apart are all listed. Of those that share nodes as many as have to be cut, each one edge, until
-    none is left. With *itself*, a node that follows itself is a circle too.
+    Of circles that share nodes, as many as have to be cut, each one edge, until none is left. With *itself*, a node
+    that follows itself is a circle too.
     """
     found: list[tuple[str, ...]] = [(node,) for node in sorted(after) if itself and node in after[node]]
-    for knot in _knots(after):
-        links = {node: [each for each in after[node] if each in knot and each != node] for node in knot}
-        size = sum(map(len, links.values()))
-        for _ in range(min(MOST, 1 + _WORK // size)):
-            parts = _knots(links)
-            for part in parts:
-                circle = _circle(links, part)
-                found.append(circle)
-                links[circle[-1]].remove(circle[0])
-            if not parts:
-                break
+    links = {node: [each for each in after[node] if each != node] for node in sorted(after)}
+    for _ in range(max(FEWEST, _WORK // (1 + sum(map(len, links.values()))))):
+        try:
+            TopologicalSorter(links).prepare()
+        except CycleError as error:
+            steps = error.args[1][:0:-1]  # from predecessor to successor, and the first node twice
+            first = steps.index(min(steps))
+            circle = (*steps[first:], *steps[:first])
+            found.append(circle)
+            links[circle[-1]].remove(circle[0])
+        else:
+            break
     return sorted(found)
-
-
-def _circle(after: After, knot: Collection[str]) -> tuple[str, ...]:
-    """Return a shortest circle through the smallest node of *knot*."""
-    first = min(knot)
-    inside = {node: [_HOME if each == first else each for each in after[node] if each in knot] for node in knot}
-    return way(inside, first, _HOME)[:-1]
 
 
 def way(after: After, start: str, end: str) -> tuple[str, ...]:
@@ -203,44 +193,3 @@ def way(after: After, start: str, end: str) -> tuple[str, ...]:
     while steps[-1] != start:
         steps.append(before[steps[-1]])
     return tuple(reversed(steps))
-
-
-def _knots(after: After) -> list[Collection[str]]:
-    """Return the sets of two or more nodes that can all reach each other (Tarjan's algorithm, with its own stack)."""
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    stack: list[str] = []
-    waiting: set[str] = set()
-    knots: list[Collection[str]] = []
-    for root in sorted(after):
-        if root in number:
-            continue
-        work = [(root, 0)]
-        while work:
-            node, at = work.pop()
-            if node not in number:
-                number[node] = lowest[node] = len(number)
-                stack.append(node)
-                waiting.add(node)
-            targets = after.get(node, ())
-            while at < len(targets) and targets[at] in number:
-                if targets[at] in waiting:
-                    lowest[node] = min(lowest[node], lowest[targets[at]])
-                at += 1
-            if at < len(targets):
-                work += [(node, at), (targets[at], 0)]
-                continue
-            if lowest[node] == number[node]:
-                knot = set(_popped(stack, node))
-                waiting -= knot
-                if len(knot) > 1:
-                    knots.append(knot)
-    return knots
-
-
-def _popped(stack: list[str], last: str) -> list[str]:
-    at = len(stack) - 1
-    while stack[at] != last:
-        at -= 1
-    taken, stack[at:] = stack[at:], []
-    return taken

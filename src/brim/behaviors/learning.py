@@ -7,6 +7,7 @@ reaches its end, and one of each leaves a behavior a little weaker. Activation g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
@@ -54,6 +55,7 @@ _CONDITIONS = (
     "quando ",
     "se ",
 )
+_STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
 _NEGATIONS = frozenset(("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont"))
 
 GAIN = 0.2
@@ -402,11 +404,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 def _has_steps(text: str) -> bool:
     """Whether *text* tells steps: two numbered lines, *step 1*, or *first … then*."""
-    numbered = 0
-    for line in text.split("\n"):
-        number = line.strip().partition(" ")[0]
-        numbered += len(number) > 1 and number[-1] in ".):" and number[:-1].isdecimal()
-    if numbered > 1 or _says(text, "step 1"):
+    if len(_STEP.findall(text)) > 1 or _says(text, "step 1"):
         return True
     first = text.find("first")
     return first >= 0 and _says(text[first:], "then") and not text[max(0, first - 1) : first].isalnum()

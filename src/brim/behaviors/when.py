@@ -2,13 +2,13 @@
 
 In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and
 ``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern without a leading ``/`` matches the
-tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out. Patterns are matched without regular
-expressions, because a hook would have to compile each of them again.
+tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out.
 """
 
 from __future__ import annotations
 
 from collections import namedtuple
+from functools import lru_cache
 
 from brim.errors import InputError
 from brim.record import Record
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
 """The conditions that brim finds out by itself. Any other key is a custom one, which the caller has to give."""
+
+_WILD = frozenset("*?[")
 
 PATTERNS = frozenset({"file", "branch"})
 """Conditions whose values are globs. The others are equal or not, in upper or lower case."""
@@ -197,52 +199,13 @@ def _parts(steps: list[str], parts: list[str]) -> bool:
     return at == len(parts)
 
 
+@lru_cache(4096)
 def _part(text: str, pattern: str) -> bool:
     """Whether *pattern* matches all of *text*, which has no ``/``."""
-    if pattern == "*":
+    if pattern == "*" or text == pattern:
         return True
-    here = at = retry = 0
-    back = -1
-    while here < len(text):
-        length, fits = _one(text[here], pattern, at)
-        if at < len(pattern) and pattern[at] == "*":
-            back, retry = at, here
-            at += 1
-        elif fits:
-            at, here = at + length, here + 1
-        elif back >= 0:
-            retry += 1
-            at, here = back + 1, retry
-        else:
-            return False
-    while at < len(pattern) and pattern[at] == "*":
-        at += 1
-    return at == len(pattern)
+    if _WILD.isdisjoint(pattern):
+        return False
+    from fnmatch import fnmatchcase
 
-
-def _one(character: str, pattern: str, at: int) -> tuple[int, bool]:
-    """Return how long the part of *pattern* at *at* is that stands for one character, and whether it is this one."""
-    if at >= len(pattern):
-        return 0, False
-    if pattern[at] == "?":
-        return 1, True
-    end = pattern.find("]", at + 2) if pattern[at] == "[" else -1
-    if end < 0:
-        return 1, pattern[at] == character
-    inside = pattern[at + 1 : end]
-    negated = inside[:1] in ("!", "^")
-    return end + 1 - at, _in_set(character, inside[1:] if negated else inside) is not negated
-
-
-def _in_set(character: str, inside: str) -> bool:
-    at = 0
-    while at < len(inside):
-        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
-            if inside[at] <= character <= inside[at + 2]:
-                return True
-            at += 3
-        else:
-            if inside[at] == character:
-                return True
-            at += 1
-    return False
+    return fnmatchcase(text, pattern.replace("[^", "[!"))
