@@ -202,7 +202,7 @@ def _parts(steps: list[str], parts: list[str]) -> bool:
 @lru_cache(4096)
 def _part(text: str, pattern: str) -> bool:
     """Whether *pattern* matches all of *text*, which has no ``/``."""
-    if pattern == "*" or text == pattern:
+    if pattern in ("*", text):
         return True
     if _WILD.isdisjoint(pattern):
         return False

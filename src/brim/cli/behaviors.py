@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brim.behaviors.jsonl import as_object as as_object
-from brim.behaviors.jsonl import edge_object as edge_object
+from brim.behaviors.jsonl import as_object as as_object  # noqa: PLC0414 - used by commands
+from brim.behaviors.jsonl import edge_object as edge_object  # noqa: PLC0414
 from brim.behaviors.jsonl import iso
 from brim.cli.output import note, paint, printable, symbols, table
 

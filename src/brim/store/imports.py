@@ -1,7 +1,7 @@
 """Imports and merges of rules: planned against what is stored, and then written.
 
-An import removes nothing. What the file says is taken over; how a behavior has fared here (its uses, its confidence) stays,
-a text that is replaced is kept among its other wordings, and what was put away here stays put away.
+An import removes nothing. What the file says is taken over; how a behavior has fared here (its uses, its confidence)
+stays, a text that is replaced is kept among its other wordings, and what was put away here stays put away.
 """
 
 from __future__ import annotations
