@@ -74,7 +74,7 @@ class Context(Record):
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
         if "file" in facts and "language" not in facts:
-            from brim.behaviors.languages import language_of
+            from brim.behaviors.tasks import language_of
 
             facts["language"] = tuple(dict.fromkeys(filter(None, map(language_of, facts["file"]))))
         if "task" in facts:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import exp, fsum, sqrt
 
 from brim.activation.parameters import DEFAULTS
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import EdgeKind
 from brim.behaviors.when import PATTERNS, When
 from brim.record import Record
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from brim.activation.context import Context
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
     from brim.behaviors.when import Condition, Match
 
     State = dict[str, float]

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Protocol
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.behaviors.when import When
 else:
     Protocol = object

@@ -7,8 +7,7 @@ several times: a giver divides its activation among its edges, so even a light o
 
 from __future__ import annotations
 
-from brim.behaviors.edges import Edge
-from brim.behaviors.kinds import POSITIVE, EdgeKind
+from brim.behaviors.behavior import POSITIVE, Edge, EdgeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

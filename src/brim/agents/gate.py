@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from brim.agents.answer import Answer
     from brim.agents.call import HookCall
     from brim.agents.place import Place
-    from brim.store.books import Scope
+    from brim.store.ledger import Scope
 
 PATIENT = 3
 """So many calls are refused before the turn is ended: the agent has the words to end it itself."""
@@ -32,7 +32,7 @@ def limited_scopes(call: HookCall, place: Place) -> list[Scope]:
     project = project_scope(place)
     names = (project, session_scope(call, place), agent_scope(call, place, call.sub_agent))
     from brim.spend.limits import Limit
-    from brim.store.books import Scope, scope_of
+    from brim.store.ledger import Scope, scope_of
 
     found = {row[0]: scope_of(row, database.path) for row in rows}
     own = found.setdefault(project, Scope(project))

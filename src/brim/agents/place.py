@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brim.agents.state import SessionState
-    from brim.config.loading import Config
+    from brim.config.values import Config
     from brim.store.scopes import Scopes
 
 BUSY = 0.15
@@ -84,7 +84,7 @@ class Place:
         return self._config
 
     def _loaded(self) -> Config:
-        from brim.config.cache import load_cached
+        from brim.config.values import load_cached
 
         trusted = self.project if self.trusted else None
         try:
@@ -160,7 +160,7 @@ class Place:
         for path in self._databases() if self._ending and not self.is_late else ():
             if _size_of_log(path) >= at_least:
                 from brim.errors import StoreError
-                from brim.store.opening import fold_log
+                from brim.store.database import fold_log
 
                 try:
                     _left.append(fold_log(path))

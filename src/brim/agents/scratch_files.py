@@ -30,7 +30,7 @@ def scratch_root(call: HookCall, place: Place, *, anew: bool = False) -> str | N
     state = place.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
-        from brim.store.tracked import is_tracked
+        from brim.store.project import is_tracked
 
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]

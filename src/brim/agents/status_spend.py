@@ -25,7 +25,7 @@ def limit_notice(status: Status, place: Place) -> str:
     from brim.agents.call import HookCall
     from brim.agents.place import BUSY
     from brim.agents.spenders import project_scope, session_scope
-    from brim.store.opening import open_database
+    from brim.store.database import open_database
 
     project = project_scope(place)
     session = session_scope(HookCall(agent="claude", event="other", session=status.session), place)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def user_database(place: Place) -> Database | None:
     """Return the file that the user's ledger is in; None if there is none yet."""
-    from brim.store.folder import FILE
+    from brim.store.project import FILE
 
     if not os.path.exists(os.path.join(place.home, FILE)):
         return None

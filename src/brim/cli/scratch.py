@@ -37,7 +37,7 @@ def writer_for(options: Namespace, session: str | None = None) -> ScratchWriter:
     from brim.scratch.folder import NAME
     from brim.scratch.journal import NAME as JOURNAL
     from brim.scratch.writer import ScratchWriter
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):

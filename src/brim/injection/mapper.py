@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
 from brim.injection.arrangement import Arrangement, Limits, Slot, level, lowest_first
 from brim.injection.costs import CountedCosts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Status
 
 FORMATS = ("markdown", "xml", "plain")
 """How a text can be written."""

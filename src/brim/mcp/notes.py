@@ -78,7 +78,7 @@ def _writer(here: Here, session: str = "") -> ScratchWriter:
     from brim.scratch.folder import NAME
     from brim.scratch.journal import NAME as JOURNAL
     from brim.scratch.writer import ScratchWriter
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     worktree = here.project or here.folder
     if worktree is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import InputError
 from brim.injection.text import render, summary_of
 from brim.mcp.measuring import local_mode
 from brim.mcp.situation import context_of
-from brim.store.planning import START_KEY, Planner
+from brim.store.planner import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

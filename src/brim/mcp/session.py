@@ -7,10 +7,10 @@ import os
 import re
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.mcp.notes import kept_entries
-from brim.store.planning import START_KEY
+from brim.store.planner import START_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,8 +179,8 @@ def _spent(here: Here) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
     from brim.agents.place import Place
     from brim.agents.spenders import project_scope
-    from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
+    from brim.store.project import FILE
 
     path = os.path.join(here.home, FILE)
     if not os.path.exists(path):

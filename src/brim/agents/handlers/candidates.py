@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brim.injection.costs import StoredCosts
     from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
-    from brim.store.model_costs import Counting
+    from brim.store.planner import Counting
 
 OF_THE_CALL = frozenset({"file", "language", "task", "words"})
 """What a call alone can confirm: the context of one holds no prompt. The rest is of the place."""
@@ -71,9 +71,8 @@ class Candidates:
     def _get_ready(self) -> None:
         """Load what planning and telling take: a lock is not held, and others do not wait, while modules are found."""
         import brim.injection.text
-        import brim.store.costs
-        import brim.store.together  # noqa: F401
-        from brim.store.model_costs import counting_of
+        import brim.store.events  # noqa: F401
+        from brim.store.planner import counting_of
 
         self._counting = counting_of(self._scopes, self._model)
 
@@ -146,7 +145,7 @@ class Candidates:
         return costs.item(self._known[id], self._tier(value, id))[0] if costs.covers(id) else 0
 
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
-        from brim.store.model_costs import costs_counted, counting_of
+        from brim.store.planner import costs_counted, counting_of
 
         if self._counting is None:
             self._counting = counting_of(self._scopes, self._model)
@@ -169,7 +168,7 @@ class Candidates:
                 if item.tier is Tier.SUMMARY and says_all(whole[item.id]):
                     session.told_whole(item.id)
         if call_session and included:
-            from brim.store.together import note_injection
+            from brim.store.events import note_injection
 
             told = [whole[item.id] for item in included]
             note_injection(self._scopes, told, self.active, now=self._now, session=call_session, event=event)

@@ -31,7 +31,7 @@ def scratch_file(call: HookCall, place: Place) -> str | None:
     if place.project is None or not call.session:
         return None
     from brim.scratch.index import NAME as INDEX
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     folder = _folder(call, place, place.project)
     path = os.path.join(folder or "", INDEX)

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge
-from brim.behaviors.cycles import cycles
-from brim.behaviors.graph_checks import check, would_cycle
+from brim.behaviors.graph import check, cycles, would_cycle
 
 
 def behavior(id: str, **fields: object) -> Behavior:
@@ -106,8 +105,8 @@ def test_succession_that_does_not_hold_is_found(behaviors: list[Behavior], expec
     assert rules(behaviors, []) == expected
 
 
-def test_circle_of_a_hundred_thousand_edges_is_found_without_recursion() -> None:
-    names = [f"n{number:06}" for number in range(100_000)]
+def test_circle_of_ten_thousand_edges_is_found_without_recursion() -> None:
+    names = [f"n{number:06}" for number in range(10_000)]
     after = {name: [following] for name, following in zip(names, [*names[1:], names[0]], strict=True)}
     assert cycles(after) == [tuple(names)]
     after[names[-1]] = []
