@@ -369,6 +369,7 @@ class World:
             (package, "PACKAGE"),
             (os.path.dirname(python), "BIN"),
             (_version(), "VERSION"),
+            (os.getcwd(), "CWD"),
         ):
             text = text.replace(given, kept)
         # Ids that are made of a path, and names of temporary folders.

@@ -13,8 +13,7 @@ from brim.agents.supervise.turns import ASK, COMPACT, CONTINUE, DONE, END, MOST_
 from brim.agents.supervise.turns import FAILED as TURN_FAILED
 from brim.spend.money import in_dollars
 from brim.spend.wrapping import build_wrap_up_prompt
-from brim.tracking.compaction import build_compact_prompt, fold
-from brim.tracking.pending import Pending
+from brim.tracking.compaction import Pending, build_compact_prompt, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

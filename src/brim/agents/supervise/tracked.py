@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim._frozen import Frozen
 from brim.tracking.events import Compaction, End, Message, ToolCall
-from brim.tracking.readers.feed import Feed, parsed_line
+from brim.tracking.readers.stream import Feed, parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
