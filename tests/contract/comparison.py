@@ -14,7 +14,9 @@ RENAMED: dict[str, str] = {}
 >>> RENAMED = {"scratch": "memory"}
 """
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
+}
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
 >>> WORDS = {r"brim spend (continue|raise)": r"brim limit \1"}
@@ -22,6 +24,7 @@ WORDS: dict[str, str] = {}
 
 IGNORED: tuple[str, ...] = ()
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
+An element of a list is called by its id, name or file, a text by itself.
 
 >>> IGNORED = ("commands-money/*brim spend status*/out/scopes/*/state", "*/left/*/state/*.json/looked")
 """
@@ -63,6 +66,12 @@ def _kept(value: Any, place: str) -> Any:
         for pattern, instead in WORDS.items():
             value = re.sub(pattern, instead, value)
     return value
+
+
+def _name(value: Any) -> str:
+    """Return what an element of a list is called, so that a pattern need not count: its step, id, name, ..."""
+    keys = ("step", "key", "id", "name", "what", "scope", "agent", "file")
+    return next((str(value[key]) for key in keys if value.get(key)), "") if isinstance(value, dict) else str(value)
 
 
 def _is_ignored(place: str) -> bool:

@@ -1,4 +1,4 @@
-"""The server: it listens on 127.0.0.1 only, answers from the script, and keeps every request.
+"""A model API for tests: it listens on 127.0.0.1 only, answers from the script, and keeps every request.
 
 It is also the proxy that the programs are given: whatever they want from the network is refused at once, and kept.
 """
@@ -10,11 +10,11 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import Any
 
-from tests.e2e.api import anthropic, gemini, responses
-from tests.e2e.api.script import Asked, Overflow, Reply, Say, Sent, Step, about
+from tests.e2e.script import Asked, Overflow, Reply, Say, Sent, Step, about
+from tests.e2e.wires import Contents, Messages, Responses, Wire
 
 
 class ModelApi:
@@ -79,15 +79,13 @@ class ModelApi:
         elif kind == "side":
             step = Say(wire.side(body))
         if isinstance(step, Overflow):
-            sent: Sent = wire.overflow(step)
-            return sent
+            return wire.overflow(step)
         total = step.tokens if step.tokens is not None else size
         read = self._cache(total) if kind == "turn" else 0
         whole = not (body.get("stream") or path.endswith("streamGenerateContent"))
         model = str(body.get("model") or path.rpartition("/")[2].partition(":")[0])
         written = step.output_tokens or about(step[0])
-        reply: Sent = wire.write(Reply(number, step, model, read, total - read, written, whole))
-        return reply
+        return wire.write(Reply(number, step, model, read, total - read, written, whole))
 
     def _cache(self, total: int) -> int:
         """Return how much of a turn is cached: all that the one before it held, unless the window became smaller."""
@@ -105,14 +103,14 @@ class ModelApi:
         self._thread.join()
 
 
-def wire_of(path: str) -> ModuleType | None:
+def wire_of(path: str) -> Wire | None:
     """Return which provider speaks at *path*."""
     if path.endswith(("/v1/messages", "/v1/messages/count_tokens")):
-        return anthropic
+        return Messages()
     if path.endswith("/responses"):
-        return responses
+        return Responses()
     if path.endswith((":generateContent", ":streamGenerateContent", ":countTokens")):
-        return gemini
+        return Contents()
     return None
 
 

@@ -1,15 +1,65 @@
-"""After a compaction the agent is told where its memory lies, and its rules again."""
+"""What an agent does is written down while it works, and is there again after a compaction."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import brim
 from tests.e2e.agents import Agent, Codex
-from tests.e2e.api.script import Asked, Overflow, Say
+from tests.e2e.script import Asked, Overflow, Say
+
+PROMPT = "Please fix the login in src/app.py."
+
+
+def journal(agent: Agent) -> list[dict[str, Any]]:
+    """Return the entries of the journal, without those that say that two are one."""
+    lines = (agent.world.project / ".context" / "journal.jsonl").read_text().splitlines()
+    return [entry for entry in map(json.loads, lines) if entry["kind"] != "same"]
+
+
+def test_what_was_asked_and_which_command_failed_is_written_down_once(agent: Agent) -> None:
+    agent.install()
+    agent.world.api.will(agent.shell("echo it works"), agent.shell("echo no such login >&2; exit 3"), Say())
+    agent.ask(PROMPT)
+    entries = journal(agent)
+    assert [(entry["kind"], entry["text"]) for entry in entries] == [
+        ("human", PROMPT),
+        ("command", "echo no such login >&2; exit 3"),
+    ]
+    assert entries[1]["refs"]["outcome"] == "ended with 3"
+    assert "no such login" in entries[1]["refs"]["output"]
+
+
+def test_a_file_that_was_written_is_written_down_and_one_that_was_not_is_not(claude: Agent) -> None:
+    claude.install()
+    good, bad = claude.world.project / "src" / "app.py", claude.world.project / "README.md" / "no.py"
+    claude.world.api.will(claude.write(good, "login = 1"), claude.write(bad, "no"), Say())
+    claude.ask(PROMPT)
+    memory = (claude.world.project / ".context" / "artifacts.md").read_text()
+    assert str(good) in memory
+    assert str(bad) not in memory
+
+
+def test_what_fails_in_the_same_way_again_and_again_is_noticed(agent: Agent) -> None:
+    agent.install()
+    fails = agent.shell("echo no such login >&2; exit 3")
+    agent.world.api.will(fails, fails, fails, Say())
+    agent.ask(PROMPT)
+    assert "suspect" in {entry["kind"] for entry in journal(agent)}
+
+
+def test_whoever_wants_only_the_rules_gets_no_journal(agent: Agent) -> None:
+    agent.world.learn("Never commit the files under dist/.", "--kind", "constraint")
+    agent.install("--hooks", "injection-only")
+    agent.world.api.will(agent.shell("echo one"), Say())
+    agent.ask(PROMPT)
+    assert agent.world.api.turns[-1].times("Never commit the files under dist/.") == 1
+    assert not (agent.world.project / ".context").exists()
+
 
 ALWAYS = "Never commit the files under dist/."
-PROMPT = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
+TASK = "Please fix the login in src/app.py, and keep the timeout at 45 seconds."
 SCRATCH = ".context/scratch.md"
 
 
@@ -20,19 +70,19 @@ def compacted(agent: Agent, *options: str) -> Asked:
     agent.install(*options)
     if agent.name == "claude":
         api.will(agent.write(path, "login = 1"), agent.shell("echo two"), Overflow(), agent.shell("echo three"), Say())
-        ran = agent.ask(PROMPT)
+        ran = agent.ask(TASK)
     elif isinstance(agent, Codex):
         agent.configure("model_auto_compact_token_limit = 100000")
         full = agent.shell("echo two", tokens=150_000)
         api.will(agent.write(path, "login = 1"), full, agent.shell("echo three", tokens=9_000), Say(tokens=9_000))
-        ran = agent.ask(PROMPT)
+        ran = agent.ask(TASK)
     else:  # nothing is compressed that does not end with a text, so the second prompt is the first chance
         settings = agent.world.home / ".gemini" / "settings.json"
         changed = {**json.loads(settings.read_text()), "model": {"compressionThreshold": 0.00005}}
         settings.write_text(json.dumps(changed))
         said = " ".join(f"Step {n} is done in part_{n}." for n in range(300))
         api.will(agent.write(path, "login = 1"), Say(said, tokens=700_000))
-        agent.ask(PROMPT)
+        agent.ask(TASK)
         api.will(agent.shell("echo three", tokens=20_000), Say(tokens=20_000))
         ran = agent.ask_again("Please go on.")
     assert ran.code == 0, ran.told
@@ -42,7 +92,7 @@ def compacted(agent: Agent, *options: str) -> Asked:
 
 
 def test_the_rules_and_the_place_of_the_memory_are_there_after_a_compaction(agent: Agent) -> None:
-    agent.world.api.summary = f"{PROMPT} It is written."  # so that nothing is lost
+    agent.world.api.summary = f"{TASK} It is written."  # so that nothing is lost
     after = compacted(agent)
     if agent.name == "gemini":  # that its window has shrunk shows in the answer to that request
         after = agent.world.api.turns[-1]
@@ -65,17 +115,17 @@ def test_what_is_told_after_a_compaction_keeps_to_the_budget_of_a_start(agent: A
 def test_the_memory_holds_what_was_asked_and_done(agent: Agent) -> None:
     compacted(agent)
     memory = (agent.world.project / SCRATCH).read_text()
-    assert memory.count(PROMPT) == 1
+    assert memory.count(TASK) == 1
     assert memory.count("Please go on.") == (agent.name == "gemini")
-    assert agent.name == "codex" or "src/app.py" in memory.replace(PROMPT, ""), "Codex writes files by its shell"
+    assert agent.name == "codex" or "src/app.py" in memory.replace(TASK, ""), "Codex writes files by its shell"
 
 
 def test_going_on_keeps_what_the_person_asked_first(gemini: Agent) -> None:
     gemini.world.learn(ALWAYS, "--kind", "constraint")
     gemini.install()
-    gemini.ask(PROMPT)
+    gemini.ask(TASK)
     gemini.ask_again("Please go on.")
-    assert gemini.world.api.turns[-1].times(PROMPT) == 1
+    assert gemini.world.api.turns[-1].times(TASK) == 1
 
 
 def test_a_window_that_fills_up_by_itself_is_compacted_with_the_same_care(claude: Agent) -> None:
@@ -83,7 +133,7 @@ def test_a_window_that_fills_up_by_itself_is_compacted_with_the_same_care(claude
     claude.install()
     full = claude.shell("echo two", tokens=190_000)
     claude.world.api.will(claude.shell("echo one", tokens=60_000), full, Say(tokens=20_000))
-    ran = claude.ask(PROMPT, "--autocompact", "100k")
+    ran = claude.ask(TASK, "--autocompact", "100k")
     assert ran.of("system", subtype="compact_boundary"), ran.told
     after = claude.world.api.turns[-1]
     assert after.times(ALWAYS) == 1
@@ -94,8 +144,8 @@ def test_the_summariser_is_told_what_the_person_asked_and_which_files_there_are(
     compacted(claude)
     asked = claude.world.api.compactions[0]
     instructions = asked.holding("Additional Instructions")[-1].text.partition("Additional Instructions")[2]
-    assert PROMPT in instructions
-    assert "src/app.py" in instructions.replace(PROMPT, "")
+    assert TASK in instructions
+    assert "src/app.py" in instructions.replace(TASK, "")
 
 
 def test_what_the_summary_lost_comes_with_the_next_event_and_once(agent: Agent) -> None:
