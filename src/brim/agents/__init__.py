@@ -11,8 +11,8 @@ must survive: ``scratch_files`` (where), ``journal`` (at once), ``turn`` (from t
 the summariser), ``had`` and ``lost`` (what its summary left out).
 
 ``handlers`` has one file per event. ``hook`` is the process, ``claims`` says when a server answers in its place,
-``bundle`` how it starts fast; ``brim.install`` puts it into agents' settings. ``statusline`` is what Claude Code shows below its prompt: ``status_reading``, ``status_spend``,
-``status_drawing``, and ``status_chain`` for the one that was there before. ``supervise`` is what ``brim run`` does.
+``bundle`` how it starts fast. ``statusline`` is what Claude Code shows below its prompt: ``status_reading``,
+``status_spend``, ``status_drawing``, and ``status_chain`` for the one that was there before.
 """
 
 from __future__ import annotations

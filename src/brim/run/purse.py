@@ -1,45 +1,43 @@
 """The money of a supervised run: counted once per request, kept in the ledger, and held against two limits.
 
-The run has a limit of its own, and the project may have one. brim stands beside the calls, so both are looked at
-between them, and the agent is told what is left.
+The run has a limit of its own, and the project may have one. brim isn't in the calls, so both are checked between them,
+and the agent is told what is left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 from brim.agents.spenders import folder_scope
 from brim.errors import InputError, StoreError
+from brim.notices import Notice
 from brim.spend.budget import CostBudget
-from brim.spend.limits import STOPPED, WARN, WRAPPING_UP
+from brim.spend.ledger import Ledger, ScopeStatus
+from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, Raise
 from brim.spend.meter import SpendMeter
+from brim.spend.money import in_dollars, micro_dollars
+from brim.spend.prices import PriceList
 from brim.spend.scope_names import lineage
-from brim.tracking.events import RunTotal, Usage
+from brim.tracking.events import Event, RunTotal, Usage
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from brim.notices import Notice
-    from brim.spend.ledger import Ledger, ScopeStatus
-    from brim.spend.limits import Raise
-    from brim.tracking.events import Event
-
+ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
+"""What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
 UNATTRIBUTED = "unattributed:"
 """Begins the id of what a session's total has more than its requests, here as in the hooks."""
 LONGEST_ID = 200
 """Characters of a request's id."""
 _MOST = 1e9
-"""Dollars that a client may say: more is no sum of money."""
+"""Dollars that a client may say: more isn't a sum of money."""
 
 
 class Purse:
     """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
 
-    *ledger* may be None: then the run is counted all the same, and nothing is kept. *resumed* is whether the session
-    was there before: its total includes what was spent then, which is not this run's. *unknown_price* is the setting:
-    ``refuse`` or ``allow``.
+    Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
+    before: its total includes what was spent then, which isn't this run's. *unknown_price* is the setting: ``refuse``
+    or ``allow``.
     """
 
     def __init__(
@@ -60,14 +58,12 @@ class Purse:
         self._amounts: dict[str, int] = {}
         self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
         self._project = lineage(scope)[0]
-        spent = 0
-        parent: CostBudget | None = None
+        self.budget = CostBudget(limit, warn, scope=scope)
         if ledger is not None:
             if limit is not None:
                 ledger.limit(scope, limit)
-            spent = ledger.status(scope).spent
             parent = self._budget_of(ledger.status(self._project)) if self._project != scope else None
-        self.budget = CostBudget(limit, warn, scope=scope, spent=spent, parent=parent)
+            self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
 
     @property
     def is_spent(self) -> bool:
@@ -84,7 +80,7 @@ class Purse:
 
     @property
     def is_ended(self) -> bool:
-        """Whether a person has said before that nothing more may be spent: nobody is asked again."""
+        """Whether a person has said before that nothing more may be spent."""
         parent = self.budget.parent
         return STOPPED in (self.budget.state, parent.state if parent is not None else "")
 
@@ -97,13 +93,10 @@ class Purse:
         return (*sorted(self.meter.unpriced), *unnamed)
 
     @property
-    def is_blind(self) -> bool:
-        """Whether a limit cannot be kept, because nobody knows what is spent, and that is not allowed."""
-        return bool(self._refuses and self.unpriced and self.budget.left is not None)
-
-    @property
     def blindness(self) -> str:
-        """Why a limit cannot be kept, and what to do."""
+        """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
+        if not (self._refuses and self.unpriced and self.budget.left is not None):
+            return ""
         return (
             f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
             "'models' in the configuration, or set spend.unknown_price to allow"
@@ -120,28 +113,26 @@ class Purse:
         if not amount:
             return []
         key = event.request if isinstance(event, Usage) else ""
-        # A session may be gone on with in another run, which has an amount of its own.
+        # A session may be continued in another run, which has an amount of its own.
         key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
-        self._amounts[key] = self._amounts.get(key, 0) + amount
-        self._record(key, self._amounts[key])
+        total = self._amounts[key] = self._amounts.get(key, 0) + amount
+        # An InputError says that another run has counted this request already.
+        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total)))
         return self.budget.add(amount)
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said about the limit that was reached."""
         asked = self.asked
         asked.answer(answer)
-        if self._ledger is not None:
-            with suppress(InputError):  # somebody has answered there in another way
-                self._try(lambda ledger: ledger.answer(asked.scope, answer))
+        self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         parent = self.budget.parent
-        if self._ledger is None or parent is None:
-            return []
         found: list[ScopeStatus] = []
-        self._try(lambda ledger: found.append(ledger.status(self._project)))
-        if not found:
+        if parent is not None:
+            self._try(lambda ledger: found.append(ledger.status(self._project)))
+        if parent is None or not found:
             return []
         if found[0].limit != parent.limit or _is_ending(found[0].state) != _is_ending(parent.state):
             self.budget.parent = self._budget_of(found[0])
@@ -172,24 +163,18 @@ class Purse:
         if isinstance(since, dict):
             costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
             return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
-        from brim.spend.prices import PriceList
-
         took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
         return (event.cost or 0) if took is None else took
 
-    def _record(self, key: str, amount: int) -> None:
-        with suppress(InputError):  # another run has counted this request already
-            self._try(lambda ledger: ledger.record(self.scope, key, max(0, amount)))
-
     def _try(self, act: Callable[[Ledger], object]) -> None:
         """Do what concerns the ledger; if it fails, say so once and count on without it."""
-        if self._ledger is None:
-            return
-        try:
-            act(self._ledger)
-        except StoreError as error:
-            self._ledger = None
-            self._tell(f"what is spent from now on is counted, but not kept: {error}")
+        if self._ledger is not None:
+            try:
+                with suppress(InputError):
+                    act(self._ledger)
+            except StoreError as error:
+                self._ledger = None
+                self._tell(f"what is spent from now on is counted, but not kept: {error}")
 
 
 def scope_of(project: str | None, run: str) -> str:
@@ -199,6 +184,41 @@ def scope_of(project: str | None, run: str) -> str:
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
     return f"{folder_scope(project)}/run-{run}"
+
+
+def question(budget: CostBudget) -> str:
+    """Return the question at the limit of *budget*."""
+    base = f"{in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} is spent"
+    whose = f" in {budget.scope}" if budget.scope else ""
+    rest = f"; {in_dollars(budget.held)} is held back for the wrap-up" if budget.held else ""
+    return (
+        f"The cost limit is reached{whose}: {base}{rest}.\n"
+        "  c        continue once, with a tenth more\n"
+        "  r USD    raise the limit to USD\n"
+        "  w        wrap up: the agent leaves the work in a sound state and says where it stands\n"
+        "  s        stop now\n"
+        "What shall be done? [w] "
+    )
+
+
+def read_answer(typed: str) -> str | Raise:
+    """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
+
+    >>> read_answer("c"), read_answer("r 8"), read_answer("")
+    ('continue', Raise(to=8000000), 'wrap_up')
+    """
+    word, _, rest = typed.strip().casefold().partition(" ")
+    if word in ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"):
+        return "wrap_up"
+    if word in ("c", "continue", "y", "yes"):
+        return "continue"
+    if word in ("s", "stop", "q", "quit"):
+        return "stop"
+    if word in ("r", "raise"):
+        if not rest.strip():
+            raise InputError("raise to how many dollars? write r 8")
+        return Raise(micro_dollars(rest.removeprefix("to "), up=False))
+    raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
 
 
 def _is_ending(state: str) -> bool:

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from brim.agents.supervise import supervised
-from brim.agents.supervise.sdk import SupervisedClient
-from brim.agents.supervise.sdk_lines import line_of
 from brim.errors import LimitReached
+from brim.run.sdk import SupervisedClient, line_of
 
 SESSION = "5e55a000-0000-4000-8000-000000000001"
 

@@ -4,8 +4,6 @@ import itertools
 
 import pytest
 
-from brim.agents.supervise.asking import read_answer
-from brim.agents.supervise.sentences import build_continue_prompt
 from brim.agents.supervise.turns import (
     ASK,
     COMPACT,
@@ -22,6 +20,8 @@ from brim.agents.supervise.turns import (
     turn_end,
 )
 from brim.errors import InputError
+from brim.run.purse import read_answer
+from brim.run.turns import build_continue_prompt
 from brim.spend.limits import Raise
 from brim.tracking.events import End
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from brim.store import open_store
-from tests.agents import supervised_others
 from tests.cli.conftest import COMMAND, Brim
-from tests.cli.supervised_run import Run, program
+from tests.run import supervised_others
+from tests.run.supervised_run import Run, program
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The agent's process: its lines come in, turns go out. It is a group of its own, so that Ctrl-C reaches brim alone."""
+"""The agent's process: lines come in, turns go out. It's a process group of its own, so Ctrl-C reaches only brim."""
 
 from __future__ import annotations
 
@@ -6,41 +6,29 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from brim.errors import InputError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 BLOCK = 1 << 16
 LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line; a longer one is given as an empty object, and so counted and skipped."""
+"""Bytes of a line; a longer one is given as ``TOO_LONG``, and so counted and skipped."""
 
 WAITING = 256
 """Lines that may wait to be read: an agent that writes faster than brim reads has to wait too."""
 
 GRACE = 5.0
-"""Seconds that an agent has to end by itself, before it is ended."""
+"""Seconds that an agent has to end on its own before it is ended."""
 
 TOO_LONG = b"\x00"
-"""What stands for a line that was too long: no JSON."""
-
-
-def _why(error: OSError | ValueError) -> str:
-    """Return why a program cannot be started, and what to do."""
-    if isinstance(error, FileNotFoundError):
-        return "there is no such program; install it, or write the whole path to it after --"
-    if isinstance(error, PermissionError):
-        return "it is no program that may be run; look at the path, or make it executable with chmod +x"
-    return f"{getattr(error, 'strerror', None) or error}; try it without brim run"
+"""Stands for a line that was too long. It isn't JSON."""
 
 
 class Child:
-    """A process whose lines are handed to *heard* by a thread; the end of them is None.
+    """A process whose lines a thread hands to *heard*; None is the end of them.
 
-    ``heard`` must be quick. ``read`` says that a line was dealt with, so that the next may come.
+    ``heard`` must be quick. Call ``read`` when a line was dealt with, so that the next may come.
     """
 
     def __init__(
@@ -62,29 +50,32 @@ class Child:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            raise InputError(f"{words[0][:200]}: cannot be started: {_why(error)}") from None
+            why = f"{getattr(error, 'strerror', None) or error}; try it without brim run"
+            if isinstance(error, FileNotFoundError):
+                why = "there is no such program; install it, or write the whole path to it after --"
+            elif isinstance(error, PermissionError):
+                why = "it is no program that may be run; look at the path, or make it executable with chmod +x"
+            raise InputError(f"{words[0][:200]}: cannot be started: {why}") from None
         self._heard = heard
         self._room = threading.Semaphore(WAITING)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def send(self, line: bytes) -> bool:
-        """Hand *line* to the process; False if it does not listen any more."""
+        """Hand *line* to the process; False if it doesn't listen any more."""
         pipe = self._process.stdin
-        if pipe is None or pipe.closed:
-            return False
         try:
-            pipe.write(line)
-            pipe.flush()
+            if pipe is not None:
+                pipe.write(line)
+                pipe.flush()
         except (OSError, ValueError):
             return False
-        return True
+        return pipe is not None
 
     def close_input(self) -> None:
-        """Say that no more turns will come: the agent ends when it has done what it was told."""
-        pipe = self._process.stdin
-        if pipe is not None:
+        """Say that no more turns will come: the agent ends when it has done everything."""
+        if self._process.stdin is not None:
             with suppress(OSError):
-                pipe.close()
+                self._process.stdin.close()
 
     def read(self) -> None:
         """Say that one line was dealt with."""
@@ -95,14 +86,13 @@ class Child:
         self._signal(signal.SIGINT)
 
     def end(self, grace: float = GRACE) -> int:
-        """Wait *grace* seconds for the process to end; then ask it to, and then make it. Return its exit code."""
+        """Wait *grace* seconds for the process to end; then ask it to, and then kill it. Return its exit code."""
         self.close_input()
-        for sends in (None, signal.SIGTERM, signal.SIGKILL):
-            if sends is not None:
-                self._signal(sends)
+        for number in (signal.SIGTERM, signal.SIGKILL):
             try:
-                return self._process.wait(None if sends == signal.SIGKILL else grace)
+                return self._process.wait(grace)
             except subprocess.TimeoutExpired:
+                self._signal(number)
                 grace = GRACE
         return self._process.wait()
 
@@ -117,21 +107,21 @@ class Child:
                 os.killpg(self._process.pid, number)
 
     def _listen(self) -> None:
-        if self._process.stdout is None:
-            return
-        out = self._process.stdout.fileno()
-        held: list[bytes] = []
-        size = 0
-        while block := self._block(out):
+        out = self._process.stdout
+        held, size = bytearray(), 0
+        while out is not None and (block := self._block(out.fileno())):
             *lines, rest = block.split(b"\n")
             for line in lines:
-                self._tell(b"".join([*held, line]) if size + len(line) <= LONGEST_LINE else TOO_LONG)
-                held, size = [], 0
+                self._tell(bytes(held) + line, size + len(line))
+                held.clear()
+                size = 0
             size += len(rest)
-            held = [*held, rest] if rest and size <= LONGEST_LINE else held if size <= LONGEST_LINE else []
-        if size:
-            self._tell(b"".join(held) if size <= LONGEST_LINE else TOO_LONG)
-        self._process.stdout.close()
+            held += rest
+            if size > LONGEST_LINE:
+                held.clear()
+        self._tell(bytes(held), size)
+        if out is not None:
+            out.close()
         self._heard(self, None)
 
     @staticmethod
@@ -141,7 +131,8 @@ class Child:
         except OSError:
             return b""
 
-    def _tell(self, line: bytes) -> None:
+    def _tell(self, line: bytes, size: int) -> None:
+        line = line if size <= LONGEST_LINE else TOO_LONG
         if line.strip():
             self._room.acquire()
             self._heard(self, line)

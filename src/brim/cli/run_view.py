@@ -6,24 +6,22 @@ On a terminal the gauge stays below what is said, and is drawn anew; else there 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import threading
 import time
+from collections.abc import Callable
 
 from brim.cli.asking import is_person_there
 from brim.cli.gauge import draw, one_line
+from brim.cli.memory import Memory
 from brim.cli.output import note, paint, printable, say, terminal_width, width_of
 from brim.cli.receipt import dollars
+from brim.cli.tail import Counts
 from brim.cli.watching import Watch
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brim.agents.supervise.report import RunReport
-    from brim.agents.supervise.tracked import Tracked
-    from brim.cli.memory import Memory
-    from brim.cli.tail import Counts
-    from brim.config import Config
+from brim.config import Config
+from brim.run.session import Tracked
+from brim.run.supervisor import RunReport
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""
@@ -50,19 +48,17 @@ class TerminalFace:
 
     def tell(self, text: str) -> None:
         """Say *text* on standard error."""
-        self._clear()
+        self.clear()
         note(text)
 
     def typed(self, text: str) -> None:
         """Take in that *text* was typed below the gauge: its line goes with the gauge when that is drawn anew."""
-        import shutil
-
         if self._drawn:
             self._drawn += 1 + max(0, width_of(text) - 1) // max(1, shutil.get_terminal_size().columns)
 
     def ask(self, text: str) -> None:
         """Put the question where the answer is typed."""
-        self._clear()
+        self.clear()
         self._write(text)
 
     def line(self, line: bytes) -> None:
@@ -74,7 +70,7 @@ class TerminalFace:
         """Print what the agent answered, as it would have itself."""
         if self._quiet or self._output == "stream-json" or not (text or self._output == "json"):
             return
-        self._clear()
+        self.clear()
         _print(line.decode("utf-8", "replace") if self._output == "json" else text)
 
     def show(self, tracked: Tracked, *, settled: bool) -> None:
@@ -94,16 +90,13 @@ class TerminalFace:
                 note(line)
             return
         self._drawn_at = time.monotonic()
-        self._clear()
+        self.clear()
         lines = draw(reading, terminal_width())[:GAUGE_LINES]
         self._drawn = len(lines)  # before it can be seen: what is typed then stands below it
         self._write("".join(f"{line}\n" for line in lines))
 
-    def leave(self) -> None:
-        """Take the gauge away: the report comes."""
-        self._clear()
-
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Take the gauge away, to make room for a line."""
         if self._drawn:
             self._write(f"\x1b[{self._drawn}A\r\x1b[J")
             self._drawn = 0
@@ -119,26 +112,22 @@ class TerminalFace:
 def report_lines(report: RunReport) -> list[str]:
     """Return the report for a person."""
     head = report.outcome + (f": {printable(report.why)}" if report.why else "")
-    lines = [paint(head, _ENDS[report.outcome])]
     done = f"{_counted(report.turns, 'turn')} in {report.seconds:.0f} s"
-    if report.compactions:
-        done += f", {_counted(report.compactions, 'compaction')}"
-    if report.wrapped_up:
-        done += ", the last of them the wrap-up"
-    lines.append(f"  {done}")
-    if report.used_tokens:
-        share = f"{100 * report.used_tokens / report.context_window:.0f} %" if report.context_window else ""
-        lines.append(f"  window   {report.used_tokens:,} of {report.context_window:,} tokens  {share}".rstrip())
-    lines.append(f"  cost     {_cost(report)}")
-    if report.scratch:
-        lines.append(f"  scratch  {printable(report.scratch)}")
-    if report.session:
-        lines.append(f"  session  {printable(report.session)}")
-    if report.unsent:
-        lines.append(f"  not sent {'; '.join(printable(text[:60]) for text in report.unsent)}")
-    if report.broken_lines:
-        lines.append(f"  skipped  {_counted(report.broken_lines, 'line')} of the agent that cannot be read")
-    return lines
+    done += f", {_counted(report.compactions, 'compaction')}" if report.compactions else ""
+    done += ", the last of them the wrap-up" if report.wrapped_up else ""
+    share = f"  {100 * report.used_tokens / report.context_window:.0f} %" if report.context_window else ""
+    unsent = "; ".join(text[:60] for text in report.unsent)
+    broken = f"{_counted(report.broken_lines, 'line')} of the agent that cannot be read"
+    rows = {
+        "window": f"{report.used_tokens:,} of {report.context_window:,} tokens{share}" if report.used_tokens else "",
+        "cost": _cost(report),
+        "scratch": report.scratch,
+        "session": report.session,
+        "not sent": unsent,
+        "skipped": broken if report.broken_lines else "",
+    }
+    facts = [f"  {name:<8} {printable(text)}" for name, text in rows.items() if text]
+    return [paint(head, _ENDS[report.outcome]), f"  {done}", *facts]
 
 
 def _cost(report: RunReport) -> str:
@@ -148,9 +137,9 @@ def _cost(report: RunReport) -> str:
     if report.overshoot:
         text += f", {dollars(report.overshoot)} over: the calls that were under way"
     if report.unpriced:
-        text += f", and what {printable(', '.join(report.unpriced))} costs: no price is known"
+        text += f", and what {', '.join(report.unpriced)} costs: no price is known"
     if report.by_client:
-        text += f", as {report.agent} says: brim knows no price of {printable(', '.join(report.by_client))}"
+        text += f", as {report.agent} says: brim knows no price of {', '.join(report.by_client)}"
     return f"{text}  ({report.scope})"
 
 
@@ -164,7 +153,6 @@ def is_in_front() -> bool:
 
 def listen(typed: Callable[[str | None], object], face: TerminalFace) -> None:
     """Hand every line that is typed from now on to *typed*, and None at their end; *face* shows where."""
-    import threading
 
     def read() -> None:
         try:

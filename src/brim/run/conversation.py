@@ -1,25 +1,20 @@
-"""The conversation with an agent: a process while there is one, the lines that come, and what people do meanwhile."""
+"""The conversation with an agent: a process while there is one, its lines, and what people do meanwhile."""
 
 from __future__ import annotations
 
 import queue
 import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from brim.agents.supervise.child import Child
-from brim.agents.supervise.clients import CLIENTS, goes_as_input, interrupt_line, start_words, user_line
-from brim.agents.supervise.turns import DONE, turn_end
 from brim.notices import INPUT_REQUESTED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from brim.agents.supervise.command import ClientCommand
-    from brim.agents.supervise.face import Face
-    from brim.agents.supervise.tracked import Heard, Tracked
+from brim.run.command import CLIENTS, ClientCommand, goes_as_input, interrupt_line, start_words, user_line
+from brim.run.process import Child
+from brim.run.session import Heard, Tracked
+from brim.run.turns import DONE, turn_end
 
 INTERRUPT_PATIENCE = 10.0
-"""Seconds that an agent has to end its turn when it is interrupted; then its process is ended."""
+"""Seconds that an interrupted agent has to end its turn; then its process is ended."""
 
 LEAVING_PATIENCE = 60.0
 """Seconds without a line after which an agent that was told to leave is ended."""
@@ -28,7 +23,30 @@ TOLD_ATTEMPT = 2
 """The attempt to reach the model that a person is told of: one may fail, and many are minutes of silence."""
 
 GLANCE = 1.0
-"""Seconds of silence after which to look whether the process is still there."""
+"""Seconds of silence after which brim checks that the process is still there."""
+
+
+class Face(Protocol):
+    """How a run shows itself to a person. Nothing of it may raise."""
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person is there who can answer."""
+
+    def tell(self, text: str) -> None:
+        """Say *text*, which is brim's own."""
+
+    def ask(self, text: str) -> None:
+        """Put a question; the answer comes as a typed line."""
+
+    def line(self, line: bytes) -> None:
+        """Hand on a line of the agent, as it came."""
+
+    def answer(self, text: str, line: bytes) -> None:
+        """Show what the agent answered at the end of a turn, empty if it failed; *line* is the line that said so."""
+
+    def show(self, tracked: Tracked, *, settled: bool) -> None:
+        """Show how full the window is and what was spent; *settled* at the end of a turn."""
 
 
 class Conversation:
@@ -89,14 +107,20 @@ class Conversation:
         self._inbox.put((None, number))
 
     def send(self, text: str, before: str = "") -> bool:
-        """Send one turn, to the process that listens or to a new one; False if the agent does not listen any more."""
+        """Send one turn, to the process that listens or to a new one; False if the agent doesn't listen any more."""
         self.ended, self.refused = None, ""
         if self._child is None:
             cap = self._tracked.purse.budget.left if self.client.caps else None
             alone = f"{before}\n\n{text}" if before and not text.startswith("/") else text
             words = start_words(self._command, alone, session=self._tracked.session, cap=cap)
             listens = goes_as_input(self.client.name, alone)
-            self._child = Child(words, environ=self._environ, cwd=self._cwd, heard=self._heard, listens=listens)
+            self._child = Child(
+                words,
+                environ=self._environ,
+                cwd=self._cwd,
+                heard=lambda child, line: self._inbox.put((child, line)),
+                listens=listens,
+            )
             if listens and not self.client.stays:
                 self._child.send(alone.encode("utf-8", "replace"))
                 self._child.close_input()
@@ -116,7 +140,7 @@ class Conversation:
             try:
                 child, what = self._inbox.get(timeout=GLANCE if rest is None else min(rest, GLANCE))
             except queue.Empty:
-                if self._child.is_over:  # somebody that it started keeps its output open: it will not end
+                if self._child.is_over:  # a process that it started keeps its output open, so that won't end
                     self.end()
                 continue
             if child is None:
@@ -140,20 +164,17 @@ class Conversation:
         return None
 
     def leave(self) -> None:
-        """Let the process end when it has done everything, and see to it that it does."""
+        """Let the process end when it has done everything; end it if it stays silent."""
         if self._child is not None:
             self._child.close_input()
             self.wait(lambda: False, LEAVING_PATIENCE, leaving=True)
         self.end()
 
     def end(self, grace: float = 0.0) -> None:
-        """End the process now, if there is one; it has *grace* seconds to do so by itself."""
+        """End the process now, if there is one; it has *grace* seconds to do so on its own."""
         if self._child is not None:
             self.exit = self._child.end(grace)
             self._child = None
-
-    def _heard(self, child: Child, line: bytes | None) -> None:
-        self._inbox.put((child, line))
 
     def _take_from_agent(self, child: Child, line: object) -> None:
         if not isinstance(line, bytes):
@@ -171,11 +192,9 @@ class Conversation:
         self.refused = heard.refused or self.refused
         if heard.end is not None:
             self.ended = heard
+            is_done = turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
             if not self.is_quiet:
-                is_said = (
-                    not heard.end.error or turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
-                )
-                self._face.answer(heard.text if is_said else "", line)
+                self._face.answer(heard.text if is_done or not heard.end.error else "", line)
         self._face.show(self._tracked, settled=False)
         child.read()
 
@@ -184,7 +203,7 @@ class Conversation:
             self._interrupt(what)
         elif isinstance(what, str) and what.strip():
             self.person_said(what)
-        elif what is None:  # nobody will answer a question that comes later
+        elif what is None:  # a question that comes later has no one to answer it
             self._is_person_gone = True
 
     def _interrupt(self, number: int) -> None:

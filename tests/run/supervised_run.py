@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.agents import supervised_claude
 from tests.cli.conftest import Brim, Ran
+from tests.run import supervised_claude
 
 
 def program(path: Path, script: str, *words: str) -> Path:

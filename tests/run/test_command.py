@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from brim.agents.supervise.clients import start_words
-from brim.agents.supervise.command import client_command
 from brim.errors import InputError
+from brim.run.command import client_command, start_words
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.agents.supervise.beside import Beside
-from brim.agents.supervise.notes import Notes
-from brim.agents.supervise.purse import Purse, scope_of
-from brim.agents.supervise.tracked import Tracked
 from brim.errors import InputError
+from brim.run.purse import Purse, scope_of
+from brim.run.session import Notes, SessionFiles, Tracked
 from brim.spend.scope_names import lineage
 from brim.store.ledger import open_ledger
 from brim.tracking.budget import ContextBudget
@@ -24,7 +22,7 @@ def tracked(folder: Path, limit: int | None = None, **keywords: Any) -> Tracked:
     told: list[str] = []
     purse = Purse(limit, scope="shop/run", tell=told.append, **keywords)
     notes = Notes(str(folder), str(folder), job="it", clock=lambda: 1e9, tell=told.append)
-    return Tracked(ContextBudget(), purse, notes, Beside("claude", {}, since=0.0))
+    return Tracked(ContextBudget(), purse, notes, SessionFiles("claude", {}, since=0.0))
 
 
 def usage(request: str, tokens: int = 1000) -> bytes:
@@ -169,23 +167,23 @@ def test_codex_says_in_its_own_file_what_each_request_took(tmp_path: Path) -> No
     day.mkdir(parents=True)
     file = day / f"rollout-2026-11-15T10-00-00-{SESSION}.jsonl"
     file.write_bytes(rollout("r1", 9_000, "2026-11-15T10:00:01Z"))
-    beside = Beside("codex", {"CODEX_HOME": str(tmp_path)}, since=0.0)
-    assert [event.tokens.prompt for event in beside.events(SESSION) if hasattr(event, "tokens")] == [9_000]
-    assert beside.events(SESSION) == []
+    files = SessionFiles("codex", {"CODEX_HOME": str(tmp_path)}, since=0.0)
+    assert [event.tokens.prompt for event in files.events(SESSION) if hasattr(event, "tokens")] == [9_000]
+    assert files.events(SESSION) == []
     with file.open("ab") as more:
         line = record("r2", 9_500, "2026-11-15T10:00:02Z")
         more.write(line[:40])
         more.flush()
-        assert beside.events(SESSION) == []
+        assert files.events(SESSION) == []
         more.write(line[40:])
-    assert len(beside.events(SESSION)) == 1
-    later = Beside("codex", {"CODEX_HOME": str(tmp_path)}, since=4e9)
+    assert len(files.events(SESSION)) == 1
+    later = SessionFiles("codex", {"CODEX_HOME": str(tmp_path)}, since=4e9)
     assert later.events(SESSION) == []
 
 
 @pytest.mark.parametrize("session", ["", "../../etc", "*", "a" * 100])
 def test_an_id_that_is_none_finds_no_file(tmp_path: Path, session: str) -> None:
-    assert Beside("codex", {"CODEX_HOME": str(tmp_path)}, since=0.0).events(session) == []
+    assert SessionFiles("codex", {"CODEX_HOME": str(tmp_path)}, since=0.0).events(session) == []
 
 
 def rollout(response: str, tokens: int, time: str) -> bytes:

@@ -5,36 +5,29 @@ It needs the optional extra: ``pip install 'brim[agent-sdk]'``.
 
 from __future__ import annotations
 
+import importlib
+import json
 import os
+import secrets
 import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any, Self
 
-from brim.agents.supervise.beside import Beside
-from brim.agents.supervise.clients import user_line
-from brim.agents.supervise.notes import Notes
-from brim.agents.supervise.purse import Purse, scope_of
-from brim.agents.supervise.sdk_lines import line_of
-from brim.agents.supervise.sentences import build_continue_prompt, build_pointer
-from brim.agents.supervise.supervisor import COMPACT_PATIENCE, RUN_ID
-from brim.agents.supervise.tracked import Tracked
-from brim.agents.supervise.turns import CUT_SHORT, MOST_REFUSALS, turn_end
 from brim.errors import InputError, LimitReached
+from brim.notices import Notice
+from brim.run.command import user_line
+from brim.run.purse import Purse, scope_of
+from brim.run.session import Notes, Tracked
+from brim.run.supervisor import COMPACT_PATIENCE, RUN_ID
+from brim.run.turns import CUT_SHORT, MOST_REFUSALS, TurnEnd, build_continue_prompt, build_pointer, turn_end
+from brim.spend.budget import CostBudget
+from brim.spend.ledger import Ledger
+from brim.spend.limits import Raise
 from brim.spend.money import micro_dollars
 from brim.spend.wrapping import build_wrap_up_prompt
 from brim.tracking.budget import ContextBudget
 from brim.tracking.compaction import build_compact_prompt
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from typing import Any, Self
-
-    from brim.agents.supervise.turns import TurnEnd
-    from brim.notices import Notice
-    from brim.spend.budget import CostBudget
-    from brim.spend.ledger import Ledger
-    from brim.spend.limits import Raise
-
-_DOLLAR = 1_000_000
 
 
 class SupervisedClient:
@@ -62,12 +55,10 @@ class SupervisedClient:
         compact_patience: float = COMPACT_PATIENCE,
         connect: Callable[[Any], Any] | None = None,
     ) -> None:
-        import secrets
-
         folder = os.path.abspath(worktree or getattr(options, "cwd", None) or os.getcwd())
         self.run = secrets.token_hex(6)
         self.notices: list[Notice] = []
-        """What somebody should be told, in order."""
+        """What a person should be told, in order."""
         resumed = bool(getattr(options, "resume", None) or getattr(options, "continue_conversation", False))
         limit = None if budget_usd is None else micro_dollars(str(budget_usd), up=False)
         self._task, self._on_limit, self._options = task, on_limit, options
@@ -76,7 +67,6 @@ class SupervisedClient:
             context or ContextBudget(),
             Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, resumed=resumed, tell=tell),
             Notes(folder, folder, job=task, clock=time.time, tell=tell),
-            Beside("claude", {}, since=0.0),
         )
         self._client: Any = None
         self._compacted = self._is_over = self._is_in_turn = False
@@ -132,8 +122,6 @@ class SupervisedClient:
         self._tracked.notes.close()
 
     async def _exchange(self, text: str, before: str = "") -> AsyncIterator[Any]:
-        import json
-
         if self._client is None:
             self._client = self._connect(self._limited_options())
             await self._client.connect()
@@ -160,7 +148,7 @@ class SupervisedClient:
             self._compacted = self._compacted or heard.compacted
             if heard.end is not None:
                 self._last = turn_end(heard.end, heard.line, answered=heard.answered)
-                self._is_in_turn = False  # whoever leaves at this message has heard it to its end
+                self._is_in_turn = False  # a caller that leaves at this message has heard it all
 
     async def _compact(self) -> None:
         """Ask for a compaction alone, and see it through; one that fails is tried once more, after the next turn.
@@ -205,11 +193,9 @@ class SupervisedClient:
 
     def _limited_options(self) -> Any:
         """Return the options with what is left as the client's own limit, and the session to go on with."""
-        from dataclasses import replace
-
         changes: dict[str, Any] = {"env": {**self._options.env, RUN_ID: self.run}}
         caps = [self._options.max_budget_usd] if self._options.max_budget_usd is not None else []
-        caps += [self.spending.left / _DOLLAR] if self.spending.left is not None else []
+        caps += [self.spending.left / 1_000_000] if self.spending.left is not None else []
         if caps:
             changes["max_budget_usd"] = min(caps)
         if self.session:
@@ -237,9 +223,56 @@ def _client(options: Any) -> Any:
 
 
 def _sdk() -> Any:
-    import importlib
-
     try:
         return importlib.import_module("claude_agent_sdk")
     except ImportError:
         raise InputError("the Claude Agent SDK is not installed: pip install 'brim[agent-sdk]'") from None
+
+
+def line_of(message: Any, session: str = "") -> dict[str, Any]:
+    """Return the line of the stream that *message* was made of: one reader is enough. *session* is the one so far.
+
+    It's empty if the message says nothing about the run.
+    """
+    kind = type(message).__name__
+    session = getattr(message, "session_id", None) or session
+    if kind == "AssistantMessage":
+        inner = {
+            "id": message.message_id,
+            "model": message.model,
+            "usage": message.usage,
+            "stop_reason": message.stop_reason,
+            "content": [_block(block) for block in message.content],
+        }
+        error = {"is_api_error_message": True} if message.error else {}
+        parent = {"parent_tool_use_id": message.parent_tool_use_id}
+        return {"type": "assistant", "message": inner, "session_id": session, **parent, **error}
+    if kind == "UserMessage":
+        content = message.content if isinstance(message.content, str) else [_block(each) for each in message.content]
+        return {
+            "type": "user",
+            "message": {"role": "user", "content": content},
+            "session_id": session,
+            "parent_tool_use_id": message.parent_tool_use_id,
+            "tool_use_result": message.tool_use_result,
+        }
+    if kind == "ResultMessage":
+        names = ("subtype", "is_error", "num_turns", "total_cost_usd", "usage", "result", "errors", "stop_reason")
+        fields = {name: getattr(message, name, None) for name in (*names, "terminal_reason")}
+        usage = getattr(message, "model_usage", None) or {}
+        return {"type": "result", "session_id": session, **fields, "modelUsage": usage}
+    data = getattr(message, "data", None)
+    return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}
+
+
+def _block(block: Any) -> dict[str, Any]:
+    """Return a block of content. Only text and tools matter here."""
+    kind = type(block).__name__
+    if kind == "TextBlock":
+        return {"type": "text", "text": block.text}
+    if kind == "ToolUseBlock":
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+    if kind == "ToolResultBlock":
+        error = bool(block.is_error)
+        return {"type": "tool_result", "tool_use_id": block.tool_use_id, "content": block.content, "is_error": error}
+    return {"type": "other"}

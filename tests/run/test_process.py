@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from brim.agents.supervise import child as module
-from brim.agents.supervise.child import TOO_LONG, Child
 from brim.errors import InputError
+from brim.run import process as module
+from brim.run.process import TOO_LONG, Child
 
 
 class Talk:

@@ -9,12 +9,10 @@ import time
 from pathlib import Path
 
 from brim.agents.supervise import RunReport, Supervisor, client_command
-from brim.agents.supervise.beside import Beside
-from brim.agents.supervise.notes import Notes
-from brim.agents.supervise.purse import Purse
-from brim.agents.supervise.tracked import Tracked
+from brim.run.purse import Purse
+from brim.run.session import Notes, SessionFiles, Tracked
 from brim.tracking.budget import ContextBudget
-from tests.agents import supervised_claude
+from tests.run import supervised_claude
 
 
 class Told:
@@ -52,7 +50,7 @@ def supervise(folder: Path, prompt: str, *then: str, patience: float = 60.0, **e
         ContextBudget(),
         Purse(None, scope="shop/run", tell=face.tell),
         Notes(str(folder), str(folder), clock=time.time, tell=face.tell),
-        Beside("claude", {}, since=0.0),
+        SessionFiles("claude", {}, since=0.0),
     )
     ours = {"FAKE_LOG": str(folder / "log"), "FAKE_FOLDER": str(folder / "sessions"), **environ}
     run = Supervisor(

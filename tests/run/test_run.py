@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents import supervised_others
 from tests.cli.conftest import Brim
-from tests.cli.supervised_run import Run, program
+from tests.run import supervised_others
+from tests.run.supervised_run import Run, program
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import COMMAND, Brim
-from tests.cli.supervised_run import Run
+from tests.run.supervised_run import Run
 
 
 @pytest.fixture
