@@ -35,9 +35,9 @@ def launcher_text(python: str, package: str | None = None, *, home: str | None =
     brim was installed.
     """
     package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{shlex.quote(home)}}} "
+    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{_quoted(home)}}} "
     code = f"import sys; sys.path.append({package!r}); {code}"
-    return f'#!/bin/sh\n{place}{shlex.quote(python)} -I -S -c {shlex.quote(code)} "$@" 2>/dev/null\nexit 0\n'
+    return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
 
 def install_launcher(home: str, python: str | None = None, *, package: str | None = None) -> str:
@@ -118,3 +118,8 @@ def _write(path: str, text: str) -> bool:
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     replace_file(path, os.fsencode(text), prepare=lambda beside: os.chmod(beside, 0o700))
     return True
+
+
+def _quoted(text: str) -> str:
+    """Return *text* as one word of a shell, as 0.1 wrote it: quoted even where ``shlex.quote`` would not."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
