@@ -9,7 +9,7 @@ import pytest
 
 from brim.agents.handlers.injecting import tell_with_result
 from brim.agents.handlers.situation import command_of, files_of, model_of
-from brim.tracking.readers.tools import tool_of
+from brim.tracking.readers.fields import tool_of
 from tests.agents.injected import Agent, rule
 
 PYTHON = rule("python", "Use uv, not pip, in every Python project.", summary="Use uv.", when={"language": "python"})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brim.agents.account import Account
     from brim.agents.call import HookCall
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers import AnyReader
 
 MOST = 64 << 20
 """Bytes of one file that a hook reads; a larger rest waits for the next."""
@@ -51,7 +51,7 @@ def new_reports(
 
     What lies before byte *recorded* is in the ledger: it is read whatever time it takes.
     """
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers import AnyReader
 
     until, count = clock() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
@@ -72,7 +72,7 @@ def new_reports(
 
 
 def _reports(reader: AnyReader, call: HookCall, at: int, data: bytes) -> Iterator[Usage | RunTotal]:
-    from brim.tracking.readers.feed import parsed_line
+    from brim.tracking.readers.stream import parsed_line
 
     for begin, end in _candidates(call.agent, data):
         parsed = parsed_line(data[begin:end])
@@ -99,6 +99,6 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
     if call.agent != "claude" or not os.path.isdir(folder):
         return [own]
-    from brim.tracking.readers.files import subagent_files
+    from brim.tracking.readers.stream import subagent_files
 
     return [*subagent_files(call.transcript), own]

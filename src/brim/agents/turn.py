@@ -96,8 +96,8 @@ def _extract(
 ) -> int:
     """Give *model* the events of *path* from *start* on; return how far it came."""
     from brim.scratch.model import ScratchModel
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.readers.feed import Feed
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
 
     assert isinstance(model, ScratchModel)  # noqa: S101 - its module is imported late
     reader = AnyReader(FORMATS[call.agent])
@@ -107,11 +107,11 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.changed(session=call.session))
+            model.extract(event if event.session == call.session else event.replace(session=call.session))
         if clock() > until and feed.offset > start:
             break
     for event in reader.finish():
-        model.extract(event.changed(session=call.session))
+        model.extract(event.replace(session=call.session))
     return max(start, feed.offset) if feed is not None else start
 
 

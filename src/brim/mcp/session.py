@@ -137,8 +137,8 @@ def _gemini_id(path: str) -> str:
 
 def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-    from brim.tracking.readers.files import subagent_of
-    from brim.tracking.readers.scan_files import AGENTS, own_files
+    from brim.tracking.readers.stream import subagent_of
+    from brim.tracking.sessions import AGENTS, own_files
 
     files = [(agent, each) for agent in AGENTS for each in own_files(here.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):

@@ -56,7 +56,7 @@ def call_of(event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> 
     if not data.get("session_id"):
         own["session"] = environ.get("CLAUDE_CODE_SESSION_ID", "")
     if known.event == "prompt":
-        from brim.tracking.readers.claude_words import typed_text
+        from brim.tracking.readers.claude import typed_text
 
         prompt = text(data, "prompt")
         typed = typed_text(prompt) if not text(data, "agent_id") else ""

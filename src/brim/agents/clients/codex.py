@@ -54,7 +54,7 @@ def call_of(event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> 
     if not data.get("session_id"):
         own["session"] = environ.get("CODEX_SESSION_ID", "")
     if known.event == "prompt":
-        from brim.tracking.readers.codex_words import asked, typed
+        from brim.tracking.readers.codex import asked, typed
 
         prompt = text(data, "prompt")
         human = typed({}, prompt) and not text(data, "agent_id")

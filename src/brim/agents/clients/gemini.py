@@ -52,7 +52,7 @@ def call_of(event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> 
     if not data.get("session_id"):
         own["session"] = environ.get("GEMINI_SESSION_ID", "")
     if neutral in ("prompt", "stop"):
-        from brim.tracking.readers.gemini_parts import is_typed, words
+        from brim.tracking.readers.gemini import is_typed, words
 
         prompt = words(text(data, "prompt"))
         own.update(prompt=prompt, human=is_typed(prompt) and not text(data, "agent_id"))

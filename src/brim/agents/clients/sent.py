@@ -71,7 +71,7 @@ def common(agent: str, event: str, name: str, data: Mapping[str, Any], **own: An
         **own,
     }
     if fields["tool"]:
-        from brim.tracking.readers.tools import tool_of
+        from brim.tracking.readers.fields import tool_of
 
         fields["tool_kind"] = tool_of(fields["tool"])
     return HookCall(agent=agent, event=event, name=name, data=data, **fields)

@@ -126,7 +126,7 @@ def _no_price(model: str) -> str:
 
 def _told(call: HookCall, place: Place, tokens: int, window: int, *, after: bool) -> str:
     """Return the sentence that is due at this many *tokens*; crossing the second mark tells of that one alone."""
-    from brim.tracking.thresholds import CompactDue, ContextWarning
+    from brim.tracking.gauge import CompactDue, ContextWarning
 
     state = place.state(call.session)
     facts = {"used_tokens": tokens, "window": window, "utilization": tokens / window, "session": call.session}

@@ -169,7 +169,7 @@ def _add(options: Namespace) -> int:
 
 def _rebuild(options: Namespace) -> int:
     from brim.scratch.model import ScratchModel
-    from brim.tracking.readers.files import read
+    from brim.tracking.readers.stream import read
 
     added = 0
     journal_of(options)  # refused before anything is read, if it is not ours
