@@ -16,8 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from brim.activation import Context, Graph, Node, activate, node_of
+from brim.activation.engine import seed_of
 from brim.activation.parameters import DEFAULTS
-from brim.activation.seeds import seed_of
 from brim.behaviors import Behavior, Edge, EdgeKind, Usage
 from brim.behaviors.kinds import POSITIVE
 

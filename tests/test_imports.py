@@ -121,7 +121,7 @@ from brim.store.model_costs import model_costs
 from brim.activation.context import Context
 from brim.activation.engine import activate
 from brim.injection.mapper import ActivationTierMapper
-from brim.injection.rendering import render
+from brim.injection.text import render
 with open_scopes(None, {str(tmp_path)!r}, trusted=False, migrate=False, timeout=0.15) as scopes:
     results = activate(scopes, Context(file="app.py", prompt="run the tests"), now=0)
     behaviors = scopes.get_many([result.id for result in results])

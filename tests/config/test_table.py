@@ -10,7 +10,7 @@ from brim.activation.parameters import DEFAULTS, Parameters
 from brim.behaviors.similarity import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, load
 from brim.config.table import FORMATS, ORDERED
-from brim.injection import sections
+from brim.injection import tiers as sections
 from brim.window import MemoryConfig
 
 DEFAULT = load({"HOME": "/nowhere"}, None)
@@ -35,7 +35,7 @@ def test_the_formats_are_those_of_the_renderer() -> None:
 
 def test_activation_has_every_parameter_with_its_default() -> None:
     section = DEFAULT.section("activation")
-    assert tuple(section) == Parameters.__slots__
+    assert tuple(section) == Parameters.__match_args__
     assert Parameters(**section) == DEFAULTS
 
 

@@ -8,8 +8,7 @@ from random import Random
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.kinds import BehaviorKind, Status
 from brim.injection.arrangement import Arrangement, Limits, Slot
-from brim.injection.sections import Section
-from brim.injection.tiers import Tier
+from brim.injection.tiers import Section, Tier
 from brim.tokens.count import Count
 
 

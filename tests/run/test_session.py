@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
-from brim.spend.scope_names import lineage
+from brim.spend.ledger import lineage
 from brim.store.ledger import open_ledger
 from brim.tracking.budget import ContextBudget
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from brim.behaviors import Behavior, Edge, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
-from brim.injection.lines import item_text
-from brim.injection.sections import FORMATS
-from brim.injection.tiers import Tier
+from brim.injection.text import item_text
+from brim.injection.tiers import FORMATS, Tier
 from tests.store import making
 from tests.store.making import behavior
 

@@ -101,7 +101,7 @@ def _wrapping(call: HookCall, place: Place, scopes: list[Scope]) -> Answer | Non
     if scope is None or not state.tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
         return None
     from brim.agents.answer import Answer
-    from brim.spend.wrapping import build_wrap_up_prompt
+    from brim.spend.limits import build_wrap_up_prompt
 
     held = scope.limit.room(scope.taken, "wrap_up") or 0
     return Answer(context=build_wrap_up_prompt(scope.spent, scope.limit.amount, held=held))

@@ -22,8 +22,8 @@ _LONGEST_COMMAND = 200
 
 def had_before(call: HookCall, entries: Iterable[Entry], checks: Iterable[str]) -> list[tuple[str, str]]:
     """Return pairs of kind and text: decisions, changed and named files, commands, and numbers."""
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import View
+    from brim.scratch.entries import View
+    from brim.scratch.index import sentence
 
     view = View(entry for entry in entries if entry.session in ("", call.session))
     said = [entry.text for entry in view.of("human")]

@@ -26,9 +26,9 @@ def build_instructions(entries: Iterable[Entry], scratch_path: str, *, session: 
 
     What does not fit is left out, the oldest first, but the first thing that the person asked: that is the task.
     """
-    from brim.scratch.quoting import one_line, shortened
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import View
+    from brim.scratch.entries import View
+    from brim.scratch.index import sentence
+    from brim.scratch.quotes import one_line, shortened
 
     view = View(entry for entry in entries if entry.session in ("", session))
     said = [
@@ -83,7 +83,7 @@ def _latest(lines: Sequence[str], most: int, room: int, *, first: bool = False) 
 
 
 def _path(text: str, root: str) -> str:
-    from brim.scratch.quoting import code
+    from brim.scratch.quotes import code
 
     inside = root and text.startswith(root.rstrip(os.sep) + os.sep)
     return code(text[len(root.rstrip(os.sep)) + 1 :] if inside else text, 200)

@@ -28,7 +28,7 @@ def journal_prompt(call: HookCall, place: Place) -> None:
     root = scratch_root(call, place)
     if root is None:
         return
-    from brim.scratch.drafts import draft
+    from brim.scratch.entries import draft
 
     entry = draft("human", call.prompt, session=call.session, time=place.now)
     _append(root, call, place, [entry])
@@ -74,9 +74,9 @@ def _entries(call: HookCall, place: Place, *, failed: bool) -> list[Entry]:
 
 def _append(root: str, call: HookCall, place: Place, entries: list[Entry]) -> bool:
     """Add to the journal of this session those of *entries* that it does not hold, in one write."""
+    from brim.files import locked
     from brim.scratch.folder import LOCK, make_folder, own, place_of
-    from brim.scratch.journal_file import NAME, Journal
-    from brim.scratch.locks import locked
+    from brim.scratch.journal import NAME, Journal
 
     make: Callable[[], None] = lambda: make_folder(root)  # noqa: E731 - it is called with the lock, and before it
     with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=make):
@@ -94,7 +94,7 @@ def _append(root: str, call: HookCall, place: Place, entries: list[Entry]) -> bo
 def _told_by(session: str, entries: list[Entry]) -> bytes:
     """Return what every line of the journal holds that may say the same as one of *entries*."""
     if any(entry.id or entry.kind == "artifact" for entry in entries):
-        from brim.scratch.quoting import encodable
+        from brim.scratch.quotes import encodable
 
         return encodable(_json.dumps(session, ensure_ascii=False)).encode()
     return b"\n"  # what a person says twice was said twice: no line is like it

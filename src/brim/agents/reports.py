@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from brim.agents.account import Account
     from brim.agents.call import HookCall
+    from brim.spend.account import Account
     from brim.tracking.readers import AnyReader
 
 MOST = 64 << 20

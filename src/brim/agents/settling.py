@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import time
 
-from brim.agents.account import Account, load_account, save_account
+from brim.agents.account import load_account, save_account
 from brim.agents.reports import is_current, new_reports
 from brim.agents.spenders import agent_scope, project_scope, session_scope
 from brim.agents.state import FOLDER, file_id
 from brim.agents.transcript_file import size_of
 from brim.agents.user_ledger import default_limit, user_database
 from brim.errors import InputError, StoreError
+from brim.spend.account import Account
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
 
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
     from brim.agents.call import HookCall
     from brim.agents.place import Place
-    from brim.notices import Notice
     from brim.spend.ledger import Reservation
-    from brim.spend.meter import Prices
+    from brim.spend.money import Prices
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
+    from brim.tracking.notices import Notice
 
 UNATTRIBUTED = "unattributed:"
 """How the id of what no line shows begins; the session follows."""
@@ -47,7 +48,7 @@ def settle(
     database = user_database(place)
     if database is None or database.readonly:
         return [], []
-    from brim.scratch.locks import locked
+    from brim.files import locked
 
     folder = os.path.join(place.home, FOLDER)
     try:
@@ -89,7 +90,7 @@ def _settle(
             with database.writing():
                 save_account(database, id, account, now=place.now)
         return [], []
-    from brim.spend.prices import PriceList
+    from brim.spend.money import PriceList
     from brim.store.ledger import SqliteLedger
 
     notices: list[Notice] = []
@@ -177,9 +178,7 @@ class _Settling:
         return found if found is not None or half == key else self._ledger.reservation(half)
 
     def _total(self, event: RunTotal) -> None:
-        total = event.cost
-        if total is None and event.tokens:
-            total = self._prices.sum(event.tokens, self._account.latest if event.time is None else event.time)
+        total = self._account.priced(event, self._prices)
         if total is not None:
             self._account.settle(total, event.time)
 

@@ -83,7 +83,7 @@ def kind_of(behavior: Behavior) -> str:
 
 def one_line(behavior: Behavior) -> str:
     """Return its summary, or what stands in for one."""
-    from brim.injection.lines import summary_of
+    from brim.injection.text import summary_of
 
     return summary_of(behavior)
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from brim.config import Config
-from brim.notices import INPUT_REQUESTED, Notice
-from brim.spend.budget import CostBudget
+from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
 from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal
 from brim.tracking.gauge import ContextNotice
 from brim.tracking.live import Counts, Tick
+from brim.tracking.notices import INPUT_REQUESTED, Notice
 from brim.tracking.windows import DEFAULT_WINDOW
 
 SCHEMA = 1

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from brim.notices import INPUT_REQUESTED
 from brim.run.command import CLIENTS, ClientCommand, goes_as_input, interrupt_line, start_words, user_line
 from brim.run.process import Child
 from brim.run.session import Heard, Tracked
 from brim.run.turns import DONE, turn_end
+from brim.tracking.notices import INPUT_REQUESTED
 
 INTERRUPT_PATIENCE = 10.0
 """Seconds that an interrupted agent has to end its turn; then its process is ended."""

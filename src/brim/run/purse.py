@@ -12,15 +12,12 @@ from typing import Any
 
 from brim.agents.spenders import folder_scope
 from brim.errors import InputError, StoreError
-from brim.notices import Notice
-from brim.spend.budget import CostBudget
-from brim.spend.ledger import Ledger, ScopeStatus
-from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, Raise
+from brim.spend.ledger import Ledger, ScopeStatus, lineage
+from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
-from brim.spend.money import in_dollars, micro_dollars
-from brim.spend.prices import PriceList
-from brim.spend.scope_names import lineage
+from brim.spend.money import PriceList, in_dollars, micro_dollars
 from brim.tracking.events import Event, RunTotal, Usage
+from brim.tracking.notices import Notice
 
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""

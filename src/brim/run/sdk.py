@@ -15,19 +15,17 @@ from dataclasses import replace
 from typing import Any, Self
 
 from brim.errors import InputError, LimitReached
-from brim.notices import Notice
 from brim.run.command import user_line
 from brim.run.purse import Purse, scope_of
 from brim.run.session import Notes, Tracked
 from brim.run.supervisor import COMPACT_PATIENCE, RUN_ID
 from brim.run.turns import CUT_SHORT, MOST_REFUSALS, TurnEnd, build_continue_prompt, build_pointer, turn_end
-from brim.spend.budget import CostBudget
 from brim.spend.ledger import Ledger
-from brim.spend.limits import Raise
+from brim.spend.limits import CostBudget, Raise, build_wrap_up_prompt
 from brim.spend.money import micro_dollars
-from brim.spend.wrapping import build_wrap_up_prompt
 from brim.tracking.budget import ContextBudget
 from brim.tracking.compaction import build_compact_prompt
+from brim.tracking.notices import Notice
 
 
 class SupervisedClient:

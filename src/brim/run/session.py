@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.errors import BrimError
-from brim.notices import Notice
 from brim.run.purse import Purse
 from brim.scratch.folder import NAME as FOLDER
-from brim.scratch.journal_file import NAME as JOURNAL
+from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
 from brim.store.tracked import is_tracked
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
+from brim.tracking.notices import Notice
 from brim.tracking.readers.stream import Feed, open_session, parsed_line
 
 PAUSE = 1.0

@@ -27,8 +27,8 @@ from brim.run.turns import (
     turn_end,
 )
 from brim.run.turns import FAILED as TURN_FAILED
+from brim.spend.limits import build_wrap_up_prompt
 from brim.spend.money import in_dollars
-from brim.spend.wrapping import build_wrap_up_prompt
 from brim.tracking.compaction import build_compact_prompt, fold
 
 COMPACT_PATIENCE = 600.0

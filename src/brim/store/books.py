@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from brim.errors import StoreError
-from brim.spend.ledger import EXPIRED, LONGEST_LEASE, RESERVED, Reservation, ScopeStatus
-from brim.spend.limits import ANSWERS, ASKED, CLOSED, OPEN, STATES, STOPPED, WRAP_UP, WRAPPING_UP, Limit
-from brim.spend.notices import CostLimit, CostWarning, InputRequested
-from brim.spend.scope_names import lineage
+from brim.spend.ledger import EXPIRED, LONGEST_LEASE, RESERVED, Reservation, ScopeStatus, lineage
+from brim.spend.limits import (
+    ANSWERS,
+    ASKED,
+    CLOSED,
+    OPEN,
+    STATES,
+    STOPPED,
+    WRAP_UP,
+    WRAPPING_UP,
+    CostLimit,
+    CostWarning,
+    InputRequested,
+    Limit,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim.notices import Notice
     from brim.store.database import Database
+    from brim.tracking.notices import Notice
 
 RESERVATION = "SELECT request_id, scope, amount, charged, state, purpose, overrun, lease_end FROM reservations"
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
@@ -65,7 +76,7 @@ class Books:
     def expire(self) -> None:
         """Charge every reservation whose lease has ended: its call may have been sent."""
         for found in self.ended():
-            self.replace(found, found.changed(state=EXPIRED, charged=found.amount), "expired")
+            self.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
 
     def ended(self) -> list[Reservation]:
         """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
@@ -142,14 +153,14 @@ class Books:
         if scope.limit.state == OPEN:
             self._ask(scope, overrun=overrun)
         if scope.limit.state != STOPPED:
-            scope.limit = scope.limit.changed(state=CLOSED)
+            scope.limit = scope.limit.replace(state=CLOSED)
 
     def ask(self, name: str, wanted: int) -> None:
         """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
         scope = self.changing(name)
         if scope.limit.state == OPEN:
             self._ask(scope, wanted=wanted)
-            scope.limit = scope.limit.changed(state=ASKED)
+            scope.limit = scope.limit.replace(state=ASKED)
 
     def answered(self, scope: Scope, answer: str) -> None:
         """Note that a person said *answer* about *scope*."""

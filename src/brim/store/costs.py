@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brim.injection.headings import ENCODINGS
-from brim.injection.lines import RENDERER_VERSION
+from brim.injection.costs import ENCODINGS
+from brim.injection.text import RENDERER_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def write_costs(database: Database, behaviors: Iterable[Behavior]) -> None:
 
 def stale_ids(database: Database) -> list[str]:
     """Return the ids of the behaviors whose lines this renderer has not counted, all of them or some."""
-    from brim.injection.sections import FORMATS
+    from brim.injection.tiers import FORMATS
 
     rows = database.rows(
         "SELECT id FROM behaviors b WHERE (SELECT count(*) FROM line_costs c "
@@ -58,9 +58,8 @@ def stale_ids(database: Database) -> list[str]:
 
 
 def _counted(behavior: Behavior) -> list[tuple[object, ...]]:
-    from brim.injection.lines import item_text
-    from brim.injection.sections import FORMATS
-    from brim.injection.tiers import Tier
+    from brim.injection.text import item_text
+    from brim.injection.tiers import FORMATS, Tier
     from brim.tokens.engines import encoding_counter
     from brim.tokens.vocabulary import load_table_counter
 

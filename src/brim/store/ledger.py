@@ -11,25 +11,24 @@ import time
 
 from brim._light import contextmanager
 from brim.errors import InputError, LimitReached
-from brim.notices import Subscribers
-from brim.spend.ledger import LEASE, LONGEST_LEASE, RECORDED, RELEASED, RESERVED, SETTLED, Reservation
+from brim.spend.ledger import LEASE, LONGEST_LEASE, RECORDED, RELEASED, RESERVED, SETTLED, Reservation, lineage
 from brim.spend.limits import CLOSED, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
-from brim.spend.scope_names import lineage
 from brim.store.books import Books, is_ending
 from brim.store.database import TIMEOUT
 from brim.store.ledger_address import ledger_path
 from brim.store.opening import open_database
+from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Self
 
-    from brim.notices import Notice
     from brim.spend.ledger import ScopeStatus
     from brim.store.books import Scope
     from brim.store.database import Database
+    from brim.tracking.notices import Notice
 
 LONGEST_ID = 200
 """Characters of a request id."""
@@ -137,7 +136,7 @@ class SqliteLedger:
                     f"{found.request_id}: was settled at {in_dollars(found.charged)}, so it cannot be released; "
                     "settle it at 0 if it cost nothing"
                 )
-            released = found.changed(state=RELEASED, charged=0)
+            released = found.replace(state=RELEASED, charged=0)
             if found.state != RELEASED:
                 books.replace(found, released, "released")
         return released
@@ -238,7 +237,7 @@ def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
         return found
     set_aside = 0 if found.state == RELEASED else found.amount
     is_over = found.purpose != RECORDED and amount > set_aside
-    settled = found.changed(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
+    settled = found.replace(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
     if is_over:
         books.close(found.scope, amount - set_aside)

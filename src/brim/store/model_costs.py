@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from brim.injection.costs import StoredCosts
-from brim.injection.headings import ENCODINGS
+from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.models.light import lookup
 
 TYPE_CHECKING = False

@@ -74,7 +74,7 @@ def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode
 
 def _has_its_own_vocabulary(model: str | None) -> bool:
     """Whether *model* is counted with a vocabulary that costs are not stored in: an open model's, with brim[fast]."""
-    from brim.injection.headings import ENCODINGS
+    from brim.injection.costs import ENCODINGS
     from brim.models.light import lookup
     from brim.tokens.engines import NativeEngine
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, Self, TypeVar
 
-    from brim.activation.source import Node
+    from brim.activation.graph import Node
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
     from brim.behaviors.kinds import EdgeKind, Status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.activation.source import Node
+from brim.activation.graph import Node
 from brim.store.rows import EDGE_COLUMNS, edge_of, unreadable, used, when_of
 from brim.store.triggers import triggers_in
 
@@ -93,6 +93,6 @@ def _node(row: Any) -> Node:
         injected, confirmed, overridden, last_used = used(*row[3:7])
         uses = injected + confirmed - overridden
         fields = (id, when_of(conditions), frozenset(words.split()), uses if uses > 0 else 0, last_used)
-        return tuple.__new__(Node, fields)  # as its fields in order: a hook reads hundreds
+        return Node(*fields)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise unreadable(id, error) from None

@@ -1,12 +1,12 @@
 """What is noted when behaviors have gone in: that each was used, and what edges learn from it.
 
-The rules are ``brim.activation.learning``'s. How often a pair has come up is read off the latest injections, so what
+The rules are ``brim.activation.weights``'s. How often a pair has come up is read off the latest injections, so what
 was together once and is not any more is forgotten by itself.
 """
 
 from __future__ import annotations
 
-from brim.activation.learning import BREADTH, co_activated, joint_pairs, touched
+from brim.activation.weights import BREADTH, co_activated, joint_pairs, touched
 from brim.store.events import together_lately
 from brim.store.precedence import edge_key
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
-    from brim.activation.learning import Pair
+    from brim.activation.weights import Pair
     from brim.behaviors.behavior import Behavior
     from brim.behaviors.edges import Edge
     from brim.store.scopes import Scopes

@@ -1,12 +1,12 @@
 """What may give a behavior a seed, as texts that can be looked up: what a hook asks for, it finds by an index.
 
-A trigger is a word (its stem), or a key with what ``brim.activation.lookup`` files its values under. A trigger that is
+A trigger is a word (its stem), or a key with what ``brim.activation.graph`` files its values under. A trigger that is
 met does not say that the condition is; if none is met, no condition is.
 """
 
 from __future__ import annotations
 
-from brim.activation.lookup import filed_under, looked_up
+from brim.activation.graph import filed_under, looked_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.errors import InputError
-from brim.notices import Notice, Subscribers
 from brim.tracking.events import Event
 from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
+from brim.tracking.notices import Notice, Subscribers
 from brim.tracking.readers import AnyReader
 from brim.tracking.windows import DEFAULT_WINDOW, SessionWindows, Windows, share
 

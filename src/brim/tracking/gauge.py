@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
+from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 
 WARN = 0.70
 COMPACT = 0.78

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from brim.activation.engine import activate
 from brim.activation.parameters import Parameters
-from brim.injection.lines import is_protected, says_all
 from brim.injection.mapper import ActivationTierMapper
+from brim.injection.text import is_protected, says_all
 from brim.injection.tiers import Tier
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ class Candidates:
 
     def _get_ready(self) -> None:
         """Load what planning and telling take: a lock is not held, and others do not wait, while modules are found."""
-        import brim.injection.rendering
+        import brim.injection.text
         import brim.store.costs
         import brim.store.together  # noqa: F401
         from brim.store.model_costs import counting_of
@@ -160,7 +160,7 @@ class Candidates:
 
         In *session* a summary that says everything is noted as the whole text, which need not follow it.
         """
-        from brim.injection.rendering import text_of
+        from brim.injection.text import text_of
 
         included = plan.included
         whole = self._scopes.get_many([item.id for item in included])

@@ -106,7 +106,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
     """Return what the agent is told of what was lost: a heading, and a line for each; empty if nothing was."""
     if not measured.lost:
         return ""
-    from brim.scratch.quoting import code, shortened
+    from brim.scratch.quotes import code, shortened
 
     where = f"; all of it is in {scratch_path}" if scratch_path else ""
     lines: dict[str, None] = {}  # a file that was named in two ways is told once

@@ -89,7 +89,7 @@ def open_context_latches(call: HookCall, place: Place) -> None:
 def cost_note(call: HookCall, place: Place) -> Answer | None:
     """Settle what was spent, and return what the human has to be told about it."""
     from brim.agents.settling import settle
-    from brim.notices import COST_LIMIT, COST_WARNING
+    from brim.tracking.notices import COST_LIMIT, COST_WARNING
 
     notices, unpriced = settle(call, place)
     if not notices and not unpriced:

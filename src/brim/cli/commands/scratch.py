@@ -98,7 +98,7 @@ def _show(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> int:
-    from brim.scratch.sentences import sentence
+    from brim.scratch.index import sentence
 
     _, journal = journal_of(options)
     found = [entry for entry in journal.entries if _is_asked(entry, options)]
@@ -122,7 +122,7 @@ def _list(options: Namespace) -> int:
 
 
 def _get(options: Namespace) -> int:
-    from brim.scratch.view import withdrawn
+    from brim.scratch.entries import withdrawn
 
     _, journal = journal_of(options)
     number = options.words[0].removeprefix("#")
