@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from brim.agents.hook import main
-from brim.agents.launcher import install_launcher
 from brim.behaviors import Behavior
+from brim.install.launchers import install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.agents.hook_samples import claude

@@ -23,7 +23,7 @@ import pytest
 
 from brim.agents.clients import client_of
 from brim.agents.hook import main
-from brim.agents.launcher import install_launcher
+from brim.install.launchers import install_launcher
 from brim.store import open_ledger
 from tests.agents.hook_answers import fault_of
 from tests.agents.hook_samples import ALL

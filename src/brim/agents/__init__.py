@@ -11,9 +11,8 @@ must survive: ``scratch_files`` (where), ``journal`` (at once), ``turn`` (from t
 the summariser), ``had`` and ``lost`` (what its summary left out).
 
 ``handlers`` has one file per event. ``hook`` is the process, ``claims`` says when a server answers in its place,
-``bundle`` how it starts fast, ``launcher`` the script that agents call it by, ``install`` how that gets into their
-settings. ``statusline`` is what Claude Code shows below its prompt: ``status_reading``, ``status_spend``,
-``status_drawing``, and ``status_chain`` for the one that was there before. ``supervise`` is what ``brim run`` does.
+``bundle`` how it starts fast. ``statusline`` is what Claude Code shows below its prompt: ``status_reading``,
+``status_spend``, ``status_drawing``, and ``status_chain`` for the one that was there before.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from brim.agents.answer import Answer
     from brim.agents.call import HookCall
     from brim.agents.hook import run_hook
-    from brim.agents.launcher import install_launcher, launcher_text
     from brim.agents.place import Place
     from brim.agents.state import SessionState, UsageSeen
     from brim.agents.usage import usage_now
@@ -36,8 +34,6 @@ __all__ = [
     "Place",
     "SessionState",
     "UsageSeen",
-    "install_launcher",
-    "launcher_text",
     "run_hook",
     "usage_now",
 ]
@@ -50,8 +46,6 @@ __getattr__, __dir__ = exports(
         "Place": "place",
         "SessionState": "state",
         "UsageSeen": "state",
-        "install_launcher": "launcher",
-        "launcher_text": "launcher",
         "run_hook": "hook",
         "usage_now": "usage",
     },

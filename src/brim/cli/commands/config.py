@@ -228,7 +228,7 @@ def _tried(path: str, text: str) -> Config:
 
 def _write(path: str, before: str, text: str) -> None:
     """Put *text* in place of what *path* held *before*."""
-    from brim.cli.saving import save
+    from brim.files import save
     from brim.store.project import make_folder
 
     folder = os.path.dirname(path)

@@ -11,9 +11,9 @@ from brim.cli.files import usual_file
 from brim.cli.learned import Place, add_scope
 from brim.cli.messages import read_text
 from brim.cli.output import note, printable, say, say_json
-from brim.cli.saving import check_regular, save
 from brim.cli.settings import add_json
 from brim.errors import InputError, StoreError
+from brim.files import check_regular, save
 from brim.store.imports import as_stored
 
 TYPE_CHECKING = False

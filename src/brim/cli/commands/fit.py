@@ -16,9 +16,9 @@ from brim.cli.messages import (
 )
 from brim.cli.output import note, tell
 from brim.cli.receipt import as_object, as_table
-from brim.cli.saving import save
 from brim.cli.settings import add_json, add_model, settings, whole_number
 from brim.errors import InputError
+from brim.files import save
 from brim.models.light import lookup
 
 TYPE_CHECKING = False

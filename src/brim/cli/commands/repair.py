@@ -7,9 +7,9 @@ import os
 from brim.cli.commands.check import placed, short, tell_broken
 from brim.cli.messages import Document, add_file, add_provider, read_document, read_text, say_object, say_text
 from brim.cli.output import heading, listed, note, say, table, tell
-from brim.cli.saving import keep, save
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.files import keep, save
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
