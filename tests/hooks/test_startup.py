@@ -56,7 +56,7 @@ def python(code: str, *arguments: object, sent: str = "", world: World | None = 
 
 
 def write(site: Path, home: Path) -> Path:
-    code = "import sys; sys.path.append(sys.argv[1]); from brim.hooks import write_startup; print(write_startup(sys.argv[2]))"
+    code = "import sys; sys.path.append(sys.argv[1]); import brim.hooks; print(brim.hooks.write_startup(sys.argv[2]))"
     return Path(python(code, site, home).strip())
 
 

@@ -13,6 +13,7 @@ from brim.agents.install.receipt import LOCK
 from brim.agents.install.resident import FOLDER, RESIDENT_LAUNCHER, resident_text
 from brim.agents.launcher import CODE, install_launcher
 from brim.errors import StoreError
+from brim.hooks.startup import write_startup
 
 STATUS_CODE = "from brim.hooks.statusline import main; main()"
 """What Python runs for the status line."""
@@ -29,6 +30,7 @@ def install_launchers(home: str, python: str | None = None) -> list[str]:
         install_launcher(os.path.abspath(home), python)
         _write(paths[1], _read(paths[0]).replace(CODE, STATUS_CODE))
         _write(paths[2], resident_text(paths[0], home))
+        write_startup(home)
     except OSError as error:
         raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
     changed = [path for path, old in zip(paths, before, strict=True) if _read(path) != old]
@@ -64,7 +66,7 @@ def remove_bundles(home: str) -> None:
     from contextlib import suppress
     from glob import escape, glob
 
-    for path in glob(os.path.join(escape(home), "cache", "hook-*.bin")):
+    for path in glob(os.path.join(escape(home), "cache", "*.bin")):
         with suppress(OSError):
             os.unlink(path)
 
