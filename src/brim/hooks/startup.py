@@ -73,6 +73,10 @@ def use_startup(home: str) -> bool:
     return True
 
 
+_ModuleSpec: Any = type(__spec__)
+"""``importlib.machinery.ModuleSpec``, which every module has one of, without the imports around it."""
+
+
 class _Modules:
     """Finds and loads the modules of a startup file."""
 
@@ -83,10 +87,8 @@ class _Modules:
         """Return how to load the module *name*, None if it isn't in the file."""
         if name not in self._index:
             return None
-        from importlib.machinery import ModuleSpec
-
         origin = self._index[name][0]
-        spec = ModuleSpec(name, self, origin=origin)  # type: ignore[arg-type]
+        spec = _ModuleSpec(name, self, origin=origin)
         if origin.endswith("__init__.py"):
             spec.submodule_search_locations = [os.path.dirname(origin)]
         return spec
@@ -101,12 +103,14 @@ class _Modules:
         exec(marshal.loads(os.pread(self._handle, size, self._begin + at)), module.__dict__)  # noqa: S102, S302
 
 
-def _stamp(record: str) -> tuple[str, str, str]:
-    """Return what a startup file is written for: RECORD lists every file of brim with its hash."""
-    from brim._sha import sha256_hex
+def _stamp(record: str) -> tuple[str, str, int, int, int]:
+    """Return what a startup file is written for. An installer writes RECORD, which names every file of brim, anew.
 
-    with open(record, "rb") as file:
-        return sha256_hex(file.read()), sys.version, sys.implementation.cache_tag or ""
+    Its size, time and number tell as much as its hash, which would take every hook a millisecond.
+    """
+    found = os.stat(record)
+    tag = sys.implementation.cache_tag or ""
+    return sys.version, tag, found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _record() -> str:
@@ -136,9 +140,10 @@ def _modules() -> list[tuple[str, str, Any]]:
         except ImportError:  # another version of Python
             continue
         loader: Any = spec.loader if spec is not None else None
-        code = loader.get_code(name) if loader is not None and hasattr(loader, "get_code") else None
-        if spec is not None and spec.origin and spec.has_location and code is not None:
-            found.append((name, spec.origin, code))
+        source = loader.get_source(name) if hasattr(loader, "get_source") else None
+        if spec is not None and spec.origin and spec.has_location and source is not None:
+            # Without docstrings: no one reads them here.
+            found.append((name, spec.origin, compile(source, spec.origin, "exec", dont_inherit=True, optimize=2)))
     return found
 
 

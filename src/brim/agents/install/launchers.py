@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import suppress
 
 from brim.agents.install.entries import launcher_path, status_path
 from brim.agents.install.receipt import LOCK
@@ -30,12 +31,13 @@ def install_launchers(home: str, python: str | None = None) -> list[str]:
         install_launcher(os.path.abspath(home), python)
         _write(paths[1], _read(paths[0]).replace(CODE, STATUS_CODE))
         _write(paths[2], resident_text(paths[0], home))
-        write_startup(home)
     except OSError as error:
         raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
     changed = [path for path, old in zip(paths, before, strict=True) if _read(path) != old]
     if changed:
         remove_bundles(home)  # of another Python, perhaps, which nobody would ever read again
+    with suppress(OSError):
+        write_startup(home)
     return changed
 
 
