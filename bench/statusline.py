@@ -1,7 +1,7 @@
 """The status line, measured as Claude Code meets it: ``python bench/statusline.py [--quick] [--json FILE]``.
 
-From a wheel in an environment of its own; a fresh process each time, in turn with ``python -I -c pass``: with nothing stored, with a ledger that has a limit, and
-with another status line to run. Exits with 1 if a target is missed.
+From a wheel in an environment of its own, a fresh process each time, in turn with ``python -I -c pass``: with nothing
+stored, with a ledger that has a limit, and with another status line to run. Exits with 1 if a target is missed.
 """
 
 from __future__ import annotations
