@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,8 @@ def _counted(behavior: Behavior) -> list[tuple[object, ...]]:
     from brim.injection.lines import item_text
     from brim.injection.sections import FORMATS
     from brim.injection.tiers import Tier
-    from brim.tokens.encoding import load_table_counter
     from brim.tokens.engines import encoding_counter
+    from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):

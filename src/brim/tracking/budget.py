@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from brim.notices import Notice
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.filling import Filling
     from brim.tracking.gauge import AgentWindow
     from brim.tracking.readers.detect import AnyReader

@@ -13,7 +13,7 @@ from brim.tracking.occupancy import SYNTHETIC, prompt_of, whole
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.events import Event
 
 _LEAST, _MOST = 2_000, 400_000

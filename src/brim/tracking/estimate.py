@@ -6,18 +6,15 @@ No tokenizer is loaded for it: without a counter, text is taken by its length an
 from __future__ import annotations
 
 from brim.models.light import lookup
-from brim.tokens.approximate import HIGH, LOW
 from brim.tokens.calibrate import ANY_FAMILY, ratio_for
-from brim.tokens.count import Count
+from brim.tokens.count import APPROXIMATE_HIGH, APPROXIMATE_LOW, PREFIX_ERROR, Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
-PREFIX_ERROR = 0.04
-"""The same as ``brim.tokens.anchor.PREFIX_ERROR``, whose file is too heavy for a hook."""
 
 _TEXT_KEPT = 4_000_000
 """Characters that are kept for a counter; of what comes after them only the length is."""
@@ -37,7 +34,9 @@ def by_length(size: int, model: str = "") -> Count:
     light = lookup(model)
     ratio = ratio_for(model, light.encoding if light.resolved else ANY_FAMILY)
     tokens = (size + 3) // 4
-    return Count(tokens, "estimated", int(tokens * LOW), -int(-tokens * HIGH // 1)).scaled(*ratio)
+    return Count(tokens, "estimated", int(tokens * APPROXIMATE_LOW), -int(-tokens * APPROXIMATE_HIGH // 1)).scaled(
+        *ratio
+    )
 
 
 def anchored(reported: int, rest: Count, *, more: int = 0) -> Count:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.events import Event
     from brim.tracking.windows import Window, Windows
 
@@ -110,7 +110,7 @@ class Gauge:
         if text:
             rest += counter.count(text) if counter else by_length(length_of(text), model)
         if messages:
-            from brim.tokens.approximate import ApproximateTokenCounter
+            from brim.tokens.counters import ApproximateTokenCounter
 
             rest += (counter or ApproximateTokenCounter(model)).count_messages(messages)
         if not main.basis:
@@ -204,7 +204,7 @@ def _see_model(event: ModelSeen, thread: Occupancy, windows: Windows, *, asked: 
 
 
 def _see_overflow(text: str, thread: Occupancy, windows: Windows) -> None:
-    from brim.models.overflow import window_from_error
+    from brim.models.windows import window_from_error
 
     tokens = window_from_error(text)
     if tokens:

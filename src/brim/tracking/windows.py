@@ -167,7 +167,7 @@ def _spellings(key: str) -> set[str]:
 def _known(model: str) -> list[tuple[str, int]]:
     """Return what brim knows about *model* by itself: the most that a prompt may have, not the sum with its answer."""
     from brim.models.light import UNKNOWN_WINDOW, lookup
-    from brim.models.reported import window_of
+    from brim.models.windows import window_of
 
     key = _key(model)
     if not key:

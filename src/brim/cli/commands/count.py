@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 PROGRESS_FROM = 4_000_000
 """Bytes from which on a terminal is shown how far it is."""

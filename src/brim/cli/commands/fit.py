@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from brim.config import Config
     from brim.history.types import Pruned, Pruner
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 STRATEGIES = {
     "fifo": (),

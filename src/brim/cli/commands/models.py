@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
     from typing import Any
 
-    from brim.models.record import Model, Price
+    from brim.models.catalog import Model, Price
 
 SHOWN = 40
 """Rows that fit a look; ``--all`` shows the rest."""
