@@ -14,13 +14,18 @@ RENAMED: dict[str, str] = {}
 >>> RENAMED = {"scratch": "memory"}
 """
 
-WORDS: dict[str, str] = {}
+WORDS: dict[str, str] = {
+    r"from brim\.(agents\.hook|hooks) import main; main\(\)'": "from HOOKS import main; main()'",
+    r"from brim\.(agents|hooks)\.statusline import main": "from STATUSLINE import main",
+}
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
 >>> WORDS = {r"brim spend (continue|raise)": r"brim limit \1"}
 """
 
-IGNORED: tuple[str, ...] = ()
+IGNORED: tuple[str, ...] = (
+    "launchers/*/out/launchers",  # an upgrade from 0.1 rewrites them
+)
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 
 >>> IGNORED = ("commands-money/*brim spend status*/out/scopes/*/state", "*/left/*/state/*.json/looked")
