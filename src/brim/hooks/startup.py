@@ -26,7 +26,7 @@ LIBRARY = """
 """
 """The modules of the standard library that hooks may import; those that aren't Python code are left to Python."""
 
-DOORS = ("adapters", "agents", "cli", "guard", "install", "mcp", "report", "run", "web")
+DOORS = ("adapters", "agents", "cli", "guard", "history", "install", "mcp", "report", "run", "web", "window")
 """The packages that no hook imports."""
 
 
