@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from brim.behaviors import Behavior
-from brim.hooks import events
+from brim.hooks import handlers as events
 from brim.hooks.event import Answer, HookCall
-from brim.hooks.session import HookWorkspace
+from brim.hooks.state import HookWorkspace
 from brim.injection.session import Session
 from brim.store import open_store
 from brim.store.trust import trust

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from brim.hooks.event import HookCall
-from brim.hooks.events import LARGE
 from brim.hooks.fullness import LIVE, PATIENCE, await_answer
+from brim.hooks.handlers import LARGE
 from tests.hooks.sittings import Sitting
 
 NOW = 1_000_000.0

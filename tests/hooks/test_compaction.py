@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.compaction import LONGEST, build_instructions
+from brim.hooks.lost_facts import LONGEST, build_instructions
 from brim.scratch import Entry
 from brim.store import open_store
 from tests.hooks.injected import rule

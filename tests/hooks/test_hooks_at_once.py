@@ -73,7 +73,7 @@ def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_i
 ) -> None:
     world = World(tmp_path)
     (world.project / ".context").mkdir(mode=0o700)
-    monkeypatch.setattr("brim.hooks.journal.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.hooks.scratchpad.PATIENCE", 600.0)
     monkeypatch.setattr("brim.hooks.process.SECONDS", 2.0)
     with open(world.project / ".context" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -100,7 +100,7 @@ def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
         usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
         model = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
         world.call("AfterModel", {**where, **model}, "gemini")
-    monkeypatch.setattr("brim.hooks.journal.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.hooks.scratchpad.PATIENCE", 600.0)
     monkeypatch.setattr("brim.hooks.process.SECONDS", 2.0)
     with open(world.project / ".context" / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

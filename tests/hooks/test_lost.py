@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.hooks import compaction as module
-from brim.hooks.compaction import KINDS, measure, numbers_in, paths_in
+from brim.hooks.lost_facts import KINDS, measure, numbers_in, paths_in
 
 
 def lost(summary: str, kind: str, text: str) -> bool:

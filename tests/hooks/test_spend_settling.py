@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.hooks.event import HookCall
-from brim.hooks.session import HookWorkspace
 from brim.hooks.settlement import settle
+from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
 from brim.store import open_store
 from brim.tracking import read

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from brim.hooks.event import HookCall
-from brim.hooks.limits import user_database
-from brim.hooks.session import HookWorkspace
+from brim.hooks.gate import user_database
 from brim.hooks.settlement import settle
+from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
 from brim.tracking import read
 from tests.hooks.sittings import SESSION, Sitting

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.session import KEPT, SessionState, UsageSeen, file_id, remove_old
+from brim.hooks.state import KEPT, SessionState, UsageSeen, file_id, remove_old
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from brim.hooks.process import answer_to
-from brim.hooks.session import SessionState, UsageSeen
+from brim.hooks.state import SessionState, UsageSeen
 from brim.hooks.statusline import columns, lines_for, main
 from tests.hooks.status_samples import NOW, SESSION, encoded, sent
 

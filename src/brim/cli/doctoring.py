@@ -174,7 +174,7 @@ def _server(installation: Installation) -> Iterator[Finding]:
 
 
 def _log(installation: Installation) -> Iterator[Finding]:
-    from brim.hooks.session import log_path
+    from brim.hooks.state import log_path
 
     path = log_path(installation.environ)
     try:

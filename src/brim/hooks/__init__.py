@@ -1,13 +1,13 @@
 """What happens inside an agent? One short process per event, and the status line.
 
 ``process`` is that process and ``startup`` how it starts fast. ``event`` is what an agent says and what brim answers,
-in neutral words; ``client`` and one module per agent (``claude``, ``codex``, ``gemini``) translate. ``session`` is
-the workspace of a call and what is remembered between two.
+in neutral words; ``client`` and one module per agent (``claude``, ``codex``, ``gemini``) translate. ``state`` is the
+workspace of a call and what is remembered between two.
 
-``events`` has a handler per event. They use ``rules`` (what the agent is told), ``limits`` and ``settlement`` (what it
-may spend, and has spent), ``fullness`` (how full the window is), ``journal`` and ``compaction`` (what must survive),
-and ``transcript`` (how session files are read). ``statusline`` reads what the client says, ``status_drawing`` draws
-it, ``status_chain`` runs the status line that was there before.
+``handlers`` has a function per event. They use ``rules`` (what the agent is told), ``gate`` and ``settlement`` (what
+it may spend, and has spent), ``fullness`` (how full the window is), ``scratchpad`` and ``lost_facts`` (what must
+survive a compaction), and ``transcript`` (how session files are read). ``statusline`` reads what the client says,
+``status_drawing`` draws it, ``status_chain`` runs the status line that was there before.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.fullness import usage_now
     from brim.hooks.process import main, run_hook
-    from brim.hooks.session import HookWorkspace, SessionState, UsageSeen
     from brim.hooks.startup import write_startup
+    from brim.hooks.state import HookWorkspace, SessionState, UsageSeen
 
 __all__ = [
     "Answer",
@@ -39,9 +39,9 @@ __getattr__, __dir__ = exports(
     {
         "Answer": "event",
         "HookCall": "event",
-        "HookWorkspace": "session",
-        "SessionState": "session",
-        "UsageSeen": "session",
+        "HookWorkspace": "state",
+        "SessionState": "state",
+        "UsageSeen": "state",
         "main": "process",
         "run_hook": "process",
         "usage_now": "fullness",

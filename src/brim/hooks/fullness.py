@@ -10,7 +10,7 @@ import json
 import os
 import time
 
-from brim.hooks.session import UsageSeen
+from brim.hooks.state import UsageSeen
 from brim.hooks.transcript import tail_lines, written
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.hooks.event import Answer, HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
 
 LATE = 2.0
 """Seconds that the status line may be behind the transcript's last line and still describe the same request."""

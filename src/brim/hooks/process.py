@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.hooks.event import Answer, HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
 
 SECONDS = 0.9
 """For everything; together with Python's start it stays within one second."""
@@ -69,8 +69,8 @@ def main(
 def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
     from brim.hooks.event import NOTHING
-    from brim.hooks.events import HANDLERS
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.handlers import HANDLERS
+    from brim.hooks.state import HookWorkspace
     from brim.workspace import working_folder
 
     handle = HANDLERS.get(call.event)
@@ -106,7 +106,7 @@ def attempt(
         workspace.is_late, what = True, "took too long: only what was ready is answered"
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-    from brim.hooks.session import log
+    from brim.hooks.state import log
 
     log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
     return NOTHING
@@ -240,6 +240,6 @@ def _end_clock(clock: tuple[Any, Any] | None) -> None:
 
 
 def _log_failure(environ: Mapping[str, str], what: str, error: BaseException) -> None:
-    from brim.hooks.session import log
+    from brim.hooks.state import log
 
     log(environ, f"{what}: {'took too long' if isinstance(error, TimeUp) else f'{type(error).__name__}: {error}'}")

@@ -15,7 +15,7 @@ from brim.hooks.process import attempt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
     from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
     from brim.store.planner import HookPlanner
@@ -189,7 +189,7 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
 def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
     """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
     if plan.over_budget and plan.token_budget == workspace.config[key]:
-        from brim.hooks.session import log
+        from brim.hooks.state import log
 
         if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
             log(workspace.environ, f"{key}: nothing was told: {'; '.join(plan.reasons)}", now=workspace.now)

@@ -17,7 +17,7 @@ import time
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer
-from brim.hooks.limits import (
+from brim.hooks.gate import (
     agent_scope,
     default_limit,
     is_spent,
@@ -28,7 +28,7 @@ from brim.hooks.limits import (
     session_scope,
     user_database,
 )
-from brim.hooks.session import FOLDER, file_id
+from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.hooks.event import HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
     from brim.notices import Notice
     from brim.spend.ledger import Reservation
     from brim.spend.meter import Prices

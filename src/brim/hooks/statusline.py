@@ -12,9 +12,9 @@ import os
 import sys
 
 from brim.hooks.fullness import known_window
-from brim.hooks.limits import project_scope, session_scope
+from brim.hooks.gate import project_scope, session_scope
 from brim.hooks.process import PAUSED, is_disabled
-from brim.hooks.session import HookWorkspace, UsageSeen, log
+from brim.hooks.state import HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
 

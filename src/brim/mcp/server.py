@@ -13,7 +13,7 @@ from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
 import brim
-from brim.hooks.session import file_id
+from brim.hooks.state import file_id
 from brim.mcp.desk import Desk
 from brim.mcp.guard import said_of_arguments
 from brim.mcp.resources import add_resources

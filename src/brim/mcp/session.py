@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brim.hooks.session import UsageSeen
+    from brim.hooks.state import UsageSeen
     from brim.mcp.here import Here
 
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
@@ -149,7 +149,7 @@ def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
 def _window(here: Here, found: _Session) -> Window | None:
     from brim.hooks.event import HookCall
     from brim.hooks.fullness import usage_now
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
 
     if not found.id:
         return None
@@ -177,8 +177,8 @@ def _read_at(seen: UsageSeen, transcript: str) -> float:
 
 def _spent(here: Here) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
-    from brim.hooks.limits import project_scope
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.gate import project_scope
+    from brim.hooks.state import HookWorkspace
     from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
 

@@ -41,7 +41,7 @@ def announce(home: str, session: str, pid: int | None = None) -> str:
     Nothing that fails here fails loudly: then the process hook answers too.
     """
     from brim._atomic import replace_file
-    from brim.hooks.session import file_id
+    from brim.hooks.state import file_id
 
     path = os.path.join(home, FOLDER, file_id(session))
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from brim.hooks.event import HookCall
-    from brim.hooks.session import HookWorkspace, SessionState
+    from brim.hooks.state import HookWorkspace, SessionState
     from brim.scratch.entries import Entry
     from brim.scratch.model import ScratchModel
     from brim.scratch.writer import ScratchWriter

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.hooks.event import Answer, HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
     from brim.store.books import Scope
     from brim.store.database import Database
     from brim.workspace import Workspace

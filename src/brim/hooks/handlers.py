@@ -20,14 +20,14 @@ from brim.hooks.fullness import (
     remember_reported,
     see_compression,
 )
-from brim.hooks.limits import forget_refusals, limited_scopes, look_for_limit, may_be_limited, spend_gate
+from brim.hooks.gate import forget_refusals, limited_scopes, look_for_limit, may_be_limited, spend_gate
 from brim.hooks.process import attempt
 from brim.hooks.transcript import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.hooks.event import HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
 
 RENEWING = ("startup", "clear", "compact")
 """How a session begins with an empty window."""
@@ -51,7 +51,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Tell the rules that matter here; after a compaction also where the scratch memory is."""
     how = call.source or "startup"
     if call.session:
-        from brim.hooks.session import remove_old
+        from brim.hooks.state import remove_old
 
         state = workspace.state(call.session)
         if how in RENEWING:
@@ -81,7 +81,7 @@ def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
 
     lines = ""
     if how == "compact":
-        from brim.hooks.journal import scratch_line
+        from brim.hooks.scratchpad import scratch_line
 
         lines = scratch_line(call, workspace)
     return tell_at_start(call, workspace, how, lines)
@@ -122,7 +122,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
-    from brim.hooks.journal import journal_prompt
+    from brim.hooks.scratchpad import journal_prompt
 
     journal_prompt(call, workspace)
 
@@ -171,7 +171,7 @@ def _told_after(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
-    from brim.hooks.journal import journal_tool
+    from brim.hooks.scratchpad import journal_tool
 
     journal_tool(call, workspace)
 
@@ -196,7 +196,7 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    from brim.hooks.compaction import instruct
+    from brim.hooks.lost_facts import instruct
 
     return instruct(call, workspace)
 
@@ -209,7 +209,7 @@ def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 
 def _measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
-    from brim.hooks.compaction import measure_lost
+    from brim.hooks.lost_facts import measure_lost
 
     measure_lost(call, workspace)
 
@@ -243,7 +243,7 @@ def _await(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float | None = None) -> None:
-    from brim.hooks.journal import SECONDS, write_turn
+    from brim.hooks.scratchpad import SECONDS, write_turn
 
     seconds = SECONDS if seconds is None else seconds
     if call.event != "subagent_stop":
@@ -256,7 +256,7 @@ def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float | None 
 
 def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
-    from brim.hooks.journal import writer_of
+    from brim.hooks.scratchpad import writer_of
 
     writer = writer_of(call, workspace)
     if writer is not None:

@@ -14,7 +14,7 @@ from functools import cache
 from brim.errors import StoreError
 from brim.files import data_lines, data_rows
 from brim.hooks.event import Answer
-from brim.hooks.journal import write_turn, writer_of
+from brim.hooks.scratchpad import write_turn, writer_of
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from brim.hooks.event import HookCall
-    from brim.hooks.session import HookWorkspace
+    from brim.hooks.state import HookWorkspace
     from brim.scratch.entries import Entry
     from brim.scratch.writer import ScratchWriter
 
@@ -43,7 +43,7 @@ def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts
-        from brim.hooks.session import log
+        from brim.hooks.state import log
 
         log(workspace.environ, f"{call.name} {call.agent}: {error}")
         writer = writer_of(call, workspace)
@@ -230,7 +230,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
 
 def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
     """Record what was lost, for statistics: numbers by kind, and the texts, masked like everything that is stored."""
-    from brim.hooks.limits import user_database
+    from brim.hooks.gate import user_database
     from brim.store.events import Event, add_event
 
     database = user_database(workspace)
