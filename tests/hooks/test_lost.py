@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.hooks import compaction as module
+from brim.hooks import lost_facts as module
 from brim.hooks.lost_facts import KINDS, measure, numbers_in, paths_in
 
 
