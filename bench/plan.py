@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.injection import ActivationTierMapper, InjectionPlan
-from brim.injection.fitting import STRATEGIES
+from brim.injection.mapper import STRATEGIES
 from measure import say
 from report import Target, print_targets, table, this_machine
 from rules import Made, make

@@ -9,7 +9,7 @@ from functools import cache
 
 from brim.behaviors import Behavior
 from brim.injection import StoredCosts, Tier
-from brim.injection.lines import item_text
+from brim.injection.text import item_text
 from brim.tokens import counter_for
 
 FORMAT, ENCODING = "markdown", "o200k_base"

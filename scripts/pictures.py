@@ -18,9 +18,9 @@ from shlex import join, quote
 
 from PIL import Image, ImageDraw, ImageFont  # type: ignore[import-not-found,unused-ignore]
 from tests.e2e.agents import Claude
-from tests.e2e.api.script import Call, Say
-from tests.e2e.api.server import ModelApi
+from tests.e2e.api import ModelApi
 from tests.e2e.programs import program
+from tests.e2e.script import Call, Say
 from tests.e2e.world import BRIM, World
 
 ROOT = Path(__file__).parent.parent

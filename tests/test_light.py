@@ -20,14 +20,13 @@ from hypothesis import strategies as st
 
 from brim import _light
 from brim.activation.engine import Activation
-from brim.behaviors.kinds import BehaviorKind, EdgeKind, Status
-from brim.injection.sections import Section
+from brim.behaviors.behavior import BehaviorKind, EdgeKind, Status
 from brim.injection.tiers import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-OURS: list[Any] = [BehaviorKind, EdgeKind, Status, Section, Tier]
+OURS: list[Any] = [BehaviorKind, EdgeKind, Status]
 
 LIGHT: Any = _light
 """Any: a type checker sees the standard library's there."""

@@ -150,7 +150,7 @@ def test_no_key_survives_whatever_stands_around_it(label: str, before: str, afte
 
 
 def _patterns() -> list[str]:
-    table = (Path(brim.masking.__file__).parent / "masking.tsv").read_text(encoding="utf-8")
+    table = (Path(brim.masking.__file__).parent / "data" / "masking.tsv").read_text(encoding="utf-8")
     return [line.split("\t")[3] for line in table.splitlines() if line.startswith("shape")]
 
 

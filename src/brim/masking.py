@@ -1,20 +1,23 @@
-"""Masks secrets wherever text is stored or logged: what stays says what it was, so that the sentence can still be read.
+"""Masks secrets wherever text is stored or logged. The mask says what it was, so that the sentence can still be read.
 
-Masked are the keys of providers (``masking.tsv``), ``Authorization`` and cookie values, private key blocks, passwords
-in URLs, and values whose name ends in key, token, secret or password. Git hashes, UUIDs, paths, and what only refers to
-a secret (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``) stay. A mask is never masked again.
+Masked are the keys of providers (``data/masking.tsv``), ``Authorization`` and cookie values, private key blocks,
+passwords in URLs, and values whose name ends in key, token, secret or password. Git hashes, UUIDs, paths, and what only
+refers to a secret (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``) stay. A mask is never masked again.
 """
 
 from __future__ import annotations
+
+import re
+from functools import cache
+
+from brim.files import data_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from re import Match, Pattern
-    from typing import Any
 
     _Step = Callable[[str], tuple[str, int]]
-    _Table = tuple[list[tuple[list[str], _Step]], dict[str, frozenset[str]]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
@@ -48,8 +51,6 @@ _PLACE = (
 )
 """What a value may be instead of a secret: a reference; without quotes code; where no password is due, a path."""
 
-_compiled: dict[str, Any] = {}
-
 
 def mask(text: str) -> str:
     """Return *text* with every secret in it replaced by what it was. Newlines stay as many as they were.
@@ -74,7 +75,7 @@ def masked(text: str) -> tuple[str, int]:
     return text, total
 
 
-def _steps(text: str) -> Iterator[Callable[[str], tuple[str, int]]]:
+def _steps(text: str) -> Iterator[_Step]:
     """Yield what there is to do: most texts hold none of the words that a secret needs, and cost a few look-ups."""
     if "PRIVATE KEY" in text:
         yield _without_private_keys
@@ -94,38 +95,28 @@ def _steps(text: str) -> Iterator[Callable[[str], tuple[str, int]]]:
         yield _without_named_values
 
 
-def _table() -> _Table:
+@cache
+def _table() -> tuple[list[tuple[list[str], _Step]], dict[str, frozenset[str]]]:
     """Return the shapes and flags, and for each word of a secret the names that end in it and hold none."""
-    if "table" not in _compiled:
-        with open(__file__.removesuffix(".pyc").removesuffix(".py") + ".tsv", encoding="utf-8") as file:
-            rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-        makers = {"shape": _shape, "flag": _flag}
-        steps = [(row[2].split(" "), makers[row[0]](row[1], row[3])) for row in rows if row[0] in makers]
-        plain = {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
-        _compiled["table"] = steps, plain
-    table: _Table = _compiled["table"]
-    return table
+    rows = data_rows(__file__, "masking.tsv")
+    makers = {"shape": _shape, "flag": _flag}
+    steps = [(row[2].split(" "), makers[row[0]](row[1], row[3])) for row in rows if row[0] in makers]
+    return steps, {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
 
 
+@cache
 def _pattern(pattern: str) -> Pattern[str]:
-    found: Pattern[str] | None = _compiled.get(pattern)
-    if found is None:
-        import re
-
-        found = _compiled[pattern] = re.compile(pattern, re.ASCII)
-    return found
+    return re.compile(pattern, re.ASCII)
 
 
-def _shape(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:
+def _shape(label: str, pattern: str) -> _Step:
     """Mask a shape, and where its line ends in the middle of it, the rest of it on the next line."""
-
-    def masked_shape(found: Match[str]) -> str:
-        return f"[masked {label}]" + "\n" * found[0].count("\n")
-
-    return lambda text: _pattern(f"{_BORDER}(?:{pattern}){_WRAPPED}").subn(masked_shape, text)
+    return lambda text: _pattern(f"{_BORDER}(?:{pattern}){_WRAPPED}").subn(
+        lambda found: f"[masked {label}]" + "\n" * found[0].count("\n"), text
+    )
 
 
-def _flag(label: str, pattern: str) -> Callable[[str], tuple[str, int]]:
+def _flag(label: str, pattern: str) -> _Step:
     value = rf"(?![\"']?(?:{_MASK}|{_REFERENCE}))(?:[^\s\"'`;&|]++|'[^'\n]++'|\"[^\"\n]++\")"
     return lambda text: _pattern(f"({pattern}){value}").subn(rf"\1[masked {label}]", text)
 
@@ -215,13 +206,9 @@ def _without_named_values(text: str) -> tuple[str, int]:
         if not (places and found.start() < places[-1][1]) and _names_a_secret(text, found):
             place = _value(text, found)
             if place is not None:
-                places.append((*place, _label(found["word"])))
+                label = found["word"].lower()
+                places.append((*place, "password" if label.startswith("pass") else label))
     return _replaced(text, places)
-
-
-def _label(word: str) -> str:
-    lowered = word.lower()
-    return "password" if lowered.startswith("pass") else lowered
 
 
 def _name(text: str, found: Match[str]) -> str:
@@ -242,7 +229,7 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
         return kind != "key"
     joined = name[-1].isalnum()
     if joined and not (word[0].isupper() and not name[-1].isupper()):
-        # PGPASSWORD: whatever a password is glued to, it is one. A monkey is no key.
+        # PGPASSWORD: whatever a password is glued to, it is one. A monkey isn't a key.
         return word.lower().startswith("pass") or name.lower().endswith(
             ("api", "access", "auth", "secret", "private", "account", "client")
         )
@@ -251,7 +238,7 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
 
 
 def _value(text: str, found: Match[str]) -> tuple[int, int] | None:
-    """Return where the value is, if there is one that is no reference, no path and no mask already.
+    """Return where the value is, if there is one that isn't a reference, a path or a mask already.
 
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
     """

@@ -13,7 +13,7 @@ from brim.agents.supervise.notes import Notes
 from brim.agents.supervise.purse import Purse, scope_of
 from brim.agents.supervise.tracked import Tracked
 from brim.errors import InputError
-from brim.spend.scope_names import lineage
+from brim.spend.ledger import lineage
 from brim.store.ledger import open_ledger
 from brim.tracking.budget import ContextBudget
 

@@ -50,7 +50,7 @@ def test_what_fits_is_not_cut() -> None:
 @given(behaviors)
 def test_an_object_holds_every_field_as_json_can(behavior: Any) -> None:
     found = json.loads(json.dumps(as_object(behavior)))
-    assert set(found) == set(behavior.__slots__)
+    assert set(found) == set(behavior.__match_args__)
     assert (found["canonical"], found["tags"]) == (behavior.canonical, list(behavior.tags))
 
 

@@ -344,7 +344,7 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_behind(brim: Brim) -> Non
 RACED = """
 import sys
 import brim.history
-from brim.history.repairing import repair
+from brim.history import repair
 def slow(*given, **options):
     with open("chat.json", "a") as file:
         file.write(" ")
@@ -370,7 +370,7 @@ def test_a_file_that_somebody_wrote_meanwhile_is_left_alone(brim: Brim) -> None:
 IN_VAIN = """
 import sys
 import brim.history
-from brim.history.types import Change, Repaired
+from brim.history import Change, Repaired
 def in_vain(messages, **_):
     return Repaired(messages, (Change(0, "some-rule", "changed", "nothing that helps"),))
 brim.history.repair = in_vain

@@ -410,7 +410,7 @@ def money() -> list[Step]:
 def installing() -> list[Step]:
     """init, upgrade, uninstall, pause, trust, config."""
     stop = '{"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}'
-    mine = f'{{\n  // mine\n  "model": "opus",\n  "hooks": {stop}\n}}\n'
+    mine = f'{{\n  "model": "opus",\n  "hooks": {stop}\n}}\n'
     line = {"statusLine": {"type": "command", "command": "echo mine"}}
     return [
         *said("init", "--dry-run"),
@@ -441,6 +441,10 @@ def installing() -> list[Step]:
         brim("init", "--agent", "claude", "--yes", "--no-statusline", "--hooks", "injection-only", "--json"),
         {"do": "look"},
         *said("uninstall"),
+        {"do": "write", "path": "/home/user/.gemini/settings.json", "text": mine.replace("{", "{  // mine", 1)},
+        brim("init", "--agent", "gemini", "--yes", "--json"),
+        {"do": "look"},
+        brim("uninstall", "--json"),
         {"do": "write", "path": "/home/user/.claude/settings.json", "text": "{broken"},
         brim("init", "--agent", "claude", "--yes", "--json"),
         *wrong("init", ["--agent", "nobody"], ["--token-budget", "few"], ["--global", "--project"]),

@@ -15,8 +15,7 @@ RENAMED: dict[str, str] = {}
 """
 
 WORDS: dict[str, str] = {
-    r"from brim\.(agents\.hook|hooks) import main; main\(\)'": "from HOOKS import main; main()'",
-    r"from brim\.(agents|hooks)\.statusline import main": "from STATUSLINE import main",
+    r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
@@ -27,6 +26,7 @@ IGNORED: tuple[str, ...] = (
     "launchers/*/out/launchers",  # an upgrade from 0.1 rewrites them
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
+An element of a list is called by its id, name or file, a text by itself.
 
 >>> IGNORED = ("commands-money/*brim spend status*/out/scopes/*/state", "*/left/*/state/*.json/looked")
 """
@@ -68,6 +68,12 @@ def _kept(value: Any, place: str) -> Any:
         for pattern, instead in WORDS.items():
             value = re.sub(pattern, instead, value)
     return value
+
+
+def _name(value: Any) -> str:
+    """Return what an element of a list is called, so that a pattern need not count: its step, id, name, ..."""
+    keys = ("step", "key", "id", "name", "what", "scope", "agent", "file")
+    return next((str(value[key]) for key in keys if value.get(key)), "") if isinstance(value, dict) else str(value)
 
 
 def _is_ignored(place: str) -> bool:

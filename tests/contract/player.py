@@ -29,11 +29,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-HOOKS = "brim.agents.hook"
+HOOKS = "brim.hooks.process"
 """The module whose ``main(argv, stdin, stdout, environ)`` answers a hook."""
 COMMANDS = "brim.cli"
 """The module whose ``main()`` is the command line."""
 
+ROOT = Path(__file__).parents[2].absolute()
 HOME = "/home/user"
 BASE = Path("/dev/shm") if os.path.isdir("/dev/shm") else Path.home()
 NOW = 1_794_744_000.0  # 2026-11-15 12:00 UTC
@@ -67,6 +68,7 @@ def main() -> None:
             else:
                 found[name] = world.play(SCENARIOS[name]())
         finally:
+            os.chdir(ROOT)
             shutil.rmtree(base)
     Path(out).write_text(json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -88,6 +90,7 @@ class World:
         (root / "shop" / ".git").mkdir(parents=True)
         (root / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         (root / "bin").mkdir()
+        os.chdir(root / "shop")  # where hooks look that are sent no folder
         self.only_answers = False
         self.given: dict[str, str] = {}
         """What steps wrote, by path: it is no news."""
@@ -131,7 +134,7 @@ class World:
 
     def copy(self, source: str, path: str) -> None:
         """Copy a file of the repository."""
-        self.write(path, self.outward(Path(source).read_text(encoding="utf-8")))
+        self.write(path, self.outward((ROOT / source).read_text(encoding="utf-8")))
 
     def remove(self, path: str) -> None:
         """Remove a file or a folder."""
@@ -141,7 +144,7 @@ class World:
         """Build the home that was written by ``snapshot``; *today* for processes, whose clock is the real one."""
         python, package = _python()
         later = int(_REAL_TIME() - NOW) - 3_600 if today else 0
-        for name, kept in json.loads(Path(file).read_text(encoding="utf-8")).items():
+        for name, kept in json.loads((ROOT / file).read_text(encoding="utf-8")).items():
             text = self.outward(kept["text"]).replace("PYTHON", python).replace("PACKAGE", package)
             text = re.sub(r"\b1794744\d{3}\.0\b", lambda found: f"{float(found[0]) + later}", text)
             path = self.outward(name)

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from brim.agents.launcher import CODE
-from tests.e2e.api.script import Asked, Call, Part
+from tests.e2e.script import Asked, Call, Part
 from tests.e2e.world import Ran, World
 
 OPUS = "claude-opus-5-5"
@@ -19,6 +18,9 @@ QUIET = {
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
 }
+
+PATIENT = "import _signal, signal; _signal.setitimer = signal.setitimer = lambda *_: (0.0, 0.0); "
+"""Python that takes the time limit away from a hook."""
 
 
 class Told(NamedTuple):
@@ -75,10 +77,15 @@ class Agent:
     def install(self, *options: str, where: str = "--global") -> Ran:
         """Install brim into this program. Its hooks get the time that a busy machine needs."""
         ran = self.world.brim("init", where, "--agent", self.name, *options, environ=self.environ())
-        launcher = self.world.home / ".brim" / "bin" / "hook"
-        patient = f"import brim.hooks.process as hook; hook.SECONDS = 60; {CODE}"
-        launcher.write_text(launcher.read_text().replace(CODE, patient))
+        self.edit_launcher(r"(?=from brim\S* import main)", PATIENT)
         return ran
+
+    def edit_launcher(self, pattern: str, instead: str) -> None:
+        """Change what the launcher of the hooks runs."""
+        launcher = self.world.home / ".brim" / "bin" / "hook"
+        text, changed = re.subn(pattern, instead, launcher.read_text())
+        assert changed == 1, text
+        launcher.write_text(text)
 
 
 class Claude(Agent):

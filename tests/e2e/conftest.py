@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.agents import AGENTS, Agent
-from tests.e2e.api.server import ModelApi
+from tests.e2e.api import ModelApi
 from tests.e2e.programs import NAMES, program
 from tests.e2e.world import World
 

@@ -7,10 +7,9 @@ import json
 import pytest
 
 import brim
-from brim.mcp.server import INSTRUCTIONS
 from tests.e2e.agents import Agent
-from tests.e2e.api.script import Asked, Call, Say
 from tests.e2e.conftest import agent_in
+from tests.e2e.script import Asked, Call, Say
 from tests.e2e.world import World
 
 TOOL = {"claude": "mcp__brim__{}", "gemini": "mcp_brim_{}"}
@@ -59,7 +58,8 @@ def test_a_model_teaches_asks_and_sees_its_window(name: str, world: World) -> No
     assert "Unconfirmed notes" in active
     assert '"window' in status.replace("\\", "")
     assert 'null,"spent' not in status.replace("\\", ""), status
-    assert INSTRUCTIONS in json.dumps(world.api.turns[-1].body, ensure_ascii=False)
+    instructions = json.loads(world.brim("mcp", "--list", "--json").out)["instructions"]
+    assert instructions in json.dumps(world.api.turns[-1].body, ensure_ascii=False)
 
 
 def test_the_server_adds_few_tokens_to_a_session(agent: Agent) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.agents import Agent
-from tests.e2e.api.script import Say
-from tests.e2e.terminal import Terminal
+from tests.e2e.script import Say
+from tests.e2e.world import Terminal
 
 
 def opened(claude: Agent) -> Terminal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from brim.history.types import PROVIDERS, Provider
+from brim.history import PROVIDERS, Provider
 from tests.history.making import MAKERS
 from tests.history.tape import Tape
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from brim.history.types import Provider
+from brim.history import Provider
 from tests.history.breaking import broken
 from tests.history.making import MAKERS
 from tests.history.tape import TAPES, Tape

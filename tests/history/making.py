@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from brim.history.types import Provider
+from brim.history import Provider
 from tests.history.tape import Tape
 
 Message = dict[str, Any]

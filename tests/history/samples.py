@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from brim.history.types import Provider
+from brim.history import Provider, repair, validate
 from brim.tokens import Count
 
 Message = dict[str, Any]
@@ -132,3 +132,17 @@ def places(messages: Sequence[Any], kept: Sequence[Any]) -> list[int]:
     """Return where each of *kept* stands in *messages*, by identity."""
     where = {id(message): at for at, message in enumerate(messages)}
     return [where[id(message)] for message in kept]
+
+
+def mended(
+    provider: Provider, *messages: Any, restore_calls: bool = False
+) -> tuple[list[Any], list[tuple[int, str, str]]]:
+    """Return the repaired messages, and index, rule and action of every change; the result is valid."""
+    repaired = repair(list(messages), provider, restore_calls=restore_calls)
+    assert validate(repaired.messages, provider) == []
+    return repaired.messages, [(change.index, change.rule, change.action) for change in repaired.changes]
+
+
+def texts(provider: Provider, *messages: Any) -> list[str]:
+    """Return the texts of the changes."""
+    return [change.text for change in repair(list(messages), provider).changes]

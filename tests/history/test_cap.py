@@ -1,9 +1,9 @@
-"""Long results of tools, shortened in copies, oldest first, until the history fits."""
+"""Long results of tools, shortened."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from itertools import islice
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Provider, Pruned, Pruner, ToolResultCap, validate
-from brim.history.cap import LEAST
-from brim.history.leaves import texts_in
-from brim.history.words import result_text
-from brim.tokens import counter_for
+from brim.history.cap import LEAST, map_texts, shorten, shorten_together
+from brim.history.content import result_text
+from brim.tokens import ApproximateTokenCounter, counter_for
 from tests.history.histories import as_object, valid_histories
 from tests.history.samples import (
     MODELS,
@@ -224,7 +223,9 @@ def test_the_many_texts_of_a_function_response_keep_the_first_and_the_last() -> 
 def test_a_result_that_holds_itself_many_times_is_read_in_few_steps() -> None:
     content: list[Any] = ["Hello"]
     content.extend([content] * 8)
-    assert len(list(islice(texts_in(content), 10_000))) < 10_000
+    texts: list[str] = []
+    map_texts(content, lambda text: texts.append(text) or text)  # type: ignore[func-returns-value]
+    assert len(texts) < 10_000
 
 
 @pytest.mark.parametrize(
@@ -276,3 +277,70 @@ def test_shortening_makes_no_history_invalid_or_larger(provider: Provider, data:
 def test_the_limit_is_a_whole_number_that_leaves_room_for_the_note(limit: Any) -> None:
     with pytest.raises(InputError, match="limit must be a whole number of tokens, 50 or more"):
         ToolResultCap(limit)
+
+
+EXACT = counter_for("gpt-4o")
+LINES = "\n".join(f"line {n}: nothing happened here" for n in range(500))
+NOTE = re.compile(r"\n\[about ([\d,]+) tokens are cut out here\]\n")
+
+
+def test_a_text_that_is_not_longer_is_itself() -> None:
+    text = "word " * 100
+    assert shorten(text, int(EXACT.count(text)), EXACT) is text
+    assert shorten("", 50, EXACT) == ""
+
+
+def test_the_beginning_and_the_end_stay() -> None:
+    begin, _, end = NOTE.split(shorten(LINES, 200, EXACT))
+    assert LINES.startswith(begin)
+    assert LINES.endswith(end)
+    assert len(begin) > len(end) > 0
+
+
+def test_whole_lines_stay() -> None:
+    begin, _, end = NOTE.split(shorten(LINES, 200, EXACT))
+    assert set(begin.split("\n")) | set(end.split("\n")) <= set(LINES.split("\n"))
+
+
+def test_the_note_says_about_how_much_is_gone() -> None:
+    short = shorten(LINES, 200, EXACT)
+    begin, gone, end = NOTE.split(short)
+    really = EXACT.count(LINES) - EXACT.count(begin) - EXACT.count(end)
+    assert int(gone.replace(",", "")) == pytest.approx(really, rel=0.1)
+
+
+def test_most_of_the_limit_is_used() -> None:
+    assert 150 <= EXACT.count(shorten(LINES, 200, EXACT)) <= 200
+    assert 1_700 <= EXACT.count(shorten(LINES * 3, 2_000, EXACT)) <= 2_000
+
+
+@pytest.mark.parametrize("piece", ["😀", "xxxxxxxx", "\n\n\n", "语言", "        ", "a1\ud800", "<|endoftext|>"])
+@pytest.mark.parametrize("limit", [50, 300])
+def test_any_text_comes_within_the_limit(piece: str, limit: int) -> None:
+    text = piece * 2_000
+    for counter in (EXACT, ApproximateTokenCounter()):
+        short = shorten(text, limit, counter)
+        assert counter.count(short) <= limit
+        assert "tokens are cut out here" in short or short is text
+
+
+@settings(max_examples=100)
+@given(piece=st.text(min_size=1, max_size=80), times=st.integers(1, 300), limit=st.integers(50, 200))
+def test_every_text_comes_within_every_limit(piece: str, times: int, limit: int) -> None:
+    text = piece * times
+    short = shorten(text, limit, EXACT)
+    assert EXACT.count(short) <= limit
+    assert (short == text) == (EXACT.count(text) <= limit)
+
+
+def test_many_long_texts_have_one_note_that_is_true() -> None:
+    texts = [f"file {n}: " + "some words of text " * 400 for n in range(60)]
+    total = sum(int(EXACT.count(text)) for text in texts)
+    short = shorten_together(texts, 2_000, EXACT)
+    found = re.findall(r"about ([\d,]+) tokens are cut out", "\n".join(short))
+    assert len(found) == 1
+    left = sum(int(EXACT.count(text)) for text in short)
+    assert left <= 2_000
+    assert int(found[0].replace(",", "")) == pytest.approx(total - left, rel=0.01)
+    assert short[0].startswith("file 0")
+    assert short[-1].endswith("text ")

@@ -1,31 +1,25 @@
-"""Rarely, and then deep: what a cut leaves, and that nothing moves until the next one."""
+"""Cuts that are rare and deep, the decisions they leave, and how deep they should go."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brim.errors import InputError
 from brim.history import PROVIDERS, Decisions, FifoPruner, Provider, Pruned, Pruner, WatermarkPruner, validate
-from brim.history.economics import DEFAULT_LOW
+from brim.history.draft import CachePrices
+from brim.history.watermark import DEFAULT_LOW, MARKS, OVERHEAD, Outlook
 from brim.models.catalog import Price
-from tests.history.samples import (
-    MODELS,
-    WordCounter,
-    chat_result,
-    item_call,
-    places,
-    says,
-    step,
-    talk,
-    user,
-    words,
-)
+from tests.history.samples import MODELS, WordCounter, chat_result, item_call, places, says, step, talk, user, words
 
 every_provider = pytest.mark.parametrize("provider", PROVIDERS)
 CLAUDE = Price(input=Decimal(3), cache_read=Decimal("0.3"), cache_write_5m=Decimal("3.75"))
@@ -291,3 +285,204 @@ def test_the_reason_of_a_cut_is_the_high_mark_though_the_target_is_higher() -> N
 def test_wrong_arguments_are_input_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         WatermarkPruner(**wrong)
+
+
+MESSAGES = talk("openai", 5)
+
+
+@st.composite
+def any_decisions(draw: st.DrawFn) -> Decisions:
+    cut = draw(st.integers(0, 50))
+    kept = draw(st.sets(st.integers(0, 49)))
+    return Decisions(
+        cut, tuple(sorted(at for at in kept if at < cut)), draw(st.text(max_size=40)), draw(st.integers(0))
+    )
+
+
+@settings(max_examples=50)
+@given(decisions=any_decisions())
+def test_decisions_come_back_from_json(decisions: Decisions) -> None:
+    text = decisions.to_json()
+    assert Decisions.from_json(text) == decisions
+    assert "\n" not in text
+
+
+def test_new_decisions_keep_everything() -> None:
+    assert Decisions().view(MESSAGES) == list(range(10))
+    assert Decisions().view([]) == []
+
+
+def test_what_was_kept_and_all_after_the_cut_are_seen() -> None:
+    decided = Decisions().cut_again(MESSAGES, [0, 3, 7, 8, 9], ())
+    assert (decided.cut, decided.kept, decided.cuts) == (7, (0, 3), 1)
+    assert decided.view(MESSAGES) == [0, 3, 7, 8, 9]
+    assert decided.view([*MESSAGES, user("openai", "More")]) == [0, 3, 7, 8, 9, 10]
+
+
+def test_cuts_are_counted_on() -> None:
+    assert Decisions(cuts=4).cut_again(MESSAGES, [9], ()).cuts == 5
+
+
+def test_broken_messages_do_not_end_the_run() -> None:
+    decided = Decisions().cut_again(MESSAGES, [0, 7, 9], [8])
+    assert (decided.cut, decided.kept) == (7, (0,))
+    assert Decisions().cut_again(MESSAGES, [0], [8, 9]).view(MESSAGES) == [0, 8, 9]
+
+
+def test_what_stays_when_the_newest_left_too() -> None:
+    decided = Decisions().cut_again(MESSAGES, [0, 4], ())
+    assert (decided.cut, decided.kept) == (10, (0, 4))
+    assert decided.view([*MESSAGES, user("openai", "More")]) == [0, 4, 10]
+
+
+def test_another_transcript_is_not_seen() -> None:
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
+    assert decided.view(MESSAGES[:6]) is None
+    assert decided.view([user("openai", "Other"), *MESSAGES[1:]]) is None
+    assert decided.view([]) is None
+
+
+def test_what_changes_after_the_cut_is_the_same_transcript() -> None:
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
+    assert decided.view([*MESSAGES[:7], user("openai", "Other")]) == [7]
+
+
+def test_objects_and_dicts_with_the_same_fields_are_the_same_transcript() -> None:
+    decided = Decisions().cut_again(MESSAGES, [7, 8, 9], ())
+    assert decided.view([SimpleNamespace(**message) for message in MESSAGES]) == [7, 8, 9]
+
+
+@pytest.mark.parametrize("strange", [object(), {1, 2}])
+def test_what_cannot_be_written_down_matches_nothing(strange: object) -> None:
+    first = {"role": "user", "content": [strange]}
+    decided = Decisions().cut_again([first, *MESSAGES], [8, 9, 10], ())
+    assert decided.view([first, *talk("openai", 5, each=3)]) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "null",
+        "5",
+        '"text"',
+        "[]",
+        "{}",
+        "NaN",
+        '{"version": 1}',
+        '{"version": 1, "kept": 5}',
+        '{"version": 1, "kept": "ab", "cut": 3}',
+        '{"version": 1, "kept": [[1]], "cut": 3}',
+        '{"version": 1, "kept": [], "cut": "3"}',
+        '{"version": 1, "kept": [], "cut": -1}',
+        '{"version": 1, "kept": [], "cut": 1.5}',
+        '{"version": 1, "kept": [], "cut": true}',
+        '{"version": 1, "kept": [], "cuts": null}',
+        '{"version": 1, "kept": [], "digest": 5}',
+        '{"version": 1, "kept": [], "other": 5}',
+        '{"version": 1, "kept": [3], "cut": 3}',
+        '{"version": 1, "kept": [2, 1], "cut": 3}',
+        '{"version": 1, "kept": [1, 1], "cut": 3}',
+        '{"version": 2, "kept": [], "cut": 0, "digest": "", "cuts": 0}',
+        '{"version": null, "kept": []}',
+        "[" * 100_000,
+        None,
+        5,
+    ],
+)
+def test_garbage_is_an_input_error(text: Any) -> None:
+    with pytest.raises(InputError, match="decisions: "):
+        Decisions.from_json(text)
+
+
+@settings(max_examples=50)
+@given(text=st.one_of(st.text(), st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)))
+def test_any_other_text_is_an_input_error(text: Any) -> None:
+    with pytest.raises(InputError):
+        Decisions.from_json(text if isinstance(text, str) else json.dumps(text))
+
+
+def test_a_place_beyond_the_transcript_is_another_transcript() -> None:
+    assert Decisions(cut=10**9, digest="x").view(MESSAGES) is None
+
+
+CLAUDE_DEPTH = CachePrices(write=Decimal("3.75"), read=Decimal("0.3"))
+GPT = CachePrices(write=Decimal("2.5"), read=Decimal("1.25"))
+SAME_DEPTH = CachePrices(write=Decimal(1), read=Decimal(1))
+OUTLOOK = Outlook(high=100_000, static=5_000, growth=2_000, turns=20, warm=True)
+
+outlooks = st.builds(
+    Outlook,
+    high=st.integers(0, 10**6),
+    static=st.integers(0, 10**6),
+    growth=st.integers(0, 10**5),
+    turns=st.integers(1, 1_000),
+    warm=st.booleans(),
+)
+prices = st.builds(
+    CachePrices,
+    write=st.decimals(0, 100, places=2),
+    read=st.decimals(0, 100, places=2),
+)
+
+
+def test_the_overhead_is_what_is_written_anew_by_what_the_turns_cost() -> None:
+    # Down to 50,000, then 25 turns of 2,000 until the next cut: one cut in 20 turns, 75,000 tokens on the average.
+    plain = 20 * (75_000 * 0.3 + 2_000 * 3.75)
+    assert OUTLOOK.overhead(0.5, CLAUDE_DEPTH) == pytest.approx((50_000 - 5_000) * 3.45 / plain)
+
+
+def test_a_shallow_cut_is_made_again_and_again() -> None:
+    # Down to 90,000: five turns until the next cut, so four cuts in 20 turns.
+    plain = 20 * (95_000 * 0.3 + 2_000 * 3.75)
+    assert OUTLOOK.overhead(0.9, CLAUDE_DEPTH) == pytest.approx(4 * (90_000 - 5_000) * 3.45 / plain)
+
+
+def test_what_never_changes_is_never_written_anew() -> None:
+    assert replace(OUTLOOK, static=100_000).overhead(0.5, CLAUDE_DEPTH) == 0
+
+
+def test_the_mark_is_the_highest_that_costs_little_enough() -> None:
+    low, why = OUTLOOK.low_mark(CLAUDE_DEPTH)
+    assert OUTLOOK.overhead(low, CLAUDE_DEPTH) <= OVERHEAD < OUTLOOK.overhead(MARKS[MARKS.index(low) - 1], CLAUDE_DEPTH)
+    assert f"low mark {low}: with 2,000 tokens a turn and 20 turns to come" in why
+    assert "at most 20% was sought" in why
+
+
+def test_dear_writes_make_deeper_cuts() -> None:
+    assert OUTLOOK.low_mark(CLAUDE_DEPTH)[0] < OUTLOOK.low_mark(GPT)[0] <= OUTLOOK.low_mark(SAME_DEPTH)[0]
+
+
+def test_fast_growth_makes_deeper_cuts() -> None:
+    slow, fast = (replace(OUTLOOK, growth=growth, turns=100).low_mark(GPT)[0] for growth in (500, 10_000))
+    assert fast < slow
+
+
+def test_a_cold_cache_makes_a_cut_free() -> None:
+    low, why = replace(OUTLOOK, warm=False).low_mark(CLAUDE_DEPTH)
+    assert (low, "the cache does not live until the next turn" in why) == (MARKS[0], True)
+
+
+def test_writes_that_cost_no_more_than_reads_make_a_cut_free() -> None:
+    low, why = OUTLOOK.low_mark(SAME_DEPTH)
+    assert (low, "writing the cache costs no more than reading" in why) == (MARKS[0], True)
+
+
+def test_unknown_prices_give_the_default_and_say_so() -> None:
+    assert OUTLOOK.low_mark(None) == (DEFAULT_LOW, "low mark 0.6: the prices of the cache are not known")
+    assert replace(OUTLOOK, warm=False).low_mark(None)[0] == DEFAULT_LOW
+
+
+def test_where_no_mark_is_cheap_the_cheapest_is_taken_and_said() -> None:
+    dear = CachePrices(write=Decimal(100), read=Decimal("0.01"))
+    low, why = replace(OUTLOOK, turns=1).low_mark(dear)
+    assert low == min(MARKS, key=lambda mark: replace(OUTLOOK, turns=1).overhead(mark, dear))
+    assert "no mark comes down to 20%" in why
+
+
+@given(outlook=outlooks, price=prices)
+def test_any_outlook_has_a_mark_and_a_reason(outlook: Outlook, price: CachePrices) -> None:
+    low, why = outlook.low_mark(price)
+    assert low in MARKS
+    assert why.startswith(f"low mark {low}: ")

@@ -42,7 +42,7 @@ class Agent:
         folder = self.home / ".brim" if scope == "user" else self.project / ".brim"
         folder.mkdir(exist_ok=True, mode=0o700)
         with open_store(str(folder / "brim.db")) as store:
-            store.put_many([each.changed(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
+            store.put_many([each.replace(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
 
     def trust(self) -> None:
         """Say that the project may steer the agent."""
@@ -74,7 +74,7 @@ class Agent:
         return self.tool_of("", tool, **given)
 
     def tool_of(self, sub_agent: str, tool: str, **given: Any) -> Answer:
-        from brim.tracking.readers.tools import tool_of
+        from brim.tracking.readers.fields import tool_of
 
         call = self.call("before_tool", tool=tool, tool_kind=tool_of(tool), input=given, sub_agent=sub_agent)
         with self.place() as place:

@@ -24,8 +24,9 @@ def test_what_a_person_types_is_journaled_at_once(sitting: Sitting) -> None:
 
 
 def test_a_long_journal_is_not_read_for_a_new_entry(sitting: Sitting, monkeypatch: pytest.MonkeyPatch) -> None:
-    from brim.scratch import journal, journal_file
+    from brim.scratch import journal
 
+    decoded = journal.decoded
     sitting.prompt("the first")
     path = sitting.context / "journal.jsonl"
     first = json.loads(path.read_bytes())
@@ -36,9 +37,9 @@ def test_a_long_journal_is_not_read_for_a_new_entry(sitting: Sitting, monkeypatc
 
     def seen(line: bytes) -> object:
         read.append(line)
-        return journal.decoded(line)
+        return decoded(line)
 
-    monkeypatch.setattr(journal_file, "decoded", seen)
+    monkeypatch.setattr(journal, "decoded", seen)
     sitting.prompt("the second")
     sitting.tool("Write", {"file_path": "/p/new.py", "content": "x"})
     assert len(read) < 20

@@ -164,7 +164,7 @@ def test_the_account_is_never_older_than_the_ledger(sitting: Sitting, monkeypatc
     settle_now(sitting)
     sitting.used("m2", 1_000)
     with monkeypatch.context() as broken:
-        broken.setattr("brim.hooks.settlement.Account.save", lambda *_, **__: 1 / 0)
+        broken.setattr("brim.hooks.settlement.save_account", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             settle_now(sitting)
     assert sitting.spent("shop") == 1_000 * PRICE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim.behaviors import Behavior
 from brim.injection import Tier
-from brim.injection.lines import item_text
+from brim.injection.text import item_text
 from brim.tokens import TokenCounter
 
 KINDS = ("constraint", "directive", "procedure", "preference", "workflow", "episodic")

@@ -6,9 +6,8 @@ import pytest
 
 from brim.errors import InputError
 from brim.injection import FORMATS, ActivationTierMapper, Section, StoredCosts, Tier, render
-from brim.injection.headings import ENCODINGS, heading_costs
-from brim.injection.lines import item_text
-from brim.injection.sections import heading
+from brim.injection.costs import ENCODINGS, heading_costs
+from brim.injection.text import item_text
 from brim.tokens import ExactTokenCounter, counter_for
 from brim.tokens.calibrate import ratio_for
 from tests.injection.making import NASTY, rule
@@ -31,7 +30,7 @@ def stored(format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]
 @pytest.mark.parametrize("format", FORMATS)
 def test_headings_cost_what_the_table_says(format: str, encoding: str) -> None:
     counter = ExactTokenCounter(encoding=encoding)
-    texts = {section: heading(section, format) for section in Section}
+    texts = {section: section.heading(format) for section in Section}
     assert heading_costs(format, encoding) == {
         section: (int(counter.count(text)), len(text)) for section, text in texts.items()
     }
@@ -43,7 +42,7 @@ def test_a_plan_from_stored_costs_is_the_plan_that_counts(format: str) -> None:
     for budget in range(20, 400, 60):
         plan = ActivationTierMapper().plan(RESULTS, BEHAVIORS, budget=budget, format=format, costs=costs)
         counted = ActivationTierMapper().plan(RESULTS, BEHAVIORS, budget=budget, format=format)
-        assert plan.changed(counter="") == counted.changed(counter="")
+        assert plan.replace(counter="") == counted.replace(counter="")
 
 
 def test_a_ratio_is_applied_once_and_rounded_up_once() -> None:

@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 
 from brim.behaviors import Behavior
 from brim.injection import FORMATS, Tier, render
-from brim.injection.fitting import STRATEGIES
-from brim.injection.lines import is_protected
+from brim.injection.mapper import STRATEGIES
+from brim.injection.text import is_protected
 from tests.injection.counters import COUNTERS
 from tests.injection.making import behaviors, planned
 

@@ -8,14 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
-from brim.injection.arrangement import Arrangement, Limits
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
+from brim.injection.arrangement import Arrangement, Limits, level, lowest_first
 from brim.injection.costs import CountedCosts
-from brim.injection.demotion import level, lowest_first
 from brim.injection.optimal import optimal
-from brim.injection.sections import Section, section_of
-from brim.injection.tiers import FIDELITY, Tier
+from brim.injection.tiers import FIDELITY, Section, Tier, section_of
 from brim.tokens import counter_for
 from tests.injection.stand_ins import KINDS, TIERS, GivenCosts, behavior, random_arrangement, slot
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from brim.models import Model, Tokens, cost, model, models, use
 from brim.models.charges import charges_of, day_of
-from brim.spend.prices import PriceList
+from brim.spend.money import PriceList
 
 FIELDS = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 LENGTHS = (0, 1, 7, 90_000, 199_999, 200_001, 1_000_003)
@@ -113,7 +113,7 @@ def test_a_cost_imports_no_numbers_beyond_pythons_own() -> None:
     code = """
 import sys
 from brim.models.usage import Tokens
-from brim.spend.prices import PriceList
+from brim.spend.money import PriceList
 from brim.models.overrides import use
 use({"own": {"prices": {"input": "2.5", "output": 10, "cache_read": 0.25}}})
 assert PriceList().request(Tokens(input=2), "own", 0.0) == 5

@@ -12,11 +12,10 @@ import signal
 import sys
 import time
 
-from brim.scratch.drafts import draft
-from brim.scratch.entries import Entry
+from brim.files import locked
+from brim.scratch.entries import Entry, draft
 from brim.scratch.folder import LOCK, make_folder
-from brim.scratch.journal_file import Journal
-from brim.scratch.locks import locked
+from brim.scratch.journal import Journal
 from brim.scratch.writer import ScratchWriter
 
 

@@ -3,14 +3,19 @@ from __future__ import annotations
 import os
 import re
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brim.errors import InputError, StoreError
-from brim.scratch import ScratchWriter
-from brim.scratch.folder import LIVE, own_names, save
+from brim.scratch import Journal, ScratchWriter
+from brim.scratch.entries import Entry, View
+from brim.scratch.folder import KEPT, LIVE, own_names, save
+from brim.scratch.index import LINES, render_index
+from brim.scratch.model import ScratchModel
 
 USES: list[Callable[[ScratchWriter], object]] = [
     lambda writer: writer.append_human_input("go"),
@@ -173,3 +178,148 @@ def test_a_damaged_note_of_the_owner_is_no_owner(tmp_path: Path, content: str) -
     writer = ScratchWriter(tmp_path, session="b")
     writer.append_human_input("two")
     assert writer.scratch_path == ".context/scratch.md"
+
+
+def kept_in(state: Path) -> list[Path]:
+    return sorted((state / "scratch").glob("*.jsonl"))
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "tree").mkdir()
+    return tmp_path / "tree"
+
+
+def test_cleanup_keeps_the_journal_and_removes_the_folder(tree: Path, tmp_path: Path) -> None:
+    writer = ScratchWriter(tree, state_folder=tmp_path / "state")
+    writer.append_human_input("go")
+    (path,) = writer.cleanup()
+    assert list(tree.iterdir()) == []
+    assert [entry.text for entry in Journal(path).refresh()] == ["go"]
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "state" / "scratch").stat().st_mode) == 0o700
+
+
+def test_cleanup_keeps_the_journals_of_every_session(tree: Path, tmp_path: Path) -> None:
+    for session in ("a", "b", "c"):
+        ScratchWriter(tree, session=session).append_human_input(session)
+    assert len(ScratchWriter(tree, state_folder=tmp_path / "state").cleanup()) == 3
+    assert list(tree.iterdir()) == []
+    texts = sorted(entry.text for path in kept_in(tmp_path / "state") for entry in Journal(str(path)).refresh())
+    assert texts == ["a", "b", "c"]
+
+
+def test_after_30_days_a_kept_journal_goes(tree: Path, tmp_path: Path) -> None:
+    now = 1e9
+    for time in (now, now + KEPT - 1, now + KEPT + 1):
+        writer = ScratchWriter(tree, state_folder=tmp_path / "state", clock=lambda time=time: time)  # type: ignore[misc]
+        writer.append_human_input("go")
+        writer.cleanup()
+    assert len(kept_in(tmp_path / "state")) == 2
+
+
+def test_other_files_in_the_users_folder_stay(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "state" / "scratch").mkdir(parents=True)
+    (tmp_path / "state" / "scratch" / "mine.jsonl").write_text("x")
+    writer = ScratchWriter(tree, state_folder=tmp_path / "state", clock=lambda: 1e12)
+    writer.append_human_input("go")
+    writer.cleanup()
+    assert (tmp_path / "state" / "scratch" / "mine.jsonl").exists()
+
+
+def test_what_somebody_else_put_into_the_folder_stays(tree: Path, tmp_path: Path) -> None:
+    writer = ScratchWriter(tree, state_folder=tmp_path / "state")
+    writer.append_human_input("go")
+    (tree / ".context" / "notes.md").write_text("mine")
+    writer.cleanup()
+    assert (tree / ".context" / "notes.md").read_text() == "mine"
+    assert not (tree / ".context" / "journal.jsonl").exists()
+    assert ScratchWriter(tree).append_human_input("again") is not None
+
+
+def test_if_the_journal_cannot_be_kept_nothing_is_removed(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    writer = ScratchWriter(tree, state_folder=tmp_path / "state")
+    writer.append_human_input("go")
+    with pytest.raises(StoreError, match="nothing was removed"):
+        writer.cleanup()
+    assert [entry.text for entry in writer.read().entries] == ["go"]
+
+
+def test_cleanup_where_nothing_is_does_nothing(tree: Path) -> None:
+    assert ScratchWriter(tree).cleanup() == []
+
+
+def test_a_writer_goes_on_after_a_cleanup(tree: Path, tmp_path: Path) -> None:
+    writer = ScratchWriter(tree, state_folder=tmp_path / "state")
+    writer.append_human_input("one")
+    writer.cleanup()
+    entry = writer.append_human_input("two")
+    assert entry is not None
+    assert (entry.number, [each.text for each in writer.read().entries]) == (1, ["two"])
+
+
+def test_cleanups_and_appends_at_once_lose_nothing(tree: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom brim.scratch import ScratchWriter\n"
+        "writer = ScratchWriter(sys.argv[1], state_folder=sys.argv[2], patience=60)\n"
+        "for n in range(20):\n"
+        "    writer.cleanup() if sys.argv[3] == 'clean' else writer.append_human_input(f'{sys.argv[3]} {n}')\n"
+    )
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code, str(tree), str(tmp_path / "state"), name], stderr=subprocess.PIPE)
+        for name in ("a", "b", "clean")
+    ]
+    assert [run.communicate(timeout=60)[1] for run in runs] == [b"", b"", b""]
+    kept = [Journal(str(path)).refresh() for path in kept_in(tmp_path / "state")] + [ScratchWriter(tree).read().entries]
+    assert sorted(entry.text for entries in kept for entry in entries) == sorted(
+        f"{p} {n}" for p in "ab" for n in range(20)
+    )
+
+
+FIRST, SECOND = "aaaaaaaa-1", "bbbbbbbb-2"
+
+
+def said(folder: Path, session: str, text: str) -> str:
+    writer = ScratchWriter(folder, session=session)
+    model = ScratchModel()
+    model.add_human_input(text)
+    writer.write_scratch(model)
+    writer.close()
+    return (folder / writer.scratch_path).read_text()
+
+
+def test_the_index_of_a_session_counts_what_ended_ones_were_asked_and_does_not_repeat_it(tmp_path: Path) -> None:
+    said(tmp_path, FIRST, "remove the login")
+    text = said(tmp_path, SECOND, "write the docs")
+    assert "write the docs" in text
+    assert "remove the login" not in text
+    assert "## Human Input (1): .context/human-input.md\n- 1 of earlier sessions not shown: " in text
+    assert "remove the login" in (tmp_path / ".context" / "human-input.md").read_text()
+
+
+def test_a_session_that_comes_back_finds_its_own_again(tmp_path: Path) -> None:
+    said(tmp_path, FIRST, "remove the login")
+    said(tmp_path, SECOND, "write the docs")
+    text = said(tmp_path, FIRST, "and its tests")
+    assert "remove the login" in text
+    assert "and its tests" in text
+    assert "write the docs" not in text
+
+
+def test_what_a_person_adds_by_hand_belongs_to_the_session_that_is_there(tmp_path: Path) -> None:
+    said(tmp_path, FIRST, "remove the login")
+    said(tmp_path, SECOND, "write the docs")
+    ScratchWriter(tmp_path).append_human_input("keep it short")
+    text = (tmp_path / ".context" / "scratch.md").read_text()
+    assert "keep it short" in text
+    assert "remove the login" not in text
+
+
+def test_the_index_stays_within_its_lines() -> None:
+    kinds = ("human", "decision", "state", "dead-end", "artifact", "command")
+    entries = [
+        Entry(number=n, kind=kinds[n % len(kinds)], text=f"entry {n}", session=(FIRST, SECOND)[n % 7 > 2])
+        for n in range(1, 2001)
+    ]
+    assert len(render_index(View(entries), session=SECOND).splitlines()) == LINES

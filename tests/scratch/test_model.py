@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.scratch import DeadEnd, Entry, ScratchModel, View
-from brim.scratch.evidence import found_entry
-from brim.scratch.sentences import sentence
+from brim.scratch.index import sentence
+from brim.scratch.model import found_entry
 from brim.tracking.events import Message
 from tests.scratch.making import call, failed, ok, said
-from tests.scratch.test_content import JSON
+from tests.scratch.test_entries import JSON
 
 KEY = "sk-abcdefghijklmnopqrstuvwx1234"
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from brim.behaviors import Behavior, Edge, Status
 from brim.behaviors.words import behavior_words
 from brim.errors import InputError
-from brim.injection.lines import item_text
-from brim.injection.sections import FORMATS
-from brim.injection.tiers import Tier
+from brim.injection.text import item_text
+from brim.injection.tiers import FORMATS, Tier
 from tests.store import making
 from tests.store.making import behavior
 
@@ -102,9 +101,9 @@ class StoreContract:
         words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
         with opened() as store:
             for old in store.behaviors(("active", "pending")):
-                store.put(old.changed(status="forgotten"), event="forgotten", now=1.0)
+                store.put(old.replace(status="forgotten"), event="forgotten", now=1.0)
             for each in some:
-                store.put(each.changed(scope="user"), event="learned", now=1.0)
+                store.put(each.replace(scope="user"), event="learned", now=1.0)
             found = [node.id for node in store.seeds(facts, words)]
         assert len(found) == len(set(found))
         wanted = {

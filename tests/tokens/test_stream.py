@@ -9,8 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from brim.tokens import stream
-from brim.tokens.counters import ApproximateTokenCounter, CalibratedTokenCounter, ExactTokenCounter
+from brim.tokens import ApproximateTokenCounter, CalibratedTokenCounter, ExactTokenCounter, stream
 from brim.tokens.stream import blocks, count_stream
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter
 from tests.conftest import Oracle

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from brim.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, Message
+from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
 from tests.tracking.lines import assistant, boundary, result, usage
 
 

@@ -9,17 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tokens import counter_for
-from brim.tokens.anchor import PREFIX_ERROR as ANCHORS_ERROR
 from brim.tracking.budget import ContextBudget
-from brim.tracking.estimate import PREFIX_ERROR, by_length
+from brim.tracking.estimate import by_length
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
 from tests.tracking.lines import result, usage
 
 GPT = "gpt-4o"
-
-
-def test_the_error_of_a_reported_prefix_is_that_of_anchored_counts() -> None:
-    assert PREFIX_ERROR == ANCHORS_ERROR
 
 
 def test_report_output_and_what_arrived_make_the_next_prompt() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from brim.history.types import Provider
+from brim.history import Provider
 from brim.tokens import Count
 from brim.window import Assembly, MemoryConfig, WorkingMemory
 

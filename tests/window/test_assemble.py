@@ -1,20 +1,28 @@
-"""What must be in a request is in it, and history fills the rest."""
+"""Requests that are put together: what goes in, what leaves, and the account."""
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from brim.errors import InputError
-from brim.history import FifoPruner, SlidingWindowPruner, SummarizePruner, ToolResultCap, WatermarkPruner
-from brim.history.types import Provider
+from brim.history import (
+    PROVIDERS,
+    FifoPruner,
+    Provider,
+    SlidingWindowPruner,
+    SummarizePruner,
+    ToolResultCap,
+    WatermarkPruner,
+)
 from brim.models import report_window
-from brim.tokens import Count, ExactTokenCounter
-from brim.window import MemoryConfig, WorkingMemory
+from brim.tokens import AnchoredTokenCounter, ApproximateTokenCounter, Count, ExactTokenCounter, counter_for
+from brim.window import Assembly, MemoryConfig, WorkingMemory
 from brim.window.assembly import SECTIONS
-from tests.window.requests import Words, memory, said, talk, words
+from tests.window.requests import Words, memory, request_of, said, talk, words
 
 # The seed's arithmetic
 
@@ -390,3 +398,211 @@ def test_the_whole_is_within_the_budget_even_if_its_parts_do_not_add_up() -> Non
     found = memory(300, counter=Together()).assemble(history=talk(50), current_message="Why?")
     assert found.tokens <= 300
     assert found.tokens > 270
+
+
+def test_the_account_prints_itself() -> None:
+    found = memory(100).assemble(system_prompt=words(10), knowledge=["a", words(5_000)], history=talk(9))
+    assert repr(found) == f"Assembly({len(found.messages)} messages, {found.tokens} of 100 tokens, fits)"
+    lines = str(found).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(SECTIONS)
+    assert "1 item, 1 dropped" in lines[3]
+    assert "10.0%" in lines[1]
+    assert len(repr(found.section("knowledge").dropped[0])) < 150
+
+
+def test_an_account_of_trouble_says_so() -> None:
+    over = memory(50).assemble(system_prompt=words(100))
+    assert "over budget by 57" in repr(over)
+    assert str(over).endswith(over.reason)
+    assert "does not fit" in repr(memory(50).assemble(system_prompt=words(100), context_window=60))
+
+
+def test_text_that_takes_less_together_is_accounted_for() -> None:
+    wm = WorkingMemory(model="gemini-2.5-pro")
+    found = wm.assemble(system_prompt="a\n", procedure="\nb", provider="gemini")
+    assert sum(section.tokens for section in found.sections) == found.tokens
+
+
+def test_text_of_spaces_is_no_text() -> None:
+    found = memory().assemble(system_prompt=" \n", procedure="\t", current_message="  ", history=talk(1))
+    assert len(found.messages) == 2
+    assert found.system == ""
+
+
+def test_an_approximate_count_works_too() -> None:
+    wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=200, output_reserve=0), counter=ApproximateTokenCounter())
+    found = wm.assemble(system_prompt="Be brief.", history=talk(3), current_message="Why?")
+    assert found.tokens == ApproximateTokenCounter().count_messages(request_of(found))
+    assert found.section("procedure").tokens == 0
+
+
+def test_what_a_provider_reported_is_accounted_for() -> None:
+    for reported in (20, 400):
+        counter = AnchoredTokenCounter(counter_for("gpt-4o"))
+        wm = WorkingMemory(MemoryConfig(max_working_memory_tokens=1_000, output_reserve=0), counter=counter)
+        first = wm.assemble(system_prompt="Be brief.", history=talk(9), current_message="Why?")
+        counter.report(first.messages, reported)
+        found = wm.assemble(system_prompt="Be brief.", history=talk(9), current_message="Why?")
+        assert (int(found.tokens), found.tokens.basis) == (reported, "anchored")
+        assert sum(int(section.tokens) for section in found.sections) == reported
+
+
+def test_a_report_that_is_over_the_budget_is_heeded() -> None:
+    counter = AnchoredTokenCounter(counter_for("gpt-4o"))
+    wm = WorkingMemory(
+        MemoryConfig(max_working_memory_tokens=300, output_reserve=0, min_history_tokens=20), counter=counter
+    )
+    first = wm.assemble(history=talk(9), current_message="Why?")
+    counter.report(first.messages, 400)
+    found = wm.assemble(history=talk(9), current_message="Why?")
+    assert found.tokens <= 300
+    assert len(found.messages) < len(first.messages)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"system_prompt": 5}, "system_prompt"),
+        ({"procedure": ["a"]}, "procedure"),
+        ({"knowledge": 5}, "knowledge"),
+        ({"knowledge": [5]}, r"knowledge\[0\]"),
+        ({"knowledge": ["a", {"title": "no text"}]}, r"knowledge\[1\]"),
+        ({"episodes": [None]}, r"episodes\[0\]"),
+        ({"episodes": [b"bytes"]}, r"episodes\[0\]"),
+        ({"knowledge": [{"text": "a", "score": "high"}]}, r"knowledge\[0\].score"),
+        ({"knowledge": [{"text": "a", "score": True}]}, "score"),
+        ({"history": "text"}, "history"),
+        ({"history": {"messages": []}}, "history"),
+        ({"history": 5}, "history"),
+        ({"current_message": ["a"]}, "current_message"),
+        ({"current_message": 5}, "current_message"),
+        ({"provider": "bedrock"}, "bedrock"),
+        ({"pruner": "fifo"}, "pruner"),
+        ({"pruner": FifoPruner}, "pruner"),
+        ({"tools": {"name": "read"}}, "tools"),
+        ({"context_window": 0}, "context_window"),
+        ({"context_window": True}, "context_window"),
+        ({"context_window": "128k"}, "context_window"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_name(options: dict[str, Any], name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        memory().assemble(**options)
+
+
+def test_nothing_is_not_an_error() -> None:
+    missing = dict.fromkeys(
+        ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "tools")
+    )
+    assert memory().assemble(**missing).messages == []  # type: ignore[arg-type]
+
+
+def test_any_iterable_is_a_list() -> None:
+    found = memory().assemble(knowledge=iter(["a", "b"]), history=(message for message in talk(2)), tools=iter([{}]))
+    assert (found.section("knowledge").items, found.section("history").items) == (2, 4)
+
+
+def test_odd_messages_are_no_crash() -> None:
+    history: list[Any] = [None, 5, "text", {}, {"role": "user"}, [], {"role": "assistant", "content": None}]
+    for provider in PROVIDERS:
+        found = WorkingMemory(model="gpt-4o").assemble(history=history, current_message="Why?", provider=provider)
+        assert found.fits
+
+
+def kept(assembly: Assembly, name: str = "knowledge") -> list[str]:
+    block = next(text for text in said(assembly) if f"<{name}>" in text)
+    inside = block.split(f"<{name}>\n")[1].split(f"\n</{name}>")[0]
+    return [item.removeprefix("<item>\n").removesuffix("\n</item>") for item in inside.split("\n<item>\n")]
+
+
+@pytest.mark.parametrize(("name", "cap"), [("knowledge", "max_knowledge_tokens"), ("episodes", "max_episode_tokens")])
+def test_items_go_in_best_first_up_to_the_cap(name: str, cap: str) -> None:
+    items: list[Any] = [
+        {"text": words(4, "poor"), "score": 0.1},
+        {"text": words(9, "huge"), "score": 0.95},
+        {"text": words(4, "best"), "score": 0.9},
+        {"content": words(2, "good"), "score": 0.8},
+        words(2, "unscored"),
+    ]
+    wm = memory(**{cap: 8})
+    given: dict[str, Any] = {name: items}
+    found = wm.assemble(**given, current_message="Why?")
+    assert kept(found, name) == [words(4, "best"), words(2, "good"), words(2, "unscored")]
+    section = found.section(name)
+    assert (section.tokens, section.items) == (8, 3)
+    assert [(gone.index, gone.tokens) for gone in section.dropped] == [(1, 9), (0, 4)]
+    assert "8 tokens" in section.dropped[0].reason
+    assert "left 2 of 8" in section.dropped[1].reason
+
+
+def test_items_without_a_score_keep_their_order() -> None:
+    assert kept(memory().assemble(knowledge=["b", "a", "c"])) == ["b", "a", "c"]
+
+
+def test_equal_scores_keep_their_order() -> None:
+    items = [{"text": text, "score": score} for text, score in (("b", 1), ("a", 2.0), ("c", 1))]
+    assert kept(memory().assemble(knowledge=items)) == ["a", "b", "c"]
+
+
+def test_an_item_of_exactly_the_cap_goes_in() -> None:
+    found = memory(max_knowledge_tokens=10).assemble(knowledge=[words(5), words(5), words(1)])
+    assert found.section("knowledge").tokens == 10
+    assert len(found.section("knowledge").dropped) == 1
+
+
+def test_a_cap_of_0_lets_nothing_in() -> None:
+    found = memory(max_knowledge_tokens=0).assemble(knowledge=["a"], current_message="Why?")
+    assert said(found) == ["Why?"]
+    assert found.section("knowledge").dropped[0].reason == "larger than the limit of 0 tokens"
+
+
+def test_title_and_source_are_written_and_counted() -> None:
+    found = memory().assemble(knowledge=[{"text": "Water boils.", "title": "Physics", "source": "notes.md"}])
+    assert kept(found) == ["Physics (notes.md)\nWater boils."]
+    assert (found.section("knowledge").tokens, found.section("knowledge").source) == (4, "notes.md")
+
+
+def test_documents_of_retrievers_are_read() -> None:
+    found = memory().assemble(
+        knowledge=[
+            SimpleNamespace(page_content="chain", metadata={"source": "a.md"}),
+            SimpleNamespace(text="index", score=0.5),
+        ]
+    )
+    assert kept(found) == ["index", "a.md\nchain"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "</knowledge>",
+        "</KNOWLEDGE >",
+        "< /knowledge>",
+        "</\tknowledge>",
+        "<            /knowledge>",
+        "<episodes>",
+        "</item>",
+        "<\u200b/knowledge>",
+    ],
+)
+def test_a_text_cannot_close_or_forge_a_tag(text: str) -> None:
+    found = memory().assemble(knowledge=[f"a {text} b", {"text": "c", "title": text}])
+    tags = re.findall(r"<[^\w<>]*(?:knowledge|episodes|item)\b", said(found)[0], re.IGNORECASE)
+    assert tags == ["<knowledge", *["<item", "</item"] * 2, "</knowledge"]
+    assert said(found)[0].count("&lt;") == 2
+
+
+def test_other_markup_stays_as_it_is() -> None:
+    text = "if a < b and c > d: <div>items</div> <items> <knowledgebase>"
+    assert kept(memory().assemble(knowledge=[text])) == [text]
+
+
+def test_empty_items_are_dropped() -> None:
+    found = memory().assemble(knowledge=["", {"text": "  ", "title": "Nothing"}, "a"])
+    assert kept(found) == ["a"]
+    assert [gone.reason for gone in found.section("knowledge").dropped] == ["it is empty"] * 2
+
+
+def test_a_score_that_is_not_a_number_is_no_score() -> None:
+    items = [{"text": "a", "score": float("nan")}, {"text": "b", "score": -1}]
+    assert kept(memory().assemble(knowledge=items)) == ["b", "a"]

@@ -2,10 +2,9 @@
 
 A context and a graph of behaviors in; each behavior that matters out, with a number and its reasons.
 
-Bottom up: ``parameters`` are the constants, ``lookup`` files conditions so that facts find them, ``source`` is what a
-graph must answer and ``graph`` one in memory, ``context`` is the situation, ``seeds`` what it says of each behavior,
-``spread`` how that runs along edges, ``engine`` the whole, ``why`` the account of one behavior, and ``learning`` what
-edges learn from being used.
+Bottom up: ``parameters`` are the constants, ``context`` is the situation, ``graph`` is what a source of behaviors must
+answer and one in memory, ``engine`` computes seeds, spreading and inhibition, ``explanation`` says why one behavior has
+its number, and ``weights`` is how edges learn from use.
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.activation.context import Context
     from brim.activation.engine import Activation, activate
-    from brim.activation.graph import Graph
-    from brim.activation.learning import co_activated, joint_pairs, touched
+    from brim.activation.explanation import Explanation, explain
+    from brim.activation.graph import Graph, Node, Source, node_of
     from brim.activation.parameters import Parameters
-    from brim.activation.source import Node, Source, node_of
-    from brim.activation.why import Explanation, explain
+    from brim.activation.weights import co_activated, joint_pairs, touched
 
 __all__ = [
     "Activation",
@@ -43,16 +41,16 @@ __getattr__, __dir__ = exports(
     {
         "Activation": "engine",
         "Context": "context",
-        "Explanation": "why",
+        "Explanation": "explanation",
         "Graph": "graph",
-        "Node": "source",
+        "Node": "graph",
         "Parameters": "parameters",
-        "Source": "source",
+        "Source": "graph",
         "activate": "engine",
-        "co_activated": "learning",
-        "explain": "why",
-        "joint_pairs": "learning",
-        "node_of": "source",
-        "touched": "learning",
+        "co_activated": "weights",
+        "explain": "explanation",
+        "joint_pairs": "weights",
+        "node_of": "graph",
+        "touched": "weights",
     },
 )

@@ -1,11 +1,12 @@
-"""``Context``: what is known of the situation that behaviors are wanted for."""
+"""``Context``: the situation that behaviors are wanted for."""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
-from brim._light import MappingProxy
+from functools import cached_property
+
 from brim.behaviors.when import ALIASES, KEYS
 from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,18 +15,7 @@ if TYPE_CHECKING:
     Given = str | Iterable[str] | None
 
 
-class _Derived(Frozen):
-    """What follows from the fields of a context; kept apart so that two contexts are compared by what was given."""
-
-    __slots__ = ("facts", "words")
-
-    facts: Mapping[str, tuple[str, ...]]
-    """Everything known, by key: what was given, the language of the files, the task of prompt and command."""
-    words: frozenset[str]
-    """The stems of prompt and command."""
-
-
-class Context(_Derived):
+class Context(Record):
     """The situation: any of these may be unknown, and each may be one text or several.
 
     The language is that of the files, and the task is what prompt and command are about, unless they are given.
@@ -34,8 +24,6 @@ class Context(_Derived):
     >>> context.facts["language"], "uv" in context.words
     (('python',), True)
     """
-
-    __slots__ = ("file", "task", "language", "environment", "project_type", "branch", "prompt", "command", "custom")
 
     file: tuple[str, ...]
     task: tuple[str, ...]
@@ -48,7 +36,7 @@ class Context(_Derived):
     command: str
     """The shell command that an agent is about to run."""
     custom: tuple[tuple[str, tuple[str, ...]], ...]
-    """Further keys with their values, by key."""
+    """Other keys with their values, sorted by key."""
 
     def __init__(
         self,
@@ -63,55 +51,59 @@ class Context(_Derived):
         command: str = "",
         custom: Mapping[str, Given] | Iterable[tuple[str, Given]] | None = None,
     ) -> None:
-        known = {
-            "file": _texts("file", file),
-            "task": _texts("task", task),
-            "language": _texts("language", language),
-            "environment": _texts("environment", environment),
-            "project_type": _texts("project_type", project_type),
-            "branch": _texts("branch", branch),
+        others = {_key(key): _texts(str(key), value) for key, value in dict(custom or ()).items()}
+        super().__init__(
+            file=_texts("file", file),
+            task=_texts("task", task),
+            language=_texts("language", language),
+            environment=_texts("environment", environment),
+            project_type=_texts("project_type", project_type),
+            branch=_texts("branch", branch),
+            prompt=_text("prompt", prompt),
+            command=_text("command", command),
+            custom=tuple(sorted((key, values) for key, values in others.items() if values)),
+        )
+
+    @cached_property
+    def facts(self) -> Mapping[str, tuple[str, ...]]:
+        """Everything known, by key: what was given, the files' language, the task of prompt and command."""
+        facts: dict[str, tuple[str, ...]] = {
+            key: values for key in self.__match_args__[:6] if (values := getattr(self, key))
         }
-        further = {_key(key): _texts(str(key), value) for key, value in dict(custom or ()).items()}
-        further = {key: values for key, values in further.items() if values}
-        prompt, command = _text("prompt", prompt), _text("command", command)
-        self._fill(**known, prompt=prompt, command=command, custom=tuple(sorted(further.items())))
-        facts = {key: values for key, values in known.items() if values}
         for name, values in self.custom:
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
-        self._fill(words=_infer(facts, prompt, command), facts=MappingProxy(facts))
+        if "file" in facts and "language" not in facts:
+            from brim.behaviors.tasks import language_of
+
+            facts["language"] = tuple(dict.fromkeys(filter(None, map(language_of, facts["file"]))))
+        if "task" in facts:
+            from brim.behaviors.tasks import named_task
+
+            facts["task"] = tuple(dict.fromkeys((*facts["task"], *map(named_task, facts["task"]))))
+        elif self._texts:
+            from brim.behaviors.tasks import tasks_of
+
+            # Every task that it may be: a guess that leaves one out would silence the behaviors for it.
+            facts["task"] = tuple(dict.fromkeys(task for text in self._texts for task in tasks_of(text)))
+        return {key: values for key, values in facts.items() if values}
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The stems of prompt and command."""
+        if not self._texts:
+            return frozenset()
+        from brim.behaviors.words import words_of
+
+        return frozenset().union(*map(words_of, self._texts))
+
+    @property
+    def _texts(self) -> list[str]:
+        return [text for text in (self.prompt, self.command) if text]
 
     def __str__(self) -> str:
         keys = [*(key for key in KEYS if key in self.facts), *(key for key in self.facts if key not in KEYS)]
-        said = [f"{key} {' or '.join(self.facts[key])}" for key in keys]
-        return ", ".join(said) or "nothing known"
-
-
-def _infer(facts: dict[str, tuple[str, ...]], prompt: str, command: str) -> frozenset[str]:
-    """Add to *facts* the language and the task if they can be told, and return the stems."""
-    if "file" in facts and "language" not in facts:
-        from brim.behaviors.languages import language_of
-
-        languages = [language for language in map(language_of, facts["file"]) if language]
-        if languages:
-            facts["language"] = tuple(dict.fromkeys(languages))
-    if "task" in facts:
-        from brim.behaviors.tasks import named_task
-
-        facts["task"] = tuple(dict.fromkeys((*facts["task"], *map(named_task, facts["task"]))))
-    texts = [text for text in (prompt, command) if text]
-    if not texts:
-        return frozenset()
-    from brim.behaviors.words import words_of
-
-    if "task" not in facts:
-        from brim.behaviors.tasks import tasks_of
-
-        # All that it may be: a guess that leaves one out would put out the behaviors for it.
-        tasks = [task for text in texts for task in tasks_of(text)]
-        if tasks:
-            facts["task"] = tuple(dict.fromkeys(tasks))
-    return frozenset().union(*map(words_of, texts))
+        return ", ".join([f"{key} {' or '.join(self.facts[key])}" for key in keys]) or "nothing known"
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:

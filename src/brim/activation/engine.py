@@ -1,81 +1,302 @@
 """``activate``: what matters now, and how much.
 
-Seeds from the context, three steps of spreading, inhibition, and a curve that parts what matters from what does not.
+The context gives each behavior a seed. Seeds spread along edges for a few steps, the strongest keep the others down,
+and a curve separates what matters from what doesn't.
+
+Each step reads the state at its beginning, so the order of visits can't matter; sums are exact (``fsum``), and
+subtractions go in the order of ids. The same graph gives the same floats, always.
 """
 
 from __future__ import annotations
 
-from brim._light import namedtuple
+from math import exp, fsum, sqrt
+
 from brim.activation.parameters import DEFAULTS
-from brim.activation.seeds import confirming
-from brim.activation.spread import Course, Neighbourhood, squashed
+from brim.behaviors.behavior import EdgeKind
+from brim.behaviors.when import PATTERNS, When
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
-    from typing import NamedTuple
+    from typing import Any
 
     from brim.activation.context import Context
+    from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
-    from brim.activation.source import Source
-    from brim.behaviors.when import Condition
+    from brim.behaviors.behavior import Edge
+    from brim.behaviors.when import Condition, Match
 
-    class Activation(NamedTuple):
-        """How much one behavior matters now, from 0 to 1, and why."""
+    State = dict[str, float]
+    Way = tuple[str, EdgeKind, str, float, Edge]
+    """One direction of an edge: receiver, kind, the edge's own source, the share of the giver's value, the edge."""
 
-        id: str
-        value: float
-        reasons: tuple[str, ...]
-else:
-    Activation = namedtuple("Activation", ("id", "value", "reasons"))
+SECONDS = 3600
+
+
+class Activation(Record):
+    """How much one behavior matters now, from 0 to 1, and why. Unpacks into its three fields."""
+
+    id: str
+    value: float
+    reasons: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values())
 
 
 def activate(
-    source: Source,
-    context: Context,
-    *,
-    now: float | datetime,
-    parameters: Parameters = DEFAULTS,
-    reasons: bool = True,
+    source: Source, context: Context, *, now: float | datetime, parameters: Parameters = DEFAULTS, reasons: bool = True
 ) -> list[Activation]:
     """Return every behavior of *source* that matters in *context*, highest first, then by id.
 
-    One that the context speaks for and others took everything from comes with a value of 0: a constraint is told even
-    then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the same
-    numbers, to the last bit. Who does not look at the *reasons* need not wait for them.
+    A behavior that the context confirms and that lost everything to others comes with a value of 0: a constraint is
+    told even then. *now* is in seconds since 1970, or a time with its zone. The same graph, context and time give the
+    same numbers, to the last bit. Without *reasons* it's faster.
     """
     course = Course(Neighbourhood(source, context, now, parameters))
-    values = {
-        **dict.fromkeys(course.around.seeds, 0.0),
-        **{id: squashed(raw, parameters) for id, raw in course.raw.items()},
-    }
+    values = {**dict.fromkeys(course.around.seeds, 0.0), **course.values}
     ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
     told: dict[Condition, str] = {}
-    # Each as its fields in order: a hook makes hundreds.
-    return [
-        tuple.__new__(Activation, (id, -value, _reasons(course, id, context, told) if reasons else ()))
-        for value, id in ranked
-    ]
+    return [Activation(id, -value, course.reasons(id, told) if reasons else ()) for value, id in ranked]
 
 
-def _reasons(course: Course, id: str, context: Context, told: dict[Condition, str]) -> tuple[str, ...]:
-    """Say in a few words what the value of *id* rests on: conditions, words, the strongest edge, what was lost."""
-    reasons = []
-    seed = course.around.seeds.get(id)
-    if seed is not None:
-        when = course.around.nodes[id].when
-        for condition in when.conditions:
-            if condition[0] in seed.confirmed:
-                if condition not in told:
-                    told[condition] = f"{condition[0]} {confirming(when, condition[0], context.facts)[0]}"
-                reasons.append(told[condition])
-        if seed.words:
-            reasons.append(f"words {', '.join(seed.words)}")
-        if not reasons:
-            reasons.append("always")
-    if id in course.origins:
-        kind, giver = course.origins[id]
-        reasons.append(f"{kind} {giver}")
-    if id in course.losses:
-        reasons.append(f"weakened by {course.losses[id]:.2f}")
-    return tuple(reasons)
+class Seed(Record):
+    """How much the context alone says for one behavior, before anything spreads."""
+
+    value: float
+    """Where spreading starts; 0 if the behavior is reachable by edges only, or out."""
+    confirmed: tuple[str, ...]
+    contradicted: tuple[str, ...]
+    """With one of these the behavior is out: it neither gets nor gives."""
+    absent: tuple[str, ...]
+    words: tuple[str, ...]
+    """The stems that prompt or command share with it, in order."""
+    unweighted: float
+    """The seed before recency and frequency."""
+    base_level: float
+    factor: float
+
+
+def seed_of(
+    node: Node,
+    facts: Mapping[str, tuple[str, ...]],
+    words: frozenset[str],
+    now: float,
+    parameters: Parameters,
+    *,
+    match: Match | None = None,
+) -> Seed:
+    """Return how much *facts* and *words* say for *node*, and why.
+
+    Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are confirmed, and with
+    their number: a rule that asks for much and gets it is more likely the right one. Shared words are one more
+    confirmed condition. If nothing is confirmed there is no seed. *match* is how *facts* meet its conditions, if known.
+    """
+    confirmed, contradicted, absent = node.when.match(facts) if match is None else match
+    shared = tuple(sorted(node.words & words))
+    unweighted = 0.0
+    hits = len(confirmed) + bool(shared)
+    total = hits + len(absent)
+    if contradicted:
+        pass
+    elif not total:
+        unweighted = parameters.always
+    elif hits:
+        first = (parameters.one_condition, parameters.two_conditions, parameters.three_conditions)
+        ceiling = first[min(total, 3) - 1]
+        if total > 3:
+            ceiling = max(ceiling, min(1.0, ceiling + parameters.further_condition * (total - 3)))
+        unweighted = parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
+    level = base_level(node.uses, node.last_used, now, parameters)
+    factor = parameters.base_floor + parameters.base_range * level
+    return Seed(unweighted * factor, confirmed, contradicted, absent, shared, unweighted, level, factor)
+
+
+def base_level(uses: int, last_used: float | None, now: float, parameters: Parameters) -> float:
+    """Return what recency and frequency make of a behavior, from 0 to 1.
+
+    This is ``1 / (1 + e^-(ln(2n / sqrt(h)) + 1))`` for *n* uses and *h* hours since the last, written without the
+    logarithm, which has no value for 0 uses.
+    """
+    if last_used is None:
+        return parameters.never_used
+    hours = max(parameters.least_hours, (now - last_used) / SECONDS)
+    odds = parameters.use_factor * uses / sqrt(hours) * exp(parameters.use_offset)
+    return odds / (1 + odds)
+
+
+def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return which of several facts meet the condition *key*."""
+    known = facts.get(key, ())
+    if len(known) == 1:
+        return known
+    wanted = dict(when.conditions)[key]
+    if key not in PATTERNS:
+        folded = {value.casefold() for value in wanted}
+        return tuple(fact for fact in known if fact.casefold() in folded)
+    alone = When(conditions=((key, wanted),))
+    return tuple(fact for fact in known if alone.match({key: (fact,)}).confirmed)
+
+
+class Neighbourhood:
+    """The part of a source that one activation has seen.
+
+    A behavior takes part if it's live and the context contradicts none of its conditions. Only those count among the
+    edges of a giver: what would go to one that is out isn't lost, it goes to the others.
+    """
+
+    def __init__(self, source: Source, context: Context, now: float | datetime, parameters: Parameters) -> None:
+        self.source, self.context, self.parameters = source, context, parameters
+        self.now = now = now if isinstance(now, (int, float)) else now.timestamp()
+        self.seeds: dict[str, Seed] = {}
+        self.nodes: dict[str, Node] = {}
+        """Those with a seed."""
+        self.gives: dict[str, list[Way]] = {}
+        """Where each expanded behavior passes activation on to, in the order of ids."""
+        self.takes: dict[str, list[Way]] = {}
+        """From which behaviors each expanded one takes activation away, in the order of ids."""
+        self._part: dict[str, bool] = {}
+        self._met: dict[Condition, bool] = {}
+        self._matches: dict[tuple[Condition, ...], Match] = {}
+        facts, words = context.facts, context.words
+        for node in source.seeds(facts, words):
+            seed = seed_of(node, facts, words, now, parameters, match=self._match(node.when))
+            self._part[node.id] = not seed.contradicted
+            if seed.value > 0:
+                self.seeds[node.id] = seed
+                self.nodes[node.id] = node
+
+    def expand(self, ids: Iterable[str]) -> None:
+        """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""
+        new = [id for id in ids if id not in self.gives]
+        if not new:
+            return
+        gives: dict[str, list[tuple[str, Edge]]] = {id: [] for id in new}
+        takes: dict[str, list[tuple[str, Edge]]] = {id: [] for id in new}
+        edges = list(self.source.edges(new))
+        part = self._part
+        unknown = {end for edge in edges for end in (edge.source, edge.target) if end not in part}
+        if unknown:  # what the source doesn't give isn't live
+            part.update(dict.fromkeys(unknown, False))
+            part.update({node.id: not self._match(node.when).contradicted for node in self.source.nodes(unknown)})
+        for edge in edges:
+            source, target, kind = edge.source, edge.target, edge.kind
+            if not (part[source] and part[target]):
+                continue
+            one_way = kind is EdgeKind.OVERRIDES
+            ways = takes if one_way or kind is EdgeKind.CONFLICTS else gives
+            if source in ways:
+                ways[source].append((target, edge))
+            if not one_way and target in ways:
+                ways[target].append((source, edge))
+        self.gives.update({id: self._shares(ways) for id, ways in gives.items()})
+        self.takes.update({id: self._shares(ways) for id, ways in takes.items()})
+
+    def _match(self, when: When) -> Match:
+        """Return how the context meets *when*, computed once for all behaviors with the same conditions."""
+        found = self._matches.get(when.conditions)
+        if found is None:
+            found = self._matches[when.conditions] = when.match(self.context.facts, self._met)
+        return found
+
+    def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
+        passed = self.parameters.spread * self.parameters.decay
+        total = fsum([edge.weight for _, edge in ways])
+        shares = [
+            (other, edge.kind, edge.source, passed * edge.weight * self.freshness(edge) / total, edge)
+            for other, edge in ways
+        ]
+        # Receiver, kind and the edge's own source: with the giver they name one edge.
+        shares.sort(key=lambda way: way[:3])
+        return shares
+
+    def freshness(self, edge: Edge) -> float:
+        """Return what is left of *edge* after the hours in which nothing went over it."""
+        if edge.last_activated is None:
+            return 1.0
+        return exp(-self.parameters.edge_fading * max(0.0, (self.now - edge.last_activated) / SECONDS))
+
+
+class Course:
+    """How one activation went: the state before the first step and after each, and where each value came from."""
+
+    def __init__(self, around: Neighbourhood) -> None:
+        self.around = around
+        self.states: list[State] = [{id: seed.value for id, seed in around.seeds.items()}]
+        self.origins: dict[str, tuple[EdgeKind, str]] = {}
+        """The kind of edge and the giver of the largest energy, for values that are more than their seed."""
+        self.losses: dict[str, float] = {}
+        """What conflicts and overrides took away, in all."""
+        for _ in range(around.parameters.steps):
+            self._step()
+        self.top_mean, self.raw = _inhibited(self.states[-1], around.parameters)
+        self.values = {id: _squashed(raw, around.parameters) for id, raw in self.raw.items()}
+
+    def _step(self) -> None:
+        before = self.states[-1]
+        givers = sorted([id for id, value in before.items() if value > 0])
+        self.around.expand(givers)
+        after = dict(before)
+        gives, takes = self.around.gives, self.around.takes
+        for giver in givers:
+            value = before[giver]
+            for receiver, kind, _, share, _ in gives[giver]:
+                energy = value * share
+                if energy > after.get(receiver, 0.0):
+                    after[receiver] = energy
+                    self.origins[receiver] = (kind, giver)
+        for giver in givers:
+            value = before[giver]
+            for receiver, _, _, share, _ in takes[giver]:
+                had = after.get(receiver, 0.0)
+                if had > 0:
+                    after[receiver] = max(0.0, had - value * share)
+                    self.losses[receiver] = self.losses.get(receiver, 0.0) + had - after[receiver]
+        self.states.append(after)
+
+    def reasons(self, id: str, told: dict[Condition, str]) -> tuple[str, ...]:
+        """Say in a few words what the value of *id* rests on; *told* caches the words for each condition."""
+        reasons = []
+        seed = self.around.seeds.get(id)
+        if seed is not None:
+            when = self.around.nodes[id].when
+            for condition in when.conditions:
+                if condition[0] in seed.confirmed:
+                    if condition not in told:
+                        fact = confirming(when, condition[0], self.around.context.facts)[0]
+                        told[condition] = f"{condition[0]} {fact}"
+                    reasons.append(told[condition])
+            if seed.words:
+                reasons.append(f"words {', '.join(seed.words)}")
+            if not reasons:
+                reasons.append("always")
+        if id in self.origins:
+            kind, giver = self.origins[id]
+            reasons.append(f"{kind} {giver}")
+        if id in self.losses:
+            reasons.append(f"weakened by {self.losses[id]:.2f}")
+        return tuple(reasons)
+
+
+def _inhibited(state: Mapping[str, float], parameters: Parameters) -> tuple[float | None, State]:
+    """Return the mean of the strongest, None if there are no others, and the state after the others gave way."""
+    alive = {id: value for id, value in state.items() if value > 0}
+    breadth = parameters.inhibition_breadth
+    if len(alive) <= breadth:
+        return None, alive
+    ranked = sorted(alive, key=lambda id: (-alive[id], id))
+    mean = fsum([alive[id] for id in ranked[:breadth]]) / breadth
+    for id in ranked[breadth:]:
+        alive[id] = max(0.0, alive[id] - parameters.inhibition_strength * (mean - alive[id]))
+    return mean, alive
+
+
+def _squashed(raw: float, parameters: Parameters) -> float:
+    """Return the activation that a raw value means: from 0 to 1, and 0 where it's too little to matter."""
+    if raw <= 0:
+        return 0.0
+    exponent = -parameters.sigmoid_gain * (raw - parameters.sigmoid_center)
+    value = 1 / (1 + exp(exponent)) if exponent < 700 else 0.0
+    return value if value >= parameters.least else 0.0

@@ -1,25 +1,77 @@
-"""``Graph``: behaviors and edges in memory, indexed so that asking for a neighbourhood costs only that much."""
+"""The graph of behaviors: what activation asks of one (``Source``), and one in memory (``Graph``).
+
+The engine asks for the seeds first, then only for what their edges lead to. So an activation costs what the
+neighbourhood of the seeds costs, however many behaviors were ever learned.
+"""
 
 from __future__ import annotations
 
-from brim.activation.lookup import filed_under, looked_up
-from brim.activation.source import node_of
 from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
+    from typing import Protocol
 
-    from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
+    from brim.behaviors.when import When
+else:
+    Protocol = object
+
+_WILD = "*?[]"
+ANYTHING = ""
+"""Where patterns are filed whose end says nothing."""
+
+
+class Node(Record):
+    """What activation knows of a behavior."""
+
+    id: str
+    when: When
+    words: frozenset[str]
+    """The stems of its name and tags."""
+    uses: int
+    last_used: float | None
+    """Seconds since 1970; None if it was never used."""
+
+
+def node_of(behavior: Behavior) -> Node:
+    """Return what activation knows of *behavior*."""
+    from brim.behaviors.words import behavior_words
+
+    usage = behavior.usage
+    return Node(behavior.id, behavior.when, behavior_words(behavior.name, behavior.tags), usage.count, usage.last_used)
+
+
+class Source(Protocol):
+    """A graph of behaviors that can be asked for parts of itself.
+
+    Every source keeps these rules: only live behaviors, each once; only edges with both ends live, each combination of
+    source, target and kind once; in any order.
+    """
+
+    def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> Iterable[Node]:
+        """Every behavior without conditions, with a condition that *facts* confirm, or with one of *words*.
+
+        It may give too many, never too few: each is compared with the context again.
+        """
+        ...
+
+    def nodes(self, ids: Collection[str]) -> Iterable[Node]:
+        """Those of *ids* that are live."""
+        ...
+
+    def edges(self, ids: Collection[str]) -> Iterable[Edge]:
+        """Every edge that touches one of *ids*, at either end."""
+        ...
 
 
 class Graph:
-    """A source in memory. What it answers does not depend on the order in which things were given.
+    """A source in memory. Its answers don't depend on the order in which things were given.
 
-    Behaviors that are not live, and edges that touch them, are left out. Of two edges of the same source, target and
-    kind the heavier one counts. Two behaviors with one id are an error: which of them is meant?
+    Behaviors that aren't live, and edges that touch them, are left out. Of two edges with the same source, target and
+    kind the heavier one counts. Two behaviors with the same id are an error.
     """
 
     def __init__(self, behaviors: Iterable[Behavior], edges: Iterable[Edge] = ()) -> None:
@@ -57,17 +109,15 @@ class Graph:
                 dangling.add(edge)
             elif edge.source in self._nodes and edge.target in self._nodes:
                 triple = (edge.source, edge.target, str(edge.kind))
-                rival = chosen.get(triple)
-                if rival is None or _rank(edge) > _rank(rival):
-                    chosen[triple] = edge
+                chosen[triple] = max(chosen.get(triple, edge), edge, key=_rank)
         for edge in chosen.values():
             self._leaving.setdefault(edge.source, []).append(edge)
             self._arriving.setdefault(edge.target, []).append(edge)
         self.dangling = tuple(sorted(dangling, key=lambda edge: (edge.source, edge.target, edge.kind, _rank(edge))))
-        """Edges with an end that is not there at all. They carry nothing."""
+        """Edges with an unknown end. They carry nothing."""
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> Iterator[Node]:
-        """Every live behavior that *facts* or *words* may speak for, and those without conditions."""
+        """Every live behavior that *facts* or *words* may confirm, and those without conditions."""
         found = set(self._unconditional)
         for key, values in facts.items():
             for value in values:
@@ -86,9 +136,7 @@ class Graph:
         ids = frozenset(ids)
         for id in ids:
             yield from self._leaving.get(id, ())
-            for edge in self._arriving.get(id, ()):
-                if edge.source not in ids:
-                    yield edge
+            yield from (edge for edge in self._arriving.get(id, ()) if edge.source not in ids)
 
     def __repr__(self) -> str:
         return f"Graph({len(self._nodes)} behaviors, {sum(map(len, self._leaving.values()))} edges)"
@@ -104,3 +152,56 @@ def _rank(edge: Edge) -> tuple[float, float, float]:
     """Order edges that say the same: the heavier, then the one that has faded least, then the younger."""
     awake = float("inf") if edge.last_activated is None else edge.last_activated
     return edge.weight, awake, float("-inf") if edge.created_at is None else edge.created_at
+
+
+# Conditions are filed under a text, so that a fact finds those that it may confirm without trying all of them. A plain
+# value is filed under itself in lower case; a pattern for files under what its last part must be: a name (Makefile), an
+# extension (*.py), or anything; a pattern for branches under itself or anything. Looking up sometimes gives too many
+# (src/*.py for docs/a.py), never too few.
+
+
+def filed_under(key: str, value: str) -> str:
+    """Return the text under which the condition *key* = *value* is filed.
+
+    >>> filed_under("file", "src/**/*.test.ts"), filed_under("file", "docs/Makefile"), filed_under("file", "docs/**")
+    ('*.ts', 'Makefile', '')
+    >>> filed_under("language", "Python"), filed_under("branch", "main"), filed_under("branch", "release/*")
+    ('python', 'main', '')
+    """
+    if key not in ("file", "branch"):
+        return value.casefold()
+    value = value.replace("\\", "/")
+    if key == "branch":
+        return ANYTHING if any(sign in value for sign in _WILD) else value
+    parts = value.split("/")
+    if not value.startswith("/"):
+        parts = _parts(value) or [""]
+    last = parts[-1]
+    if last == ".":
+        return ANYTHING
+    literal = last[max(last.rfind(sign) for sign in _WILD) + 1 :]
+    if literal == last:
+        return last
+    _, dot, extension = literal.rpartition(".")
+    return "*." + extension if dot else ANYTHING
+
+
+def looked_up(key: str, fact: str) -> tuple[str, ...]:
+    """Return the texts under which conditions are filed that the fact *key* = *fact* may confirm.
+
+    >>> looked_up("file", "/home/me/src/app.test.ts"), looked_up("task", "Testing")
+    (('app.test.ts', '*.ts', ''), ('testing',))
+    """
+    if key not in ("file", "branch"):
+        return (fact.casefold(),)
+    fact = fact.replace("\\", "/")
+    parts = _parts(fact)
+    if key == "branch":  # matching ignores empty parts and dots
+        return (*dict.fromkeys((fact, "/".join(parts))), ANYTHING)
+    name = parts[-1] if parts else ""
+    _, dot, extension = name.rpartition(".")
+    return (name, "*." + extension, ANYTHING) if dot else (name, ANYTHING) if name else (ANYTHING,)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]

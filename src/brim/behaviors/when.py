@@ -1,11 +1,17 @@
-"""``When``: the conditions under which a behavior matters."""
+"""Conditions under which a behavior matters (``When``), and the patterns for paths in them.
+
+In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and
+``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern without a leading ``/`` matches the
+tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out.
+"""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
-from brim._light import namedtuple
-from brim.behaviors.globs import alternatives, matches
+from collections import namedtuple
+from functools import lru_cache
+
 from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +23,8 @@ if TYPE_CHECKING:
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
 """The conditions that brim finds out by itself. Any other key is a custom one, which the caller has to give."""
 
+_WILD = frozenset("*?[")
+
 PATTERNS = frozenset({"file", "branch"})
 """Conditions whose values are globs. The others are equal or not, in upper or lower case."""
 
@@ -27,14 +35,12 @@ Match = namedtuple("Match", ("confirmed", "contradicted", "absent"))
 """What became of each condition: three tuples of keys. One contradicted key, and the behavior is out."""
 
 
-class When(Frozen):
+class When(Record):
     """Conditions by key, each with the values of which any will do.
 
     >>> When(language="python", file=["src/**", "tests/**"]).match({"language": ("Python",), "task": ("testing",)})
     Match(confirmed=('language',), contradicted=(), absent=('file',))
     """
-
-    __slots__ = ("conditions",)
 
     conditions: tuple[Condition, ...]
     """Each key and its values, by key; what ``When.of(dict(conditions))`` gives again."""
@@ -51,14 +57,7 @@ class When(Frozen):
         custom: Mapping[str, Given] | None = None,
         conditions: Iterable[tuple[str, object]] = (),
     ) -> None:
-        named = (
-            ("file", file),
-            ("language", language),
-            ("task", task),
-            ("environment", environment),
-            ("project_type", project_type),
-            ("branch", branch),
-        )
+        named = zip(KEYS, (file, language, task, environment, project_type, branch), strict=True)
         kept: dict[str, tuple[str, ...]] = {}
         given = [pair for pair in (*named, *(custom or {}).items()) if pair[1] is not None]
         for key, value in (*given, *conditions):
@@ -66,7 +65,7 @@ class When(Frozen):
                 raise InputError(f"a condition's key must be a text, not {key!r}")
             name = ALIASES.get(key, key)
             kept[name] = tuple(dict.fromkeys((*kept.get(name, ()), *_values(key, value))))
-        self._fill(conditions=tuple(sorted((key, values) for key, values in kept.items() if values)))
+        super().__init__(tuple(sorted((key, values) for key, values in kept.items() if values)))
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> When:
@@ -125,3 +124,88 @@ def _values(key: str, value: object) -> tuple[str, ...]:
         # A folder is what is in it: a file's path never ends with a slash, so "src/" would match nothing.
         kept = [each + "**" if each.endswith("/") else each for each in kept]
     return tuple(sorted(set(kept)) if isinstance(values, (set, frozenset)) else dict.fromkeys(kept))
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Whether *path* is one that *pattern* means.
+
+    >>> matches("/home/me/shop/src/app.py", "src/*.py"), matches("src/a/b.py", "src/*.py")
+    (True, False)
+    >>> matches("src/a/b.py", "src/**/*.py"), matches("app.py", "**/*.py"), matches("docs/x", "docs/**")
+    (True, True, True)
+    """
+    path, pattern = path.replace("\\", "/"), pattern.replace("\\", "/")
+    steps = [step for step in path.split("/") if step not in ("", ".")]
+    if pattern.startswith("/"):
+        return path.startswith("/") and _parts(steps, pattern[1:].split("/"))
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    return _parts(steps, ["**", *parts]) if parts else False
+
+
+MOST_ALTERNATIVES = 64
+"""How many patterns one with braces may stand for. More is taken as it is written."""
+
+
+def alternatives(pattern: str) -> list[str]:
+    """Return the patterns that one with braces stands for.
+
+    >>> alternatives("src/*.{ts,tsx}"), alternatives("{a,b{c,d}}"), alternatives("a{b"), alternatives("{x}")
+    (['src/*.ts', 'src/*.tsx'], ['a', 'bc', 'bd'], ['a{b'], ['{x}'])
+    """
+    waiting = [pattern]
+    found: list[str] = []
+    while waiting:
+        if len(waiting) + len(found) > MOST_ALTERNATIVES:
+            return [pattern]
+        first = waiting.pop(0)
+        parts = _innermost(first)
+        if parts is None:
+            found.append(first)
+        else:
+            before, choices, after = parts
+            waiting[:0] = [before + choice + after for choice in choices]
+    return list(dict.fromkeys(found))
+
+
+def _innermost(pattern: str) -> tuple[str, list[str], str] | None:
+    """Return what stands before, in and after the first braces with a choice and no braces in them; None without."""
+    end = pattern.find("}")
+    while end >= 0:
+        start = pattern.rfind("{", 0, end)
+        if start >= 0 and "," in pattern[start:end]:
+            return pattern[:start], pattern[start + 1 : end].split(","), pattern[end + 1 :]
+        end = pattern.find("}", end + 1)
+    return None
+
+
+def _parts(steps: list[str], parts: list[str]) -> bool:
+    """Whether *parts* match all of *steps*: the usual two pointers, going back to the last ``**``."""
+    at = step = 0
+    back = -1
+    retry = 0
+    while step < len(steps):
+        if at < len(parts) and parts[at] == "**":
+            back, retry = at, step
+            at += 1
+        elif at < len(parts) and _part(steps[step], parts[at]):
+            at, step = at + 1, step + 1
+        elif back >= 0:
+            retry += 1
+            at, step = back + 1, retry
+        else:
+            return False
+    while at < len(parts) and parts[at] == "**":
+        at += 1
+    return at == len(parts)
+
+
+@lru_cache(4096)
+def _part(text: str, pattern: str) -> bool:
+    """Whether *pattern* matches all of *text*, which has no ``/``."""
+    if pattern in ("*", text):
+        return True
+    if _WILD.isdisjoint(pattern):
+        return False
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(text, pattern.replace("[^", "[!"))

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
+from brim.behaviors.jsonl import as_object as as_object  # noqa: PLC0414 - used by commands
+from brim.behaviors.jsonl import edge_object as edge_object  # noqa: PLC0414
+from brim.behaviors.jsonl import iso
 from brim.cli.output import note, paint, printable, symbols, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
-    from typing import Any
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
     from brim.config import Config
     from brim.store.scopes import Scopes
 
 COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
 """The kinds that stand out; a directive is the usual one."""
-
-
-def as_object(behavior: Behavior) -> dict[str, Any]:
-    """Return every field of *behavior* as JSON can hold it; times are dates in UTC."""
-    found: dict[str, Any] = {name: getattr(behavior, name) for name in behavior.__slots__}
-    for part in ("provenance", "usage"):
-        value = getattr(behavior, part)
-        found[part] = {name: _plain(name, getattr(value, name)) for name in value.__slots__}
-    found["when"] = {key: list(values) for key, values in behavior.when.conditions}
-    return {name: _plain(name, value) for name, value in found.items()}
-
-
-def edge_object(edge: Edge) -> dict[str, Any]:
-    """Return every field of *edge* as JSON can hold it."""
-    return {name: _plain(name, getattr(edge, name)) for name in edge.__slots__}
 
 
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
@@ -83,7 +69,7 @@ def kind_of(behavior: Behavior) -> str:
 
 def one_line(behavior: Behavior) -> str:
     """Return its summary, or what stands in for one."""
-    from brim.injection.lines import summary_of
+    from brim.injection.text import summary_of
 
     return summary_of(behavior)
 
@@ -109,7 +95,12 @@ def counted(count: int, what: str) -> str:
 
 def day(time: float | None) -> str:
     """Return the date in UTC of *time*, in seconds since 1970; nothing if it is not known."""
-    return str(_plain("at", time) or "")[:10]
+    if time is None:
+        return ""
+    try:
+        return iso(time)[:10]
+    except (OverflowError, ValueError, ArithmeticError):
+        return str(time)[:10]
 
 
 def age(time: float | None, now: float) -> str:
@@ -130,7 +121,7 @@ def cut(text: str, width: int) -> str:
         return text
     import unicodedata
 
-    from brim.behaviors.graphemes import border_at_or_before
+    from brim.behaviors.summary import border_at_or_before
 
     taken = end = 0
     for at, character in enumerate(text):
@@ -145,16 +136,3 @@ def cut(text: str, width: int) -> str:
 def shared_values(behaviors: Collection[Behavior], field: str) -> bool:
     """Whether *field* has the same value in all *behaviors*, so that a column of it would say nothing."""
     return len({getattr(behavior, field) for behavior in behaviors}) < 2
-
-
-def _plain(name: str, value: Any) -> Any:
-    if name in ("at", "created_at", "updated_at", "last_used", "last_activated") and value is not None:
-        from brim.behaviors.times import iso
-
-        try:
-            return iso(value)
-        except (OverflowError, ValueError, ArithmeticError):
-            return value
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, str) else value

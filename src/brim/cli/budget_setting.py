@@ -8,7 +8,7 @@ from brim.cli.output import note, printable, say
 from brim.cli.settings import working_folder
 from brim.config import load
 from brim.config.places import config_paths
-from brim.config.reading import read_text
+from brim.config.text import read_text
 from brim.errors import BrimError, ConfigError, InputError
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ class BudgetSetting:
     """``token_budget.default`` as it will be in the file of *scope*, ``user`` or ``project``: tried, not written."""
 
     def __init__(self, tokens: int, scope: str) -> None:
-        from brim.config.editing import with_key
+        from brim.config.text import with_key
 
         paths = config_paths(os.environ, working_folder())
         if scope not in paths:
@@ -46,7 +46,7 @@ class BudgetSetting:
     def write(self) -> None:
         """Put it into the file."""
         from brim.cli.saving import save
-        from brim.store.folder import make_folder
+        from brim.store.project import make_folder
 
         if not self.changes:
             return

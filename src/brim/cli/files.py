@@ -21,7 +21,7 @@ def scope_folders(place: Place) -> dict[str, str]:
 
 def store_paths(place: Place) -> dict[str, str]:
     """Return the store's file of each scope, whether it is there or not."""
-    from brim.store.folder import FILE
+    from brim.store.project import FILE
 
     return {scope: os.path.join(folder, FILE) for scope, folder in scope_folders(place).items()}
 

@@ -6,7 +6,7 @@ import os.path
 
 from brim.cli.messages import kind_of, read_document, read_json, read_text
 from brim.errors import ConfigError, InputError
-from brim.history.types import PROVIDERS
+from brim.history import PROVIDERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

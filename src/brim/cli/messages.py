@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from typing import Any
 
-    from brim.history.types import Provider
+    from brim.history import Provider
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""
@@ -54,7 +54,7 @@ class Document:
 
     def provider(self, asked: str, model: str | None = None) -> tuple[Provider, str]:
         """Return whose rules hold, and how that was found; *asked* is what ``--provider`` says."""
-        from brim.history.reading.detect import provider_of
+        from brim.history.formats import provider_of
 
         model = model or self.model
         found = provider_of(self.messages, asked, model)  # type: ignore[arg-type] # argparse has checked it
@@ -78,7 +78,7 @@ class Document:
 
     def looks_otherwise(self, asked: str) -> str:
         """Return what to say if the messages have the shape of another provider than was *asked* for; else nothing."""
-        from brim.history.reading.detect import provider_of
+        from brim.history.formats import provider_of
 
         looks = provider_of(self.messages, "auto")
         sure = looks == provider_of(self.messages, "auto", "claude")
@@ -102,7 +102,7 @@ def add_file(parser: ArgumentParser, what: str) -> None:
 
 def add_provider(parser: ArgumentParser) -> None:
     """Add ``--provider``."""
-    from brim.history.types import PROVIDERS
+    from brim.history import PROVIDERS
 
     text = "whose rules hold (default: auto, found from the messages)"
     parser.add_argument("--provider", choices=["auto", *PROVIDERS], default="auto", help=text)

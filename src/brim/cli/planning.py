@@ -5,7 +5,7 @@ from __future__ import annotations
 from brim.cli.learned import NOTHING_YET
 from brim.cli.output import note
 from brim.cli.settings import add_model
-from brim.config.table import FORMATS, STRATEGIES
+from brim.config.settings import FORMATS, STRATEGIES
 from brim.errors import InputError
 
 TYPE_CHECKING = False

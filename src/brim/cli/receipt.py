@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim.history.types import CacheEffect, Dropped, Receipt
+    from brim.history import CacheEffect, Dropped, Receipt
     from brim.tokens.count import Count
 
 

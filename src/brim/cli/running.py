@@ -13,7 +13,7 @@ from brim.cli.asking import is_person_there
 from brim.cli.gauge import draw, one_line
 from brim.cli.output import note, paint, printable, say, terminal_width, width_of
 from brim.cli.receipt import dollars
-from brim.cli.watching import Watch
+from brim.report.watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from brim.agents.supervise.report import RunReport
     from brim.agents.supervise.tracked import Tracked
     from brim.cli.memory import Memory
-    from brim.cli.tail import Counts
     from brim.config import Config
+    from brim.tracking.live import Counts
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.scratch.entries import Entry
-    from brim.scratch.journal_file import Journal
+    from brim.scratch.journal import Journal
     from brim.scratch.writer import ScratchWriter
 
 
@@ -35,9 +35,9 @@ def worktree_of(given: str | None) -> str:
 def writer_for(options: Namespace, session: str | None = None) -> ScratchWriter:
     """Return the writer of the files that *options* mean. A person's command never takes files over for a session."""
     from brim.scratch.folder import NAME
-    from brim.scratch.journal_file import NAME as JOURNAL
+    from brim.scratch.journal import NAME as JOURNAL
     from brim.scratch.writer import ScratchWriter
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):
@@ -74,19 +74,19 @@ def whole_session(worktree: str, given: str) -> str:
 
 def index_text(writer: ScratchWriter, entries: list[Entry]) -> str:
     """Return the index of *entries*, as the journal gives it, whatever became of the file."""
+    from brim.scratch.entries import View
     from brim.scratch.index import render_index
-    from brim.scratch.view import View
 
     return render_index(View(entries), os.path.dirname(writer.scratch_path))
 
 
 def entry_facts(entry: Entry) -> dict[str, Any]:
     """Return *entry* as a script gets it."""
-    return {name: getattr(entry, name) for name in entry.__slots__}
+    return entry.to_dict()
 
 
 def when(seconds: float | None) -> str:
     """Return a moment as UTC, short enough for a table."""
-    from brim.scratch.details import when as whole
+    from brim.scratch.index import when as whole
 
     return whole(seconds).removesuffix(" UTC")

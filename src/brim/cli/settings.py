@@ -67,7 +67,21 @@ def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Co
     except ConfigError as error:
         where = config.where(str(error))
         raise ConfigError(f"config: {where}: {error}" if where else str(error)) from None
+    warn_of_removed(config)
     return config
+
+
+_warned: set[str] = set()
+
+
+def warn_of_removed(config: Config) -> None:
+    """Say once on standard error which settings are set that no longer exist."""
+    from brim.cli.output import note
+
+    for key, where in config.removed.items():
+        if key not in _warned:
+            _warned.add(key)
+            note(f"{where}: {key} is no longer a setting, so it is ignored; remove it")
 
 
 def working_folder() -> str | None:

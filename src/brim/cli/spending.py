@@ -7,18 +7,18 @@ import os
 from brim.cli.output import heading, note, paint, symbols, table
 from brim.cli.settings import settings, working_folder
 from brim.config import user_folder
+from brim.spend.ledger import lineage
 from brim.spend.money import DOLLAR, in_dollars, micro_dollars
-from brim.spend.scope_names import lineage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim._frozen import Frozen
     from brim.config import Config
-    from brim.notices import Notice
+    from brim.record import Record
     from brim.spend.ledger import ScopeStatus
     from brim.store.ledger import SqliteLedger
+    from brim.tracking.notices import Notice
 
 BAR = 16
 """Columns of a bar."""
@@ -102,9 +102,9 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
         return []
 
 
-def as_object(value: Frozen) -> dict[str, Any]:
+def as_object(value: Record) -> dict[str, Any]:
     """Return the fields of *value* for JSON."""
-    return {name: getattr(value, name) for name in value.__slots__}
+    return value.to_dict()
 
 
 def scope_table(statuses: list[ScopeStatus]) -> str:

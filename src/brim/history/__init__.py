@@ -1,14 +1,13 @@
 """What may leave?
 
-A history is pruned so that its provider still accepts it. Bottom up: ``reading`` says what stands in a message of any
-format; ``soundness`` finds what can never be sent; ``cuts`` and ``joins`` hold the rules, one function each, of where a
-history may be cut and what may then stand together; ``units`` are what no cut divides. ``draft`` puts a history on the
-table with its prices, ``pins`` says what stays, ``select`` chooses. Each pruner is a file, on ``base``: ``fifo``,
-``sliding``, ``summarize`` (with ``extract``), ``cap`` (with ``shorten``), ``watermark`` (with ``decisions``,
-``economics`` and ``cache``).
+A history is pruned so that its provider still accepts it. ``entries`` is what was read in a message; ``content`` its
+text, and changed copies. One module per provider reads, checks and repairs its format: ``chat``, ``responses``,
+``anthropic``, ``gemini``, with what they share in ``rules`` and ``repairs``. ``formats`` finds the format of a history,
+and has ``validate`` and ``repair``.
 
-``validity`` checks a history by rules written apart from all of these, and ``repairing`` makes a broken one valid.
-``transcript`` finds the conversation in a session file. ``types`` holds what they take and return.
+``cuts`` says where a history may be cut; ``draft`` holds one while it is pruned, and selects; ``receipt`` is what comes
+back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``. ``transcript`` finds the conversation in
+a session file. ``validate`` shares only the reading with the pruners, because it is what they are tested against.
 """
 
 from __future__ import annotations
@@ -18,26 +17,13 @@ from brim._lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.history.cap import ToolResultCap
-    from brim.history.decisions import Decisions
-    from brim.history.fifo import FifoPruner
-    from brim.history.repairing import repair
-    from brim.history.sliding import SlidingWindowPruner
+    from brim.history.cuts import Unit
+    from brim.history.entries import PROVIDERS, Provider
+    from brim.history.formats import repair, validate
+    from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
+    from brim.history.receipt import CacheEffect, Change, Dropped, Pruned, Receipt, Repaired, Violation
     from brim.history.summarize import SummarizePruner
-    from brim.history.types import (
-        PROVIDERS,
-        CacheEffect,
-        Change,
-        Dropped,
-        Provider,
-        Pruned,
-        Pruner,
-        Receipt,
-        Repaired,
-        Violation,
-    )
-    from brim.history.units import Unit
-    from brim.history.validity import validate
-    from brim.history.watermark import WatermarkPruner
+    from brim.history.watermark import Decisions, WatermarkPruner
 
 __all__ = [
     "PROVIDERS",
@@ -62,15 +48,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Decisions": "decisions",
-    "FifoPruner": "fifo",
-    "SlidingWindowPruner": "sliding",
-    "SummarizePruner": "summarize",
-    "ToolResultCap": "cap",
-    "Unit": "units",
-    "WatermarkPruner": "watermark",
-    "repair": "repairing",
-    "validate": "validity",
+    **dict.fromkeys(("FifoPruner", "Pruner", "SlidingWindowPruner"), "pruners"),
+    **dict.fromkeys(("Decisions", "WatermarkPruner"), "watermark"),
+    **dict.fromkeys(("PROVIDERS", "Provider"), "entries"),
+    **dict.fromkeys(("repair", "validate"), "formats"),
+    **{"SummarizePruner": "summarize", "ToolResultCap": "cap", "Unit": "cuts"},
 }
 
-__getattr__, __dir__ = exports(__name__, {name: _MODULES.get(name, "types") for name in __all__})
+__getattr__, __dir__ = exports(__name__, {name: _MODULES.get(name, "receipt") for name in __all__})

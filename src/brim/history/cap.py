@@ -1,35 +1,41 @@
-"""Long results of tools, shortened."""
+"""Long results of tools, shortened in the middle."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
-from brim.history.arguments import whole_number
-from brim.history.base import ChoosingPruner
-from brim.history.editing import with_field
-from brim.history.leaves import texts_in, with_texts
-from brim.history.select import select
-from brim.history.shorten import shorten, shorten_together
+from brim.history.content import with_fields
+from brim.history.draft import Draft, whole_number
+from brim.history.entries import Entry
+from brim.history.pruners import Strategy
+from brim.history.receipt import Pruned
 from brim.tokens.costs import joined, message_costs
+from brim.tokens.counters import TokenCounter
 from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
 
-if TYPE_CHECKING:
-    from brim.history.draft import Draft
-    from brim.history.reading.entry import Entry
-    from brim.history.types import Pruned
-    from brim.tokens.counters import TokenCounter
-
-ROOM = 20
-"""Tokens that the names and brackets of a response may take beside its texts."""
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
+ROOM = 20
+"""Tokens that the names and brackets of a response may take beside its texts."""
+HEAD = 0.6
+"""The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""
+ROUNDS = 40
+NOTE = 20
+"""Tokens that the note may take."""
+SMALLEST = 40
+"""A text shortened to fewer tokens would hold little more than the note."""
+DEEPEST = 20
+"""Texts that lie deeper are left alone."""
 
 
-class ToolResultCap(ChoosingPruner):
-    """Shortens results of more than *limit* tokens, oldest first, until the history fits; then drops oldest units.
+class ToolResultCap(Strategy):
+    """Shortens results of more than *limit* tokens until the history fits.
 
-    Beginning and end of a result stay, and a note says how much is gone between them. Results are shortened in copies
-    of their messages; pinned ones stay as they are. What fits is left alone, whatever its results are.
+    The oldest are shortened first; if that isn't enough, the oldest units are dropped. Beginning and end of a result
+    stay, and a note says how much is gone between them. Results are shortened in copies of their messages; pinned ones
+    stay as they are. What fits is left alone, whatever its results are.
     """
 
     def __init__(self, limit: int = 2_000) -> None:
@@ -37,70 +43,186 @@ class ToolResultCap(ChoosingPruner):
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
         """Return *work* with long results shortened, and then pruned."""
-        capped, places = self._cap(work)
-        notes = [f"results were shortened in messages {', '.join(map(str, places))}"] if places else []
-        kept = select(capped, work.target, fill=fill)
-        return capped.finish("cap", kept, reason="it does not fit with what is newer", notes=notes)
-
-    def _cap(self, work: Draft) -> tuple[Draft, list[int]]:
-        """Return the draft with as many results shortened as it takes to fit, and the places of their messages."""
         entries = [entry for unit in work.units for entry in unit.entries]
-        pinned = {entry.index for at in work.pins for entry in work.units[at].entries}
+        pinned = set(work.indices(work.pins))
         over = work.total - work.target
+        shortener = Shortener(self.limit, work.counter)
         changed: dict[int, Any] = {}
         costs = []
         for at, entry in enumerate(entries):
             if over <= 0:
                 break
             if entry.results and work.costs.each[at] > self.limit and entry.index not in pinned:
-                message = self._shortened(entry, work.counter)
+                message = shortener.message(entry)
                 if message is not entry.message:
                     changed[at] = message
                     costs.append(message_costs(work.counter, [message]))
                     over -= work.costs.each[at] - costs[-1].each[0]
-        if not changed:
-            return work, []
-        return work.with_messages(changed, joined(costs)), [entries[at].index for at in changed]
+        notes = []
+        if changed:
+            work = work.with_messages(changed, joined(costs))
+            places = ", ".join(str(entries[at].index) for at in changed)
+            notes.append(f"results were shortened in messages {places}")
+        return work.finish("cap", work.select(work.target, fill=fill), notes=notes)
 
-    def _shortened(self, entry: Entry, counter: TokenCounter) -> Any:
+
+@dataclass(frozen=True, slots=True)
+class Shortener:
+    """Shortens results to *limit* tokens each; what fits is returned as it is."""
+
+    limit: int
+    counter: TokenCounter
+
+    def message(self, entry: Entry) -> Any:
+        """Return the message with its results shortened."""
         message = entry.message
         for field in ("content", "output", "parts"):
             found = get(message, field)
             if found is not None:
-                new = self._result(found, counter) if entry.role == "tool" else self._blocks(found, counter)
-                return message if new is found else with_field(message, field, new)
+                new = self._result(found) if entry.role == "tool" else self._blocks(found)
+                return message if new is found else with_fields(message, **{field: new})
         return message
 
-    def _blocks(self, value: Any, counter: TokenCounter) -> Any:
-        """Return the blocks *value* with every result among them shortened; *value* itself if none is."""
+    def _blocks(self, value: Any) -> Any:
         if not is_sequence(value):
             return value
-        new = [self._block(block, counter) for block in value]
+        new = [self._block(block) for block in value]
         return value if all(one is two for one, two in zip(new, value, strict=True)) else new
 
-    def _block(self, block: Any, counter: TokenCounter) -> Any:
+    def _block(self, block: Any) -> Any:
         if string(get(block, "type")) == "tool_result":
             content = get(block, "content")
-            short = self._result(content, counter)
-            return block if short is content else with_field(block, "content", short)
+            short = self._result(content)
+            return block if short is content else with_fields(block, content=short)
         for field in ("functionResponse", "function_response"):
             answer = get(block, field)
             response = get(answer, "response")
             if is_mapping(response):
-                short = self._response(response, counter)
-                return block if short is response else with_field(block, field, with_field(answer, "response", short))
+                short = self._response(response)
+                if short is response:
+                    return block
+                return with_fields(block, **{field: with_fields(answer, response=short)})
         return block
 
-    def _response(self, value: Any, counter: TokenCounter) -> Any:
+    def _response(self, value: Any) -> Any:
         """Return the JSON of a response, shortened; one that is too large without its texts becomes a text."""
-        short = self._result(value, counter)
-        whole = compact(short)
-        if int(counter.count(whole)) <= self.limit + ROOM:
+        short = self._result(value)
+        if int(self.counter.count(compact(short))) <= self.limit + ROOM:
             return short
-        return {"output": shorten(compact(value), self.limit, counter)}
+        return {"output": shorten(compact(value), self.limit, self.counter)}
 
-    def _result(self, value: Any, counter: TokenCounter) -> Any:
-        """Return one result with its texts shortened to the limit, which they share; *value* itself if they fit."""
-        texts = texts_in(value)
-        short = shorten_together(texts, self.limit, counter)
-        return value if short == texts else with_texts(value, iter(short))
+    def _result(self, value: Any) -> Any:
+        """Return one result with its texts shortened to the limit, which they share."""
+        texts: list[str] = []
+
+        def collect(text: str) -> str:
+            texts.append(text)
+            return text
+
+        map_texts(value, collect)
+        short = shorten_together(texts, self.limit, self.counter)
+        new = iter(short)
+        return value if short == texts else map_texts(value, lambda _: next(new))
+
+
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return a copy of a result with *change* applied to its texts, in order.
+
+    Those are a text itself, the texts of its parts, or every text in the JSON of a response. What stands in it twice,
+    or in itself, is looked at once.
+    """
+    seen: set[int] = set()
+
+    def walk(value: Any, depth: int) -> Any:
+        if isinstance(value, str):
+            return change(value)
+        if depth >= DEEPEST or id(value) in seen:
+            return value
+        if is_sequence(value):
+            seen.add(id(value))
+            pairs = [(walk(inner, depth + 1), inner) for inner in value]
+            # A part that was emptied goes: providers refuse a text without a letter.
+            return [part for part, old in pairs if not (get(part, "text") == "" != get(old, "text"))]
+        if isinstance(value, dict) and "type" not in value:  # the caller's JSON; of a part only its text is the result
+            seen.add(id(value))
+            return {name: walk(inner, depth + 1) for name, inner in value.items()}
+        text = get(value, "text")
+        return with_fields(value, text=change(text)) if isinstance(text, str) else value
+
+    return walk(value, 0)
+
+
+def shorten(text: str, limit: int, counter: TokenCounter) -> str:
+    """Return *text*, cut in the middle to at most *limit* tokens if it is longer."""
+    tokens = int(counter.count(text))
+    if tokens <= limit:
+        return text
+    scale = 1.0
+    for _ in range(ROUNDS):
+        room = len(text) * limit * scale / tokens
+        short = _cut(text, int(room * HEAD), int(room * (1 - HEAD)), tokens - int(limit * scale))
+        size = int(counter.count(short))
+        if size <= limit:
+            return short
+        scale *= 0.98 * limit / size
+    return ""
+
+
+def shorten_together(texts: list[str], limit: int, counter: TokenCounter) -> list[str]:
+    """Return *texts* in at most *limit* tokens together: the short ones whole, the long ones an equal share each.
+
+    If there are too many for that, the first and the last stay, and those between them are emptied.
+    """
+    sizes = [int(counter.count(text)) for text in texts]
+    if sum(sizes) <= limit:
+        return texts
+    share, left, room = limit, sorted(sizes), limit
+    while left:
+        share = room // len(left)
+        if left[0] > share:
+            break
+        room -= left.pop(0)
+    if share < SMALLEST:
+        return _ends(texts, sizes, limit, counter)
+    return [text if size <= share else shorten(text, share, counter) for text, size in zip(texts, sizes, strict=True)]
+
+
+def _ends(texts: list[str], sizes: list[int], limit: int, counter: TokenCounter) -> list[str]:
+    """Return the first and the last of *texts*, as many as fit, and empty texts between them; the first says so."""
+    room = max(0, limit - NOTE)
+    head, tail, begin, end = int(room * HEAD), room - int(room * HEAD), 0, len(texts)
+    while begin < end and sizes[begin] <= head:
+        head -= sizes[begin]
+        begin += 1
+    while end > begin and sizes[end - 1] <= tail:
+        tail -= sizes[end - 1]
+        end -= 1
+    first = _part(texts[begin], head, counter) if begin == 0 < end else ""
+    last = _part(texts[end - 1], tail, counter, from_end=True) if begin < end == len(texts) > 1 else ""
+    gone = sum(sizes[begin:end]) - int(counter.count(first)) - int(counter.count(last))
+    note = f"{first}\n[about {gone:,} tokens are cut out here]".lstrip("\n")
+    middle = [note, *[""] * (end - begin - 2), last] if end - begin > 1 else [f"{note}\n{last}".rstrip("\n")]
+    return [*texts[:begin], *(middle if begin < end else []), *texts[end:]]
+
+
+def _part(text: str, limit: int, counter: TokenCounter, *, from_end: bool = False) -> str:
+    """Return as much of the beginning, or end, of *text* as takes at most *limit* tokens."""
+    size = min(len(text), len(text) * limit // max(1, int(counter.count(text))))
+    while size > 0:
+        part = text[len(text) - size :] if from_end else text[:size]
+        tokens = int(counter.count(part))
+        if tokens <= limit:
+            return part
+        size = min(size - 1, size * limit // tokens)
+    return ""
+
+
+def _cut(text: str, head: int, tail: int, gone: int) -> str:
+    note = f"[about {gone:,} tokens are cut out here]"
+    begin, end = text[:head], text[len(text) - tail :]
+    # Whole lines read better: a border moves to the nearest line's end, if that costs less than a quarter.
+    line = begin.rfind("\n")
+    begin = begin[:line] if line > head * 3 // 4 else begin
+    line = end.find("\n")
+    end = end[line + 1 :] if 0 <= line < tail // 4 else end
+    return f"{begin}\n{note}\n{end}"

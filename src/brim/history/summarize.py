@@ -1,42 +1,48 @@
-"""A summary in place of the oldest."""
+"""A summary in place of the oldest units."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.errors import InputError
-from brim.history.arguments import whole_number
-from brim.history.base import ChoosingPruner
-from brim.history.extract import extract
-from brim.history.select import add_older, cut_for_turns, longest_run, price, required, select
-from brim.history.speaking import user_message
+from brim.history.content import result_text, text_of, user_message
+from brim.history.draft import Draft, whole_number
+from brim.history.entries import Entry
+from brim.history.pruners import Strategy
+from brim.history.receipt import Pruned
 from brim.tokens.costs import message_costs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brim.history.draft import Draft
-    from brim.history.reading.entry import Entry
-    from brim.history.types import Pruned
-    from brim.tokens.count import Count
+from brim.tokens.count import Count
+from brim.tokens.counters import TokenCounter
 
 ROUNDS = 8
-"""So often is a summary that is still too large made again of more messages."""
+"""How often a summary that is still too large is made again, of more messages."""
 SHARE = 0.1
 """The share of the target that is kept free for the summary, between ``LEAST`` and ``MOST`` tokens."""
 LEAST, MOST = 100, 2_000
+HEAD = re.compile(r"Summary of [\d,]+ earlier messages, made by quoting:")
+"""The first line of a summary that quotes."""
+LINE = 200
+"""The most characters of a quoted line."""
+TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
+"""A line of a result that holds one of these words is worth a line of the summary."""
+NO_ROOM = "there is no room for a summary beside what must stay: left out"
 
 
-class SummarizePruner(ChoosingPruner):
-    """Puts one summary in place of the oldest units, made again of more of them until everything fits.
+class SummarizePruner(Strategy):
+    """Puts one summary in place of the oldest units.
+
+    It is made again, of more of them, until everything fits.
 
     *summarize* is given the messages that leave, oldest first (after a first round that was too large the summary so
     far, then what leaves with it), and returns a text. Without it the summary quotes: the user's words, the calls, what
-    went wrong (see ``brim.history.extract``). It becomes a message of the user's, between ``<summary>`` tags.
+    went wrong (see ``extract``). It becomes a message of the user's, between ``<summary>`` tags.
 
-    A summary that is not smaller than what it replaces is rejected, and what it would have replaced is dropped. If
-    *summarize* raises or returns no text, the quoting summary stands in. The receipt says which it was. At least
+    A summary that isn't smaller than what it replaces is rejected, and what it would have replaced is dropped. If
+    *summarize* raises or returns no text, the quoting summary is used. The receipt says which it was. At least
     *min_turns* turns stay while the target allows.
     """
 
@@ -46,23 +52,20 @@ class SummarizePruner(ChoosingPruner):
         self.summarize, self.min_turns = summarize, whole_number("min_turns", min_turns)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return *work* with a summary in place of what does not fit."""
+        """Return *work* with a summary in place of what doesn't fit."""
         target = work.target
-        must = required(work, target)
-        if work.total <= target or price(work, must) > target:
-            return work.finish("summarize", select(work, target))
+        if work.total <= target or work.price(work.required) > target:
+            return work.finish("summarize", work.select(target), reason="")
         room = max(LEAST, min(MOST, int(SHARE * target)))
         notes: list[str] = []
         text, gone = "", set[int]()
         for _ in range(ROUNDS):
-            kept = self._select(work, must, target - room, fill and not gone)
+            kept = work.select(target - room, turns=self.min_turns, most=target, fill=fill and not gone)
             leaving = [at for at in range(len(work.units)) if at not in kept and at not in gone]
-            if not leaving:
-                notes.append("there is no room for a summary beside what must stay: left out")
-                break
-            text = self._summary(work, text, leaving, min(room, target - price(work, kept)), notes)
-            if not text:
-                notes.append("there is no room for a summary beside what must stay: left out")
+            if leaving:
+                text = self._summary(work, text, leaving, min(room, target - work.price(kept)), notes)
+            if not leaving or not text:
+                notes.append(NO_ROOM)
                 break
             gone.update(leaving)
             summary = _tagged(work, text)
@@ -70,27 +73,16 @@ class SummarizePruner(ChoosingPruner):
             if tokens >= sum(work.sizes[at] for at in gone):
                 notes.append(f"a summary of {tokens:,} tokens is not smaller than what it replaces: rejected")
                 break
-            if price(final, kept) + tokens <= target:
+            if final.price(kept) + tokens <= target:
                 reason = "it is in the summary"
                 return final.finish("summarize", kept, reason=reason, notes=notes, limit=0, added=(summary, tokens))
             room = max(room, int(tokens))
         else:
             notes.append(f"the summary did not fit after {ROUNDS} rounds: left out")
-        kept = select(work, target, fill=fill)
-        return work.finish("summarize", kept, reason="it does not fit with what is newer", notes=notes)
-
-    def _select(self, work: Draft, must: list[int], limit: int, fill: bool) -> set[int]:
-        """Return what stays beside a summary: what fits into *limit*, or the newest turns if only the target does."""
-        cut = longest_run(work, must, limit)
-        turns = cut_for_turns(work, must, self.min_turns, work.target)
-        cut = cut if turns is None else min(cut, turns)
-        kept = sorted({*must, *range(cut, len(work.units))})
-        if fill:
-            add_older(work, kept, cut, limit)
-        return set(kept)
+        return work.finish("summarize", work.select(target, fill=fill), notes=notes)
 
     def _summary(self, work: Draft, so_far: str, leaving: list[int], room: int, notes: list[str]) -> str:
-        entries: list[Entry] = [entry for at in leaving for entry in work.units[at].entries]
+        entries = [entry for at in leaving for entry in work.units[at].entries]
         if self.summarize is not None:
             earlier = [_tagged(work, so_far)] if so_far else []
             try:
@@ -102,21 +94,20 @@ class SummarizePruner(ChoosingPruner):
                     return text.strip()
                 what = "an empty text" if isinstance(text, str) else f"{type(text).__name__}, not a text"
                 notes.append(f"summarize returned {what}: the summary quotes instead")
-        quoted = extract(entries, work.counter, room - 20)
-        return "\n".join(filter(None, (so_far, quoted)))
+        return "\n".join(filter(None, (so_far, extract(entries, work.counter, room - 20))))
 
 
 def _tagged(work: Draft, text: str) -> dict[str, Any]:
-    """Return *text* as a message; quoted text cannot end the summary."""
+    """Return *text* as a message; quoted text can't end the summary."""
     inside = text.replace("</summary", "<\\/summary")
     return user_message(work.provider, f"<summary>\n{inside}\n</summary>")
 
 
 def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
-    """Return the draft as it is with *summary* in it, and what that takes.
+    """Return the draft as it is with *summary* in it, and the size of the summary.
 
     Models drop the reasoning of earlier turns. A summary speaks for the user, so reasoning that stays before it, and
-    was of the last turn till now, is of an earlier one: only that is counted anew.
+    was of the last turn until now, is of an earlier one: only that is counted again.
     """
     first_gone = next(at for at in range(len(work.units)) if at not in kept)
     entries = [entry for unit in work.units[:first_gone] for entry in unit.entries]
@@ -126,3 +117,52 @@ def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
         return work, message_costs(work.counter, [summary]).alone([0])
     costs = message_costs(work.counter, [*(entries[at].message for at in outdated), summary])
     return replace(work, costs=work.costs.replaced(outdated, costs)), costs.alone([len(outdated)])
+
+
+def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str:
+    """Return a summary of *entries* of at most *budget* tokens; empty if not one line fits.
+
+    It is deterministic and invents nothing: every line is quoted or counted. The user's words come first, then what was
+    called, what went wrong, and what the assistant said.
+    """
+    head = f"Summary of {len(entries):,} earlier messages, made by quoting:"  # HEAD matches it
+    lines: list[tuple[int, int, str]] = []
+    for at, entry in enumerate(entries):
+        said = text_of(entry.message)
+        if entry.is_prompt:
+            lines += [(0, at, line) for line in _prompt_lines(said)]
+        if entry.results:
+            results = result_text(entry.message).splitlines()
+            troubles = [line for line in results if any(word in line.lower() for word in TROUBLE)]
+            lines += [(2, at, f"- a tool: {_shortened(line)}") for line in troubles[-1:]]
+        if entry.role == "assistant" and said:
+            lines.append((3, at, f"- the assistant: {_shortened(said)}"))
+    names = Counter(call.name or "a tool" for entry in entries for call in entry.calls)
+    if names:
+        called = ", ".join(f"{name} ({count})" for name, count in sorted(names.items()))
+        lines.append((1, len(entries), f"- called: {called}"))
+    room = budget - int(counter.count(head)) - 1
+    if room < 0:
+        return ""
+    chosen = []
+    # The newest of each kind matter most, so they are taken first; they are printed in their own order.
+    for rank, at, line in sorted(lines, key=lambda row: (row[0], -row[1])):
+        tokens = int(counter.count(line)) + 1
+        if tokens <= room:
+            room -= tokens
+            chosen.append((at, rank, line))
+    return "\n".join([head, *(line for _, _, line in sorted(chosen))])
+
+
+def _prompt_lines(text: str) -> list[str]:
+    """Return the user's words as a line; of an earlier summary, which speaks for the user, its lines."""
+    if text.startswith("<summary>") and text.endswith("</summary>"):
+        lines = text.removeprefix("<summary>").removesuffix("</summary>").splitlines()
+        quoted = [line.removeprefix("- ") for line in lines if line.strip() and not HEAD.fullmatch(line)]
+        return [f"- {_shortened(line)}" for line in quoted]
+    return [f"- the user: {_shortened(text)}"]
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= LINE else words[: LINE - 1].rstrip() + "…"

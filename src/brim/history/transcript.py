@@ -1,4 +1,4 @@
-"""Which conversation does a transcript of Claude Code hold: what would the client send next?
+"""The conversation in a transcript of Claude Code.
 
 The client appends a line for whatever happens, each with the ``parentUuid`` of the line before it. What was rewound or
 compacted away stays in the file, so the conversation is the chain from the last message back to its beginning, or to

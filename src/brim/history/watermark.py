@@ -1,37 +1,157 @@
-"""Rarely, and then deep: cuts at the high mark, down to the low one."""
+"""Cuts that are rare and deep, to keep the prompt cache warm."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.history.arguments import whole_number
-from brim.history.cache import CachePrices, cache_prices, model_prices
-from brim.history.decisions import Decisions, decide
-from brim.history.draft import Draft, draft
-from brim.history.economics import Outlook, low_mark
-from brim.history.reading.history import as_list
-from brim.history.select import add_older, cut_for_turns, longest_run, required, select
+from brim.history.draft import CachePrices, Draft, whole_number
+from brim.history.pruners import Strategy
+from brim.history.receipt import Pruned
 from brim.models.catalog import Price
+from brim.tokens.anchor import digests
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+VERSION = 1
+"""The version of the JSON of ``Decisions``."""
+DEFAULT_LOW = 0.6
+"""The low mark if prices are unknown."""
+OVERHEAD = 0.2
+"""What cutting may cost at most: rewriting the cache, as a share of what the same turns cost anyway."""
+MARKS = tuple(mark / 100 for mark in range(90, 25, -5))
+"""The low marks that are tried, as shares of the high one, highest first: the more stays, the better. Below the last
+one the agent would forget more than money can justify."""
 
-    from brim.history.types import Pin, Provider, Pruned
-    from brim.tokens.counters import TokenCounter
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What has been cut so far.
+
+    Transcript and decisions give the same view in any process.
+    """
+
+    cut: int = 0
+    """The first message of the run that stays; all after it stay too."""
+    kept: tuple[int, ...] = ()
+    """Messages before the cut that stay."""
+    digest: str = ""
+    """Identifies the messages before the cut; empty if they can't be written down, and then it matches nothing."""
+    cuts: int = 0
+    """How often it was cut."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.cut, self.cuts, *self.kept)
+        if any(not isinstance(number, int) or isinstance(number, bool) or number < 0 for number in numbers):
+            raise InputError(f"decisions: places must be whole numbers from 0 on, not {numbers!r}")
+        if list(self.kept) != sorted(set(self.kept)) or (self.kept and self.kept[-1] >= self.cut):
+            raise InputError(f"decisions: kept must be in order and before the cut at {self.cut}, not {self.kept!r}")
+        if not isinstance(self.digest, str):
+            raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
+
+    def view(self, messages: Sequence[Any]) -> list[int] | None:
+        """Return the places in *messages* that stay; None if these decisions were made on another transcript."""
+        if not self.cut:
+            return list(range(len(messages)))
+        if not self.digest or self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
+            return None
+        return [*self.kept, *range(self.cut, len(messages))]
+
+    def cut_again(self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]) -> Decisions:
+        """Return the decisions to keep the messages at the places *indices*, and all that follow the last of them.
+
+        The cut lies before the run of kept messages that reaches to the end; kept messages before it are listed.
+        *broken* messages don't end the run: a call that waits for its result now will have it in the next turn.
+        """
+        stays = {*indices, *broken}
+        cut = len(messages)
+        while cut and cut - 1 in stays:
+            cut -= 1
+        kept = tuple(place for place in indices if place < cut)
+        return Decisions(cut, kept, _digest(messages[:cut]), self.cuts + 1)
+
+    def to_json(self) -> str:
+        """Return the decisions as one line of JSON."""
+        return json.dumps({"version": VERSION, **asdict(self)}, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> Decisions:
+        """Return the decisions that ``to_json`` wrote; ``InputError`` for anything else."""
+        try:
+            found = json.loads(text)
+            version = found.pop("version")
+            decisions = cls(**{**found, "kept": tuple(found["kept"])})
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            raise InputError("decisions: this is not what WatermarkPruner wrote; begin anew without them") from None
+        if version != VERSION:
+            raise InputError(f"decisions: version {version!r} is not {VERSION}; begin anew without them")
+        return decisions
 
 
-class WatermarkPruner:
-    """Drops nothing until the history is over *high* times the target, then so much that *low* times it is left.
+def _digest(messages: Sequence[Any]) -> str:
+    """Return what identifies *messages*; empty if one of them can't be written down."""
+    found = list(digests(messages, None, ""))
+    return found[-1] if found and len(found) == len(messages) else ""
 
-    Until the next cut the messages at the beginning stay the same, to the byte, so the provider reads them from its
-    cache: trimming a little in every turn would have it write everything anew each time.
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is expected of the turns to come: requests to the model."""
+
+    high: int
+    """The tokens at which it is cut."""
+    static: int
+    """The tokens at the beginning that never change: tools, system messages."""
+    growth: int
+    """The tokens that a turn adds."""
+    turns: int
+    """How many turns are still to come."""
+    warm: bool
+    """Whether the cache lives from one turn to the next."""
+
+    def overhead(self, mark: float, prices: CachePrices) -> float:
+        """Return what rewriting costs with cuts to *mark*, as a share of what the turns cost without it."""
+        left = max(int(mark * self.high), self.static)
+        between = max(1, (self.high - left) // max(1, self.growth))
+        cuts = 1 + max(0, self.turns - 1) // between
+        average = left + min(self.high - left, between * self.growth) / 2
+        plain = self.turns * (average * float(prices.read) + self.growth * float(prices.write))
+        rewriting = cuts * (left - self.static) * float(prices.write - prices.read)
+        return rewriting / plain if plain else 0.0
+
+    def low_mark(self, prices: CachePrices | None) -> tuple[float, str]:
+        """Return the low mark, as a share of the high one, and why: the highest at which cutting is cheap enough."""
+        if prices is None:
+            return DEFAULT_LOW, f"low mark {DEFAULT_LOW}: the prices of the cache are not known"
+        if not self.warm:
+            why = "the cache does not live until the next turn, so a cut costs nothing"
+            return MARKS[0], f"low mark {MARKS[0]}: {why}"
+        if prices.write <= prices.read:
+            why = "writing the cache costs no more than reading, so a cut costs nothing"
+            return MARKS[0], f"low mark {MARKS[0]}: {why}"
+        shares = {mark: self.overhead(mark, prices) for mark in MARKS}
+        cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
+        low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
+        limit = f"at most {OVERHEAD:.0%} was sought" if cheap else f"no mark comes down to {OVERHEAD:.0%}"
+        return low, (
+            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turns to come, writing the cache "
+            f"anew costs {shares[low]:.0%} of what the turns cost anyway ({limit})"
+        )
+
+
+class WatermarkPruner(Strategy):
+    """Drops nothing up to a high mark, and then cuts down to a low mark.
+
+    Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
+    same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
+    everything each time.
 
     Give it the whole transcript in every turn. What it has cut away is in ``decisions``, which can be stored as JSON:
     the same transcript and decisions give the same messages, in any process. Decisions of another transcript are
-    forgotten, and the receipt says so.
+    forgotten, and the receipt says so. *fill* adds older whole units up to the low mark when it is cut.
 
-    ``low="auto"`` takes the highest mark at which writing the cache anew stays cheap, from the *prices* of the model
+    ``low="auto"`` takes the highest mark at which rewriting the cache stays cheap, from the *prices* of the model
     (or those given), the *ttl* of the cache in seconds, the *turn_seconds* that usually pass between two requests, and
     the *expected_turns* still to come. At least *min_turns* turns of the user's stay while the target allows.
     """
@@ -64,79 +184,48 @@ class WatermarkPruner:
             raise InputError(f"turn_seconds must be a number, 0 or more, not {turn_seconds!r}")
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
-    def prune(
-        self,
-        messages: Sequence[Any],
-        target: int,
-        *,
-        model: str | None = None,
-        tools: Sequence[Any] | None = None,
-        provider: Provider | Literal["auto"] = "auto",
-        counter: TokenCounter | None = None,
-        fill: bool = False,
-        pin: Pin | None = None,
-    ) -> Pruned:
-        """Return *messages* as decided so far, cut anew if they are over the high mark: see ``Pruner.prune``.
+    def view(self, messages: list[Any]) -> list[int] | None:
+        """Return what the decisions so far leave of *messages*; None if they are of another transcript."""
+        return self.decisions.view(messages)
 
-        *fill* adds older whole units up to the low mark when it is cut.
-        """
-        given = as_list(messages)
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return the messages as decided so far, cut again if they are over the high mark."""
         earlier, notes = self.decisions, []
-        view = earlier.view(given)
-        if view is None:
+        if work.only is None:
             notes.append("the decisions are of another transcript: begun anew")
-            earlier, view = Decisions(), list(range(len(given)))
+            earlier = Decisions()
         elif earlier.cut:
-            notes.append(f"{len(given) - len(view):,} messages were cut away before")
-        work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=view)
-        prices = self._cache_prices(work)
-        high = int(self.high * target)
-        kept = select(work, high)
-        decided = earlier
-        if work.total > high:
+            notes.append(f"{len(work.messages) - len(work.only):,} messages were cut away before")
+        prices = work.cache_prices(self._prices, self._ttl)
+        high, decided = int(self.high * work.target), earlier
+        if work.total <= high:
+            kept = work.select(high)
+        else:
             low = self._low(work, high, prices, notes)
-            kept = self._cut(work, high, low, fill)
+            kept = work.select(low, turns=self.min_turns, most=high, fill=fill)
             if len(kept) < len(work.units):
-                decided = decide(given, work.indices(kept), work.broken_indices, earlier)
+                broken = [index for unit in work.broken for index in unit.indices]
+                decided = earlier.cut_again(work.messages, work.indices(kept), broken)
         self.decisions = decided
-        reason = f"over the high mark of {high:,} tokens"
-        limit = high if decided is earlier else 0
         return work.finish(
             "watermark",
             kept,
-            reason=reason,
+            reason=f"over the high mark of {high:,} tokens",
             notes=notes,
             decisions=decided,
             prices=prices,
-            limit=limit,
+            limit=high if decided is earlier else 0,
         )
-
-    def _cut(self, work: Draft, high: int, low: int, fill: bool) -> set[int]:
-        """Return what stays after a cut to *low*, or so much more that the newest turns stay, up to *high*."""
-        must = required(work, work.target)
-        cut = longest_run(work, must, low)
-        turns = cut_for_turns(work, must, self.min_turns, high)
-        cut = cut if turns is None else min(cut, turns)
-        kept = sorted({*must, *range(cut, len(work.units))})
-        if fill:
-            add_older(work, kept, cut, low)
-        return set(kept)
 
     def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
         if self.low != "auto":
             return int(self.low * work.target)
-        static = work.fixed + sum(work.sizes[at] for at in work.pins)
+        static = work.price(work.pins)
         answers = sum(unit.kind in ("assistant", "step") for unit in work.units)
         growth = (work.total - static) // max(1, answers)
-        mark, why = low_mark(Outlook(high, static, growth, self._expected, self._warm), prices)
-        why = why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens"
-        notes.append(why)
+        mark, why = Outlook(high, static, growth, self._expected, self._warm).low_mark(prices)
+        notes.append(why if self.high == 1 else f"{why}; as a share of the high mark of {high:,} tokens")
         return int(mark * high)
-
-    def _cache_prices(self, work: Draft) -> CachePrices | None:
-        if self._prices is not None:
-            return cache_prices(self._prices, work.total, self._ttl)
-        return model_prices(work.model, work.total, self._ttl)
 
 
 def _is_share(value: object) -> bool:

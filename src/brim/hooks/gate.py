@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.store.books import Scope
     from brim.store.database import Database
+    from brim.store.ledger import Scope
     from brim.workspace import Workspace
 
 MAIN = "main"
@@ -128,7 +128,7 @@ def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
     if database is None or workspace.only_injects or not call.session or not (rows or default is not None):
         return []
     from brim.spend.limits import Limit
-    from brim.store.books import Scope, scope_of
+    from brim.store.ledger import Scope, scope_of
 
     names = _scopes_of(call, workspace)
     found = {row[0]: scope_of(row, database.path) for row in rows}
@@ -204,7 +204,7 @@ def _wrap_up(call: HookCall, workspace: HookWorkspace, scopes: list[Scope]) -> A
     if scope is None or not workspace.state(call.session).tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
         return None
     from brim.hooks.event import Answer
-    from brim.spend.wrapping import build_wrap_up_prompt
+    from brim.spend.limits import build_wrap_up_prompt
 
     held = scope.limit.room(scope.taken, "wrap_up") or 0
     return Answer(context=build_wrap_up_prompt(scope.spent, scope.limit.amount, held=held))

@@ -58,9 +58,9 @@ def build_instructions(entries: Iterable[Entry], scratch_path: str, *, session: 
 
     What doesn't fit is left out, the oldest first, except the first thing that the person asked: that is the task.
     """
-    from brim.scratch.quoting import code, one_line, shortened
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import View
+    from brim.scratch.entries import View
+    from brim.scratch.index import sentence
+    from brim.scratch.quotes import code, one_line, shortened
 
     view = View(entry for entry in entries if entry.session in ("", session))
     said = [
@@ -160,8 +160,8 @@ def _is_new(summary: str, call: HookCall, workspace: HookWorkspace) -> bool:
 
 def had_before(call: HookCall, entries: Iterable[Entry], checks: Iterable[str]) -> list[tuple[str, str]]:
     """Return pairs of kind and text: decisions, changed and named files, commands, and numbers."""
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import View
+    from brim.scratch.entries import View
+    from brim.scratch.index import sentence
 
     view = View(entry for entry in entries if entry.session in ("", call.session))
     said = [entry.text for entry in view.of("human")]
@@ -182,8 +182,8 @@ def last_checks(call: HookCall) -> tuple[list[str], str]:
     from brim.hooks.transcript import FORMATS, size_of, whole_lines
     from brim.scratch.dead_ends.commands import check_in, parts, unwrapped
     from brim.tracking.events import Message, ToolCall
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.readers.feed import Feed
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
 
     checks: dict[str, None] = {}
     summary = ""
@@ -215,7 +215,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
     """Return what the agent is told about what was lost: a heading and a line for each; empty if nothing was."""
     if not measured.lost:
         return ""
-    from brim.scratch.quoting import code, shortened
+    from brim.scratch.quotes import code, shortened
 
     where = f"; all of it is in {scratch_path}" if scratch_path else ""
     lines: dict[str, None] = {}  # a file that was named in two ways is told once

@@ -321,14 +321,14 @@ def files_of(call: HookCall) -> list[str]:
     """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for its files."""
     given = call.input
     if call.tool_kind in ("edit", "write", "shell") and _patch(call):
-        from brim.tracking.readers.codex_patch import edits
+        from brim.tracking.readers.codex import edits
 
         return [str(file["file_path"]) for _, file in edits(_patch(call))][:MOST_FILES]
     if call.tool_kind == "shell":
         return []
     found = [each for key in PATHS for each in _texts(given.get(key))]
     if call.tool_kind == "search":
-        from brim.behaviors.languages import language_of
+        from brim.behaviors.tasks import language_of
 
         patterns = [*_texts(given.get("glob")), *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ())]
         found = [each for each in [*patterns, *found] if language_of(each)]
@@ -339,7 +339,7 @@ def command_of(call: HookCall) -> str:
     """Return the shell command of a call; empty if it has none, or only applies a patch."""
     if call.tool_kind != "shell" or _patch(call):
         return ""
-    from brim.tracking.readers.inputs import command_line
+    from brim.tracking.readers.fields import command_line
 
     return command_line(call.input.get("command") or call.input.get("cmd"))
 

@@ -43,7 +43,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     state = workspace.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
-        from brim.store.tracked import is_tracked
+        from brim.store.project import is_tracked
 
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]
@@ -70,7 +70,7 @@ def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     root = scratch_root(call, workspace)
     if root is None:
         return
-    from brim.scratch.drafts import draft
+    from brim.scratch.entries import draft
 
     _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
 
@@ -113,7 +113,7 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
 def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> bool:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
     from brim.scratch.folder import LOCK, make_folder, own, place_of
-    from brim.scratch.journal_file import NAME, Journal
+    from brim.scratch.journal import NAME, Journal
 
     def prepare() -> None:
         make_folder(root)
@@ -133,7 +133,7 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
 def _needle(session: str, entries: list[Entry]) -> bytes:
     """Return what every line of the journal holds that may say the same as one of *entries*."""
     if any(entry.id or entry.kind == "artifact" for entry in entries):
-        from brim.scratch.quoting import encodable
+        from brim.scratch.quotes import encodable
 
         return encodable(json.dumps(session, ensure_ascii=False)).encode()
     return b"\n"  # what a person says twice was said twice: no line is like it
@@ -229,8 +229,8 @@ def _extract(
     clock: Callable[[], float],
 ) -> int:
     """Give *model* the events of *path* from *start* on; return how far it came."""
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.readers.feed import Feed
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
 
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent
@@ -239,11 +239,11 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.changed(session=call.session))
+            model.extract(event if event.session == call.session else event.replace(session=call.session))
         if clock() > until and feed.offset > start:
             break
     for event in reader.finish():
-        model.extract(event.changed(session=call.session))
+        model.extract(event.replace(session=call.session))
     return max(start, feed.offset) if feed is not None else start
 
 
@@ -286,7 +286,7 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     if workspace.project is None or not call.session:
         return None
     from brim.scratch.index import NAME as INDEX
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     folder = _own_folder(call, workspace, workspace.project)
     path = os.path.join(folder or "", INDEX)

@@ -3,14 +3,12 @@
 A hook can't stand before a request, so the limit is checked between calls: the overshoot is at most the calls in
 flight. One hook settles at a time; another that comes meanwhile leaves it to that one.
 
-Only what is new is read. ``Account`` remembers how far the files were read and what the client's own total says: what
-that has beyond the requests (above all, compactions) is in no line. The rules are those of ``SpendMeter``. The account
-is written in the ledger's transaction: an older one would take requests for known that it hasn't counted.
+Only what is new is read: ``brim.spend.account.Account`` remembers how far the files were read. It is written in the
+ledger's transaction: an older one would take requests for known that it hasn't counted.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
@@ -30,22 +28,22 @@ from brim.hooks.gate import (
 )
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.spend.account import Account
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
-    from brim.notices import Notice
     from brim.spend.ledger import Reservation
-    from brim.spend.meter import Prices
+    from brim.spend.money import Prices
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.notices import Notice
+    from brim.tracking.readers import AnyReader
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -98,10 +96,10 @@ def _settle(
     call: HookCall, workspace: HookWorkspace, database: Database, prices: Prices | None, *, clock: Callable[[], float]
 ) -> tuple[list[Notice], list[str]]:
     id = file_id(call.session)
-    account = Account.load(database, id)
+    account = load_account(database, id)
     before = dict(vars(account), offsets=dict(account.offsets))
-    if account.is_current(call):
-        return [], []
+    if account.offsets and all(size_of(path) == account.offsets.get(agent, 0) for agent, path in _files(call)):
+        return [], []  # nothing was written since
     anew, recorded, unpriced = account.anew, 0, account.unpriced
     if call.agent != "claude":  # read from the beginning, so every report comes again
         recorded, kin = account.offsets.get("", 0), account.kin
@@ -113,9 +111,9 @@ def _settle(
     if not events:
         if vars(account) != before:
             with database.writing():
-                account.save(database, id, now=workspace.now)
+                save_account(database, id, account, now=workspace.now)
         return [], []
-    from brim.spend.prices import PriceList
+    from brim.spend.money import PriceList
     from brim.store.ledger import SqliteLedger
 
     notices: list[Notice] = []
@@ -127,7 +125,7 @@ def _settle(
         recorded = 0 if unpriced else recorded  # what had no price may have one now
         batch = _Batch(call, workspace, ledger, account, prices or PriceList(), anew=anew, recorded=recorded)
         batch.take(events)
-        account.save(database, id, now=workspace.now)
+        save_account(database, id, account, now=workspace.now)
     return notices, [] if account.reported else batch.unpriced
 
 
@@ -202,9 +200,7 @@ class _Batch:
         return found if found is not None or half == key else self._ledger.reservation(half)
 
     def _total(self, event: RunTotal) -> None:
-        total = event.cost
-        if total is None and event.tokens:
-            total = self._prices.sum(event.tokens, self._account.latest if event.time is None else event.time)
+        total = self._account.priced(event, self._prices)
         if total is not None:
             self._account.settle(total, event.time)
 
@@ -226,127 +222,26 @@ class _Batch:
 
 # What is known between two hooks ----------------------------------------------------------------------------------
 
-_MOST_FILES = 512
-_MOST_KIN = 16
-_MOST_RECENT = 16
 _KEPT = 30 * 86_400.0
 _KEY, _AFTER = "account:", "account;"
 
 
-class Account:
-    """What is known of one session's money. Amounts are micro-dollars."""
+def load_account(database: Database, id: str) -> Account:
+    """Return the account of the session *id*; an empty one if none can be read."""
+    row = database.row("SELECT value FROM meta WHERE key = ?", (_KEY + id,))
+    return Account() if row is None else Account.loads(row[0].partition(" ")[2])
 
-    def __init__(self) -> None:
-        self.offsets: dict[str, int] = {}
-        """How far each agent's file was read; the empty name is the session's own."""
-        self.reported = 0
-        """The highest total that the client gave."""
-        self.before = 0
-        """The cost of the requests that are in that total."""
-        self.after = 0
-        """The cost of those that aren't."""
-        self.mark: float | None = None
-        """When that total was made, if that is known."""
-        self.is_dated = False
-        """Whether its own line says so."""
-        self.latest: float | None = None
-        """The time of the latest report."""
-        self.kin: list[str] = []
-        """Scopes of the sessions whose requests this one's files show too: it continues them."""
-        self.anew = True
-        """Whether the files are read from their beginning: then nothing is counted here, whatever the ledger has."""
-        self.unpriced = False
-        """Whether something counts as nothing because no price is known: one may be set."""
-        self.recent: dict[str, int] = {}
-        """What the last few requests cost: their lines may continue."""
 
-    def see(self, time: float | None) -> None:
-        """Take in when something happened."""
-        if time is not None:
-            self.latest = max(time, self.latest or time)
-
-    def add(self, cost: int, time: float | None) -> None:
-        """Take in that a request cost so much (more): it is in the total already, or it comes after it."""
-        if time is None or self.mark is None:
-            is_in = self.reported > 0 and (self.is_dated or time is not None)
-        else:
-            is_in = time <= self.mark
-        if is_in:
-            self.before += cost
-        else:
-            self.after += cost
-
-    def settle(self, total: int, time: float | None) -> None:
-        """Take in the client's *total*, which has every request so far; a lower one started over and says nothing."""
-        if total <= self.reported:
-            return
-        self.before, self.after = self.before + self.after, 0
-        self.reported = total
-        self.mark = time if time is not None else self.latest
-        self.is_dated = time is not None
-
-    def add_kin(self, scope: str) -> None:
-        """Take in that the session of *scope* has requests of this one."""
-        if scope not in self.kin:
-            self.kin = [*self.kin, scope][-_MOST_KIN:]
-
-    @property
-    def difference(self) -> int:
-        """What the total has more than the requests in it."""
-        return max(0, self.reported - self.before)
-
-    def is_current(self, call: HookCall) -> bool:
-        """Whether nothing was written to the session's files since: then nothing has to be read."""
-        return bool(self.offsets) and all(size_of(path) == self.offsets.get(agent, 0) for agent, path in _files(call))
-
-    @classmethod
-    def load(cls, database: Database, id: str) -> Account:
-        """Return the account of the session *id*; an empty one if none can be read."""
-        account = cls()
-        row = database.row("SELECT value FROM meta WHERE key = ?", (_KEY + id,))
-        try:
-            found = json.loads(row[0].partition(" ")[2]) if row is not None else None
-        except (ValueError, RecursionError):
-            return account
-        if not isinstance(found, dict):
-            return account
-        offsets, kin, recent = found.get("offsets"), found.get("kin"), found.get("recent")
-        if isinstance(offsets, dict):
-            account.offsets = {str(name): at for name, at in offsets.items() if _is_amount(at)}
-        if isinstance(kin, list):
-            account.kin = [scope for scope in kin if isinstance(scope, str)]
-        if isinstance(recent, dict):
-            account.recent = {str(key): cost for key, cost in recent.items() if _is_amount(cost)}
-        for name in ("reported", "before", "after"):
-            if _is_amount(found.get(name)):
-                setattr(account, name, found[name])
-        account.mark, account.latest = _time(found.get("mark")), _time(found.get("latest"))
-        account.is_dated = found.get("is_dated") is True
-        account.anew, account.unpriced = found.get("anew") is not False, found.get("unpriced") is True
-        return account
-
-    def save(self, database: Database, id: str, *, now: float) -> None:
-        """Keep this for the session *id*, and forget accounts untouched for 30 days. Call it in a transaction."""
-        values = dict(vars(self))
-        values["offsets"] = dict(list(self.offsets.items())[-_MOST_FILES:])
-        values["recent"] = dict(list(self.recent.items())[-_MOST_RECENT:])
-        text = f"{_stamp(now)} {json.dumps(values)}"
-        if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
-            database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
-            old = _stamp(now - _KEPT)
-            database.run("DELETE FROM meta WHERE key > ? AND key < ? AND value < ?", (_KEY, _AFTER, old))
+def save_account(database: Database, id: str, account: Account, *, now: float) -> None:
+    """Keep *account* for the session *id*, and forget those untouched for 30 days. Call it in a transaction."""
+    text = f"{_stamp(now)} {account.dumps()}"
+    if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
+        database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
+        database.run("DELETE FROM meta WHERE key > ? AND key < ? AND value < ?", (_KEY, _AFTER, _stamp(now - _KEPT)))
 
 
 def _stamp(now: float) -> str:
     return f"{max(0, int(now)):012d}"
-
-
-def _is_amount(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 2**62
-
-
-def _time(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 # Reading the session's files --------------------------------------------------------------------------------------
@@ -362,7 +257,7 @@ def new_reports(
     may mean something only after others. What lies before byte *recorded* is in the ledger: it is read however long
     it takes.
     """
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers import AnyReader
 
     until, count = clock() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
@@ -384,7 +279,7 @@ def new_reports(
 
 def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator[Usage | RunTotal]:
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
-    from brim.tracking.readers.feed import parsed_line
+    from brim.tracking.readers.stream import parsed_line
 
     needles, at = _NEEDLES[agent], 0
     while at < len(data):
@@ -404,7 +299,7 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
     if call.agent != "claude" or not os.path.isdir(folder):
         return [own]
-    from brim.tracking.readers.files import subagent_files
+    from brim.tracking.readers.stream import subagent_files
 
     return [*subagent_files(call.transcript), own]
 
@@ -417,7 +312,7 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     notices, unpriced = settle(call, workspace)
     if not notices and not unpriced:
         return None
-    from brim.notices import COST_LIMIT, COST_WARNING
+    from brim.tracking.notices import COST_LIMIT, COST_WARNING
 
     state = workspace.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]

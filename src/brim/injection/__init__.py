@@ -1,10 +1,9 @@
 """What goes in, in how much detail?
 
-Bottom up: ``tiers`` and ``sections`` are the vocabulary, ``lines`` writes one behavior (``forging`` keeps its Markdown
-in its place), ``costs`` and ``headings`` say what that takes. An ``arrangement`` is every behavior at some tier;
-``demotion`` and ``optimal`` decide who gives way (``relaxation``, ``knapsack`` and ``openings`` are how the best is
-found and proven). ``fitting`` runs them, ``mapper`` begins it all with activations. The result is a ``plan``, which
-``rendering`` turns into text. ``session`` says how much of that one window may be told, and how soon again.
+Bottom up: ``tiers`` is the vocabulary, ``text`` writes it, ``costs`` says what each line takes. An ``arrangement`` is
+every behavior at some tier, with the two strategies that demote step by step; ``optimal`` is the third, with its proof.
+``mapper`` runs them, starting from activations. The result is a ``plan``. ``session`` limits how much one window is
+told, and how soon again.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ if TYPE_CHECKING:
     from brim.injection.costs import Costs, CountedCosts, StoredCosts
     from brim.injection.mapper import ActivationTierMapper
     from brim.injection.plan import InjectionPlan, Item
-    from brim.injection.rendering import render
-    from brim.injection.sections import FORMATS, Section
     from brim.injection.session import Session
-    from brim.injection.tiers import FIDELITY, Tier
+    from brim.injection.text import render
+    from brim.injection.tiers import FIDELITY, FORMATS, Section, Tier
 
 __all__ = [
     "FIDELITY",
@@ -40,16 +38,16 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "FIDELITY": "tiers",
-        "FORMATS": "sections",
+        "FORMATS": "tiers",
         "ActivationTierMapper": "mapper",
         "Costs": "costs",
         "CountedCosts": "costs",
         "InjectionPlan": "plan",
         "Item": "plan",
-        "Section": "sections",
+        "Section": "tiers",
         "Session": "session",
         "StoredCosts": "costs",
         "Tier": "tiers",
-        "render": "rendering",
+        "render": "text",
     },
 )

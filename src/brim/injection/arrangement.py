@@ -6,24 +6,24 @@ or go with it. Each strategy moves behaviors about in it; each question it asks 
 
 from __future__ import annotations
 
-from brim.injection.rendering import text_of
-from brim.injection.sections import section_of
-from brim.injection.tiers import FIDELITY, Tier
+from math import fsum
+
+from brim.injection.text import text_of
+from brim.injection.tiers import FIDELITY, Tier, section_of
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
-    from brim.injection.sections import Section
+    from brim.injection.tiers import Section
     from brim.tokens.count import Count
 
 
 class Slot:
     """One behavior in an arrangement: its activation, the tiers it may have, and the one it has."""
-
-    __slots__ = ("activation", "allowed", "behavior", "id", "mapped", "promotable", "protected", "reason", "tier")
 
     def __init__(
         self, behavior: Behavior, activation: float, allowed: Sequence[Tier], *, protected: bool, reason: str
@@ -46,14 +46,11 @@ class Slot:
         return self.activation * FIDELITY[self.tier]
 
 
-class Limits:
+class Limits(Record):
     """What a text may take: tokens, and characters for clients that cut by them. None is no limit."""
 
-    __slots__ = ("characters", "tokens")
-
-    def __init__(self, tokens: int | None, characters: int | None) -> None:
-        self.tokens = tokens
-        self.characters = characters
+    tokens: int | None
+    characters: int | None
 
 
 class Arrangement:
@@ -68,7 +65,7 @@ class Arrangement:
         self.units = 0
         self.characters = 0
         self.by_text = False
-        """Whether units are those of the whole text, counted anew with every question, and not a sum."""
+        """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
@@ -120,7 +117,7 @@ class Arrangement:
     def demote(self, slot: Slot) -> bool:
         """Put *slot* at the next tier below at which the whole text gets smaller; say whether there was one.
 
-        It can always be left out, even if a counter finds that the text is no smaller without it.
+        It can always be left out, even if a counter finds that the text isn't smaller without it.
         """
         for tier in slot.allowed:
             if tier < slot.tier:
@@ -151,8 +148,6 @@ class Arrangement:
 
     def value(self) -> float:
         """Return the sum of activation times fidelity, the same whatever the order of the slots."""
-        from math import fsum
-
         return fsum(slot.value for slot in self.slots)
 
     def _recounted(self, slot: Slot, tier: Tier) -> tuple[int, int]:
@@ -192,3 +187,44 @@ def _room(costs: Costs, tokens: int) -> int:
         middle = (least + most) // 2
         least, most = (middle, most) if costs.count(middle) <= tokens else (least, middle)
     return least
+
+
+# Two strategies demote step by step. Both go by activation, lowest first, ties by id; both skip a tier at which the
+# whole text wouldn't get smaller; both touch constraints only when everything else is gone, and then cut them to a
+# summary and no further.
+
+
+def lowest_first(arrangement: Arrangement) -> Iterator[Slot]:
+    """Demote the lowest behavior one tier, recount, repeat: each goes all the way down before the next one gives way.
+
+    Yields after each demotion; the caller stops when it fits.
+    """
+    for slot in _in_order(arrangement, protected=False):
+        while arrangement.demote(slot):
+            yield slot
+    yield from _constraints(arrangement)
+
+
+def level(arrangement: Arrangement) -> Iterator[Slot]:
+    """Demote every behavior one tier, lowest first; then every one by another tier, until nothing is left."""
+    falling = _in_order(arrangement, protected=False)
+    while falling:
+        lasting = []
+        for slot in falling:
+            if arrangement.demote(slot):
+                yield slot
+                if slot.tier is not Tier.OMITTED:
+                    lasting.append(slot)
+        falling = lasting
+    yield from _constraints(arrangement)
+
+
+def _constraints(arrangement: Arrangement) -> Iterator[Slot]:
+    for slot in _in_order(arrangement, protected=True):
+        if arrangement.demote(slot):
+            yield slot
+
+
+def _in_order(arrangement: Arrangement, *, protected: bool) -> list[Slot]:
+    slots = [slot for slot in arrangement.slots if slot.protected is protected and slot.tier is not Tier.OMITTED]
+    return sorted(slots, key=lambda slot: (slot.activation, slot.id))

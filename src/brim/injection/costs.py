@@ -7,8 +7,10 @@ counts each line once. A counter of which nothing is known is asked again for th
 
 from __future__ import annotations
 
-from brim.injection.lines import item_text
-from brim.injection.sections import heading
+from brim.errors import InputError
+from brim.files import data_rows
+from brim.injection.text import item_text
+from brim.injection.tiers import FORMATS, Section
 from brim.tokens.count import Count
 
 TYPE_CHECKING = False
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from brim.behaviors.behavior import Behavior
-    from brim.injection.sections import Section
     from brim.injection.tiers import Tier
     from brim.tokens.calibrate import Ratio
     from brim.tokens.counters import TokenCounter
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     Cost = tuple[int, int]
 else:
     Protocol = object
+
+ENCODINGS = ("o200k_base", "o200k_harmony", "cl100k_base")
+"""The encodings that costs are stored in."""
 
 
 class Costs(Protocol):
@@ -73,7 +77,7 @@ class CountedCosts:
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once."""
-        return self._cost(heading(section, self.format))
+        return self._cost(section.heading(self.format))
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
@@ -105,8 +109,6 @@ class StoredCosts:
         ratio: Ratio | None = None,
         counter: str = "",
     ) -> None:
-        from brim.injection.headings import heading_costs
-
         self.format = format
         self.counter = counter or encoding
         self._items = items
@@ -136,3 +138,14 @@ class StoredCosts:
     def recount(self, text: str, /) -> Count:
         """Return what the bytes of *text* cost, as of any text whose cost is not stored; a plan adds up instead."""
         return self.count(len(text.encode()))
+
+
+def heading_costs(format: str, encoding: str) -> dict[Section, tuple[int, int]]:
+    """Return tokens and characters of each section's heading, from a table: no tokenizer is loaded."""
+    if encoding not in ENCODINGS:
+        raise InputError(f"costs are stored in {', '.join(ENCODINGS)}, not in {encoding!r}")
+    if format not in FORMATS:
+        raise InputError(f"unknown format {format!r}: it is one of {', '.join(FORMATS)}")
+    at = 3 + ENCODINGS.index(encoding)
+    rows = [row for row in data_rows(__file__, "headings.tsv") if row[0] == format]
+    return {Section[row[1].upper()]: (int(row[at]), int(row[2])) for row in rows}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
+from math import fsum
+
 from brim.injection.tiers import FIDELITY, Tier
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,10 +13,8 @@ if TYPE_CHECKING:
     from brim.tokens.count import Count
 
 
-class Item(Frozen):
+class Item(Record):
     """One behavior in a plan."""
-
-    __slots__ = ("id", "tier", "activation", "tokens", "mapped", "reason", "behavior")
 
     id: str
     tier: Tier
@@ -27,58 +27,21 @@ class Item(Frozen):
     """Why it stands where it stands."""
     behavior: Behavior
 
-    def __init__(
-        self,
-        *,
-        id: str,
-        tier: Tier,
-        activation: float,
-        tokens: Count,
-        mapped: Tier,
-        reason: str,
-        behavior: Behavior,
-    ) -> None:
-        self._fill(
-            id=id,
-            tier=tier,
-            activation=activation,
-            tokens=tokens,
-            mapped=mapped,
-            reason=reason,
-            behavior=behavior,
-        )
-
     @property
     def value(self) -> float:
-        """Activation times fidelity: what the strategies weigh against each other."""
+        """Activation times fidelity: what the strategies compare."""
         return self.activation * FIDELITY[self.tier]
 
     def __repr__(self) -> str:
         return f"Item({self.id!r}, {self.tier}, {self.activation:.2f}, {int(self.tokens)} tokens: {self.reason})"
 
 
-class InjectionPlan(Frozen):
+class InjectionPlan(Record):
     """A plan for one counter and one format. ``render(plan)`` is its text, which counts as ``total_tokens``.
 
-    Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what may not be left out
-    is too much by itself; ``overflow`` says by how many tokens, and ``reasons`` because of what.
+    Items are ordered by activation, highest first, then id. ``over_budget`` is true only when what must not be left out
+    is too much on its own; ``overflow`` says by how many tokens, and ``reasons`` because of what.
     """
-
-    __slots__ = (
-        "items",
-        "total_tokens",
-        "token_budget",
-        "characters",
-        "max_chars",
-        "format",
-        "counter",
-        "strategy",
-        "over_budget",
-        "overflow",
-        "reasons",
-        "upper_bound",
-        "evaluated",
-    )
 
     items: tuple[Item, ...]
     total_tokens: Count
@@ -96,43 +59,10 @@ class InjectionPlan(Frozen):
     """Tokens over the budget; 0 if it fits, or if only the characters are too many."""
     reasons: tuple[str, ...]
     """What there is to say about the plan as a whole."""
-    upper_bound: float | None
-    """No choice of tiers that fits can have a higher ``value``; None if the strategy does not look for it."""
-    evaluated: int
+    upper_bound: float | None = None
+    """No choice of tiers that fits can have a higher ``value``; None if the strategy doesn't look for it."""
+    evaluated: int = 0
     """How many changes of tier were looked at."""
-
-    def __init__(
-        self,
-        *,
-        items: tuple[Item, ...],
-        total_tokens: Count,
-        token_budget: int | None,
-        characters: int,
-        max_chars: int | None,
-        format: str,
-        counter: str,
-        strategy: str,
-        over_budget: bool,
-        overflow: int,
-        reasons: tuple[str, ...],
-        upper_bound: float | None = None,
-        evaluated: int = 0,
-    ) -> None:
-        self._fill(
-            items=items,
-            total_tokens=total_tokens,
-            token_budget=token_budget,
-            characters=characters,
-            max_chars=max_chars,
-            format=format,
-            counter=counter,
-            strategy=strategy,
-            over_budget=over_budget,
-            overflow=overflow,
-            reasons=reasons,
-            upper_bound=upper_bound,
-            evaluated=evaluated,
-        )
 
     @property
     def full(self) -> tuple[Item, ...]:
@@ -162,8 +92,6 @@ class InjectionPlan(Frozen):
     @property
     def value(self) -> float:
         """The sum of activation times fidelity."""
-        from math import fsum
-
         return fsum(item.value for item in self.items)
 
     @property

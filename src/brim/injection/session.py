@@ -29,7 +29,7 @@ class Shown:
 
 
 class Session:
-    """Governs injections that happen by themselves. Only prompts that a person typed count.
+    """Limits automatic injections. Only prompts that a person typed count.
 
     The total is never exceeded; None is no limit. The n-th injection of the same behavior waits ``backoff`` * (n - 1)
     prompts after the one before it; in more detail than ever before it is let through at once. A sub-agent (*parent*)
@@ -45,11 +45,7 @@ class Session:
         renew_on_compaction: bool = True,
         parent: Session | None = None,
     ) -> None:
-        for name, value in (
-            ("max_tokens", max_tokens),
-            ("max_per_injection", max_per_injection),
-            ("backoff", backoff),
-        ):
+        for name, value in (("max_tokens", max_tokens), ("max_per_injection", max_per_injection), ("backoff", backoff)):
             if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
         self.max_tokens = max_tokens
@@ -85,7 +81,7 @@ class Session:
         return min(limits) if limits else None
 
     def begin(self, how: str) -> None:
-        """Note that the window begins anew: ``startup``, ``clear`` or ``compact``; ``resume`` changes nothing."""
+        """Note that the window starts over: ``startup``, ``clear`` or ``compact``; ``resume`` changes nothing."""
         if how not in RENEWING:
             return
         self.shown.clear()

@@ -1,8 +1,17 @@
-"""``Tier``: in how much detail a behavior goes in."""
+"""The vocabulary of an injected text: tiers of detail, and sections with their headings.
+
+Full items stand under the heading of their kind, and constraints do at every tier. The other summaries share one quick
+reference, the names one list. What an agent noted and no person confirmed comes last.
+"""
 
 from __future__ import annotations
 
-from brim._light import IntEnum
+from enum import IntEnum
+
+from brim.behaviors.behavior import BehaviorKind, Status
+
+FORMATS = ("markdown", "xml", "plain")
+"""How a text can be written."""
 
 
 class Tier(IntEnum):
@@ -19,3 +28,51 @@ class Tier(IntEnum):
 
 FIDELITY = {Tier.FULL: 1.0, Tier.SUMMARY: 0.6, Tier.NAME_ONLY: 0.2, Tier.OMITTED: 0.0}
 """How much of its value a behavior keeps at each tier."""
+
+
+class Section(IntEnum):
+    """A section, in the order of the text."""
+
+    CONSTRAINTS = 0
+    DIRECTIVES = 1
+    PROCEDURES = 2
+    PREFERENCES = 3
+    WORKFLOWS = 4
+    EPISODES = 5
+    QUICK_REFERENCE = 6
+    ALSO_LEARNED = 7
+    UNCONFIRMED_NOTES = 8
+
+    def opening(self, format: str) -> str:
+        """Return the line that begins the section."""
+        words = self.name.replace("_", " ").capitalize()
+        if format == "markdown":
+            return f"## {words}\n"
+        return f"<{self.name.lower()}>\n" if format == "xml" else f"- {words}:\n"
+
+    def closing(self, format: str) -> str:
+        """Return the line that ends the section; only XML has one."""
+        return f"</{self.name.lower()}>\n" if format == "xml" else ""
+
+    def heading(self, format: str) -> str:
+        """Return what the section adds to the text once, whatever stands in it."""
+        return self.opening(format) + self.closing(format)
+
+
+_OF_KIND = {
+    BehaviorKind.CONSTRAINT: Section.CONSTRAINTS,
+    BehaviorKind.DIRECTIVE: Section.DIRECTIVES,
+    BehaviorKind.PROCEDURE: Section.PROCEDURES,
+    BehaviorKind.PREFERENCE: Section.PREFERENCES,
+    BehaviorKind.WORKFLOW: Section.WORKFLOWS,
+    BehaviorKind.EPISODIC: Section.EPISODES,
+}
+
+
+def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:
+    """Return where a behavior stands at *tier*."""
+    if status is Status.PENDING:
+        return Section.UNCONFIRMED_NOTES
+    if kind is BehaviorKind.CONSTRAINT or tier is Tier.FULL:
+        return _OF_KIND[kind]
+    return Section.QUICK_REFERENCE if tier is Tier.SUMMARY else Section.ALSO_LEARNED

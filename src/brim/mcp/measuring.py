@@ -11,7 +11,7 @@ from brim.models.light import lookup
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.config import Config
-    from brim.history.types import Pruner
+    from brim.history import Pruner
     from brim.mcp.here import Here
     from brim.tokens.count import Count
     from brim.tokens.counters import Mode

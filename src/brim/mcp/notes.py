@@ -22,8 +22,8 @@ EMPTY = "Nothing is kept yet."
 
 def index_text(here: Here, session: str = "") -> str:
     """Return the index of scratch memory: that of *session*, if it has files of its own."""
+    from brim.scratch.entries import View
     from brim.scratch.index import render_index
-    from brim.scratch.view import View
 
     writer = _writer(here, session)
     entries = writer.read().entries
@@ -34,8 +34,8 @@ def index_text(here: Here, session: str = "") -> str:
 
 def search_text(here: Here, query: str, session: str = "") -> str:
     """Return the newest entries that hold *query*, one line each; ``#12`` or ``12`` is that entry whole."""
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import withdrawn
+    from brim.scratch.entries import withdrawn
+    from brim.scratch.index import sentence
 
     entries = _writer(here, session).read().entries
     number = query.strip().removeprefix("#")
@@ -76,9 +76,9 @@ def kept_entries(here: Here, session: str = "") -> int:
 def _writer(here: Here, session: str = "") -> ScratchWriter:
     """Return the writer of this project's files; one that came with a clone is somebody else's word."""
     from brim.scratch.folder import NAME
-    from brim.scratch.journal_file import NAME as JOURNAL
+    from brim.scratch.journal import NAME as JOURNAL
     from brim.scratch.writer import ScratchWriter
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     worktree = here.project or here.folder
     if worktree is None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import InputError
-from brim.injection.lines import summary_of
-from brim.injection.rendering import render
+from brim.injection.text import render, summary_of
 from brim.mcp.measuring import local_mode
 from brim.mcp.situation import context_of
 from brim.store.planner import START_KEY, Planner
@@ -75,7 +74,7 @@ def list_rules(here: Here, query: str = "", limit: int = 50) -> Rules:
 
 def why_text(here: Here, id: str, situation: str = "") -> str:
     """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
-    from brim.activation.why import explain
+    from brim.activation.explanation import explain
 
     with here.open() as scopes:
         behavior = found_rule(scopes, id)

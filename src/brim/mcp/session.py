@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.mcp.notes import kept_entries
 from brim.store.planner import START_KEY
@@ -137,8 +137,8 @@ def _gemini_id(path: str) -> str:
 
 def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-    from brim.tracking.readers.files import subagent_of
-    from brim.tracking.readers.scan_files import AGENTS, own_files
+    from brim.tracking.readers.stream import subagent_of
+    from brim.tracking.sessions import AGENTS, own_files
 
     files = [(agent, each) for agent in AGENTS for each in own_files(here.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
@@ -179,8 +179,8 @@ def _spent(here: Here) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
     from brim.hooks.gate import project_scope
     from brim.hooks.state import HookWorkspace
-    from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
+    from brim.store.project import FILE
 
     path = os.path.join(here.home, FILE)
     if not os.path.exists(path):

@@ -65,7 +65,9 @@ class _Report:
         self._usage, self._path = usage, path
 
     def get(self, key: str) -> object:
-        return self._usage.get(key) if isinstance(self._usage, Mapping) else getattr(self._usage, key, None)
+        if type(self._usage) is dict or isinstance(self._usage, Mapping):
+            return self._usage.get(key)
+        return getattr(self._usage, key, None)
 
     def any(self, *keys: str) -> bool:
         return any(self.get(key) is not None for key in keys)

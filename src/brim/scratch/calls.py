@@ -1,26 +1,40 @@
-"""What tool calls leave behind: changed files, failing commands, and what the human decided about a call.
+"""What a session's events leave behind: changed files, failing commands, decisions, and changes of its set-up.
 
-A changed file is recorded when its call is seen, and taken back if no call that changed it succeeded.
+A changed file is recorded when its call is seen, and taken back if no call that changed it succeeded. Of the set-up
+(permission mode, branch, model, todo items), what is seen first is where it began, and no change.
 """
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+import json
+import re
+from collections.abc import Mapping
 
-from brim.scratch.drafts import draft, first_error
-from brim.scratch.quoting import one_line
-from brim.tracking.events import ToolCall, ToolResult
+from brim.files import data_lines
+from brim.scratch.entries import draft, first_error, remember
+from brim.scratch.quotes import one_line
+from brim.tracking.events import ModelSeen, StateSeen, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brim.scratch.entries import Entry
+    from brim.tracking.events import Event
 
 _PATHS = ("file_path", "notebook_path", "filePath", "path")
-_EXIT = ("exit code", "exit status", "exited with code", "exited with status")
+_EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with )?(?:exit|exited with) (?:code|status):? (-?\d{1,9})"
 _SAID = "the user said:"
 _MOST_OPEN = 10_000
+_NAMES = {"permission_mode": "permission mode", "branch": "branch"}
+_LABELS = ("content", "text", "step", "description", "subject")
+_CREATED = r"Task #(\w{1,40}) created"
+_BEFORE = ("User has answered your questions:", "User has answered your question:")
+_AFTER = "You can now continue with the user's answers in mind."
+"""What clients put around the answers."""
+_APPROVED = r"(?m)^## Approved Plan[^\n]*:[ \t]*\n"
+_WAITS = r"(?i)\s*your plan has been submitted|\s*plan (?:was )?submitted|.{0,80}awaiting approval"
+NOT_ANSWERED = "not answered"
 
 
 class Calls:
@@ -33,10 +47,7 @@ class Calls:
     def called(self, call: ToolCall) -> list[Entry]:
         """Return what *call* alone says: the file that it changes."""
         if call.id:
-            self._open.pop(call.id, None)
-            self._open[call.id] = call
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+            remember(self._open, call.id, call, _MOST_OPEN)
         path = changed_path(call)
         if not path:
             return []
@@ -62,14 +73,8 @@ class Calls:
         if call.tool == "plan" and changed_plan(call):
             return found + _plan(call, result, failed, where)
         if result.refusal == "permission":
-            from brim.scratch.answers import was_asked
-
-            if not was_asked(result):
-                return found
-            return [
-                *found,
-                draft("decision", _named(call), refs={"noun": "call", "outcome": _refused(result)}, **where),
-            ]
+            refs = {"noun": "call", "outcome": _refused(result)}
+            return [*found, draft("decision", _named(call), refs=refs, **where)] if was_asked(result) else found
         command = call.input.get("command")
         if call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
             refs = {"outcome": _ended(result), "output": first_error(result.text)}
@@ -98,7 +103,7 @@ def changed_path(call: ToolCall) -> str:
 
 
 def changed_plan(call: ToolCall) -> bool:
-    """Whether *call* puts a plan to the human: to begin planning is no plan."""
+    """Whether *call* puts a plan to the human; starting to plan doesn't count."""
     return "exit" in call.name.lower()
 
 
@@ -108,28 +113,13 @@ def _where(call: ToolCall) -> dict[str, Any]:
 
 def _ended(result: ToolResult) -> str:
     detail = result.detail if isinstance(result.detail, Mapping) else {}
-    code = next((detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int), None)
-    code = _exit_code(result.text) if code is None else code
-    return "failed" if code is None else f"ended with {code}"
-
-
-def _exit_code(text: str) -> int | None:
-    """Return the number that *text* begins with, as clients say how a command ended; None if it does not."""
-    begun = text[:9].lstrip() + text[9:100]
-    said = begun.lower().removeprefix("error: ").removeprefix("command failed with ")
-    begins = next((begins for begins in _EXIT if said.startswith(begins)), None)
-    if begins is None:
-        return None
-    rest = said[len(begins) :].removeprefix(":")
-    sign = "-" if rest.startswith(" -") else ""
-    number = rest[1 + len(sign) :][:9]
-    digits = next((number[:at] for at, letter in enumerate(number) if not letter.isdecimal()), number)
-    return int(sign + digits) if rest.startswith(" ") and digits else None
+    codes = [detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int]
+    if not codes and (told := re.match(_EXIT, result.text)):
+        codes = [int(told[1])]
+    return f"ended with {codes[0]}" if codes else "failed"
 
 
 def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
-    from brim.scratch.answers import NOT_ANSWERED, answers_of, questions_of
-
     pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
     return [
         draft(
@@ -140,8 +130,6 @@ def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, 
 
 
 def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
-    from brim.scratch.answers import is_undecided, plan_of
-
     if is_undecided(result):
         return []
     refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
@@ -159,3 +147,177 @@ def _named(call: ToolCall) -> str:
     """Return *call* in a few words: its name, and its command or file."""
     what = next((text for key in ("command", *_PATHS) if isinstance(text := call.input.get(key), str)), "")
     return f"{call.name} {what}".strip()
+
+
+def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
+    """Return each question of *call* with its answer; where the client does not pair them, all of both as one."""
+    asked = _asked(call)
+    given = _given(result)
+    pairs = [(_question(key, asked), _joined(answer)) for key, answer in given]
+    if pairs:
+        return [(question or call.name, answer or NOT_ANSWERED) for question, answer in pairs]
+    said = _without_frame(result.text)
+    pairs = _paired(said, [question for _, question in asked])
+    return pairs or [(questions_of(call), said or NOT_ANSWERED)]
+
+
+def questions_of(call: ToolCall) -> str:
+    """Return what *call* asks, on one line; its name if it does not say."""
+    return " / ".join([question for _, question in _asked(call)]) or call.name
+
+
+def plan_of(call: ToolCall, result: ToolResult) -> str:
+    """Return the plan that was answered: as the person approved it, else as *call* gives it, else the call's name."""
+    approved = re.search(_APPROVED, result.text) if not result.error else None
+    beside = result.detail.get("plan") if isinstance(result.detail, Mapping) else None
+    texts = (result.text[approved.end() :] if approved else "", beside, call.input.get("plan"))
+    return next((text for text in texts if isinstance(text, str) and text.strip()), call.name)
+
+
+def is_undecided(result: ToolResult) -> bool:
+    """Whether a plan was only handed on, and not answered yet."""
+    return not result.error and bool(re.match(_WAITS, result.text[:400]))
+
+
+def was_asked(result: ToolResult) -> bool:
+    """Whether a person refused a call, and not a rule, a hook or the mode that it ran in: ``data/not_asked.txt``."""
+    opening = result.text[:200].lstrip().lower().removeprefix("<tool_use_error>").removeprefix("error: ")
+    return not opening.startswith(data_lines(__file__, "not_asked.txt"))
+
+
+def _asked(call: ToolCall) -> list[tuple[str, str]]:
+    """Return the questions, each with the name that its answer may come under."""
+    given = call.input.get("questions")
+    found = []
+    for place, each in enumerate(given if isinstance(given, list) else []):
+        question = each.get("question") if isinstance(each, Mapping) else each
+        name = each.get("id") if isinstance(each, Mapping) else None
+        if isinstance(question, str) and question.strip():
+            found.append((name if isinstance(name, str) and name else str(place), question.strip()))
+    alone = call.input.get("question")
+    return found + ([("", alone.strip())] if isinstance(alone, str) and alone.strip() else [])
+
+
+def _given(result: ToolResult) -> list[tuple[str, object]]:
+    """Return the answers by the name of their question: in the result's detail, or in its text as JSON."""
+    beside = result.detail.get("answers") if isinstance(result.detail, Mapping) else None
+    if not beside and result.text[:200].lstrip().startswith("{"):
+        try:
+            told = json.loads(result.text)
+        except (ValueError, RecursionError):
+            told = None
+        beside = told.get("answers") if isinstance(told, dict) else None
+    if isinstance(beside, Mapping):
+        return [(str(key), answer) for key, answer in beside.items()]
+    return [(str(place), answer) for place, answer in enumerate(beside)] if isinstance(beside, list) else []
+
+
+def _question(key: str, asked: list[tuple[str, str]]) -> str:
+    return next((question for name, question in asked if key in (name, question)), key)
+
+
+def _joined(answer: object) -> str:
+    if isinstance(answer, Mapping):
+        answer = answer.get("answers", answer.get("answer", answer.get("selected", "")))
+    if isinstance(answer, list | tuple):
+        return ", ".join([text for each in answer if (text := _joined(each))])
+    return "" if answer is None else str(answer)
+
+
+def _without_frame(text: str) -> str:
+    text = text.strip()
+    for before in _BEFORE:
+        if text.startswith(before):
+            return text.removeprefix(before).removesuffix(_AFTER).strip().removesuffix(".").strip()
+    return text
+
+
+def _paired(said: str, asked: list[str]) -> list[tuple[str, str]]:
+    """Return the pairs in ``"question"="answer", …``, where every question is one that was asked."""
+    marks = [(at, question) for question in asked if (at := said.find(f'"{question}"=')) >= 0]
+    marks.sort()
+    found = []
+    for (at, question), after in zip(marks, [*[at for at, _ in marks[1:]], len(said)], strict=False):
+        answer = said[at + len(question) + 3 : after].strip().rstrip(",;. ")
+        whole = answer[1:-1] if len(answer) > 1 and answer[0] == answer[-1] == '"' else answer
+        found.append((question, whole or NOT_ANSWERED))
+    return found
+
+
+class States:
+    """What each session was last seen as."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, str, str], str] = {}
+        self._tasks: dict[tuple[str, str], str] = {}
+
+    def entries(self, event: Event) -> list[Entry]:
+        """Return what *event* changes. A sub-agent has its own model, which doesn't change the session's."""
+        if isinstance(event, ToolCall):
+            return self._todos(event) if event.tool == "todo" else []
+        if event.agent:
+            return []
+        if isinstance(event, StateSeen) and event.name in _NAMES:
+            return self._change(event, _NAMES[event.name], event.value)
+        if isinstance(event, ModelSeen) and event.model:
+            # A client names the same model with and without the size of its window: claude-x[1m].
+            return self._change(event, "model", event.model.partition("[")[0])
+        return []
+
+    def learn_task(self, call: ToolCall, result: ToolResult) -> None:
+        """Remember the name of a task that *call* made: later calls give its number alone."""
+        task = result.detail.get("task") if isinstance(result.detail, Mapping) else None
+        number = task.get("id") if isinstance(task, Mapping) else None
+        if number is None and call.tool == "todo" and (told := re.match(_CREATED, result.text)):
+            number = told[1]
+        label = call.input.get("subject")
+        if number is not None and isinstance(label, str):
+            remember(self._tasks, (call.session, str(number)[:100]), label, _MOST_OPEN)
+
+    def _change(self, event: Event, name: str, now: str) -> list[Entry]:
+        before = self._set(event, name, now)
+        if before is None or before == now:
+            return []
+        source = _source(event)
+        return [draft("state", f"{name}: {before} → {now}", session=event.session, time=event.time, source=source)]
+
+    def _todos(self, call: ToolCall) -> list[Entry]:
+        given = next(
+            (found for key in ("todos", "items", "plan") if isinstance(found := call.input.get(key), list)), []
+        )
+        changes = [change for item in given if isinstance(item, Mapping) and (change := self._todo(call, item))]
+        task, status = call.input.get("taskId"), call.input.get("status")
+        if isinstance(task, str | int) and isinstance(status, str):
+            label = self._tasks.get((call.session, str(task)[:100]), f"task {task}")
+            before = self._set(call, f"todo {label}", status)
+            if before != status:
+                changes.append(_todo_entry(call, label, before, status))
+        return changes
+
+    def _todo(self, call: ToolCall, item: Mapping[str, object]) -> Entry | None:
+        label = next((found for key in _LABELS if isinstance(found := item.get(key), str) and found.strip()), "")
+        status = item.get("status")
+        if not status and isinstance(item.get("completed"), bool):
+            status = "completed" if item["completed"] else "pending"
+        if not label or not isinstance(status, str) or not status:
+            return None
+        before = self._set(call, f"todo {label}", status)
+        return None if before is None or before == status else _todo_entry(call, label, before, status)
+
+    def _set(self, event: Event, name: str, now: str) -> str | None:
+        key = (event.session, event.agent, name[:500])
+        before = self._last.get(key)
+        remember(self._last, key, now, _MOST_OPEN)
+        return before
+
+
+def _todo_entry(call: ToolCall, label: str, before: str | None, now: str) -> Entry:
+    refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
+    source = f"{_source(call)} {now}" if _source(call) else ""
+    return draft("state", label, session=call.session, agent=call.agent, time=call.time, source=source, refs=refs)
+
+
+def _source(event: Event) -> str:
+    """Return what tells *event* from others: its id, else its time; nothing if it has neither."""
+    id = getattr(event, "id", "")
+    return id if id else f"at {event.time}" if event.time is not None else ""

@@ -1,90 +1,71 @@
-"""One thing that must survive: an entry of the journal, and which file shows entries of its kind."""
+"""Entries: what must survive, one thing each, as they may be stored; and the view of those that hold.
+
+An entry has no secrets in it, nothing that steers a terminal, and never an endless text.
+"""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
+from brim._sha import sha256_hex
+from brim.masking import mask
+from brim.record import Record
+from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 KINDS = (
-    "human",
-    "decision",
-    "state",
-    "dead-end",
-    "artifact",
-    "command",
-    "suspect",
-    "resolved",
-    "withdrawn",
-    "same",
-    "job",
+    *("human", "decision", "state", "dead-end", "artifact", "command"),
+    *("suspect", "resolved", "withdrawn", "same", "job"),
 )
 """What an entry is about. The first six are shown in files; the others are kept in the journal alone.
 
 ``suspect`` may become a dead end, ``resolved`` says that it did not. ``withdrawn`` takes an artifact back. ``same``
 says that an event is an entry that was there before. ``job`` is the title of the index.
 """
+LONGEST_QUOTE = 20_000
+LONGEST_OUTPUT = 2_000
+"""The most characters that are kept of what an agent wrote and a tool printed. What a person typed is kept whole."""
+_LOOKED_AT = 200_000
 
 
-class Entry(Frozen):
+class Entry(Record):
     """A line of the journal.
 
     If ``refs`` has an ``outcome``, ``text`` is what an agent or a tool wrote (a command, a question) and the outcome is
     what became of it. ``output`` in it is one line that a tool printed.
     """
 
-    __slots__ = ("number", "id", "session", "agent", "time", "kind", "text", "refs")
-
-    number: int
+    number: int = 0
     """Its place in the journal, from 1; 0 until it is there."""
-    id: str
+    id: str = ""
     """The same for the same event, however often it is read; empty until it is known."""
-    session: str
-    agent: str
-    time: float | None
-    kind: str
-    text: str
-    refs: Mapping[str, Any]
+    session: str = ""
+    agent: str = ""
+    time: float | None = None
+    kind: str = ""
+    text: str = ""
+    refs: Mapping[str, Any] = {}  # each entry gets a copy
 
-    def __init__(
-        self,
-        *,
-        kind: str,
-        text: str,
-        number: int = 0,
-        id: str = "",
-        session: str = "",
-        agent: str = "",
-        time: float | None = None,
-        refs: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._fill(
-            number=number, id=id, session=session, agent=agent, time=time, kind=kind, text=text, refs=dict(refs or {})
-        )
+    def __post_init__(self) -> None:
+        self.__dict__["refs"] = dict(self.refs)
 
     def __hash__(self) -> int:
         return hash((self.number, self.id, self.kind, self.text))
 
     @property
     def quoted(self) -> bool:
-        """Whether ``text`` is an agent's or a tool's, and so is data and no instruction."""
+        """Whether ``text`` is an agent's or a tool's: data, not an instruction."""
         return self.kind == "artifact" or "outcome" in self.refs
 
 
-class Section(Frozen):
+class Section(Record):
     """A part of the index, and the file that shows its entries whole."""
-
-    __slots__ = ("title", "kind", "file")
 
     title: str
     kind: str
     file: str
-
-    def __init__(self, *, title: str, kind: str, file: str) -> None:
-        self._fill(title=title, kind=kind, file=file)
 
 
 SECTIONS = (
@@ -98,9 +79,105 @@ SECTIONS = (
 """The sections of the index, in order."""
 
 
-def identity(session: str, kind: str, text: str, source: str) -> str:
-    """Return the id of an entry that was made from *source*: an event's own id, its time, or a number."""
-    from brim._sha import sha256_hex
+def draft(
+    kind: str,
+    text: str,
+    *,
+    session: str = "",
+    agent: str = "",
+    time: float | None = None,
+    source: str = "",
+    refs: Mapping[str, Any] | None = None,
+) -> Entry:
+    """Return an entry without a number. *source* is what tells this event from others of the same text."""
+    kept = {key: mask(cleaned(value)) if isinstance(value, str) else value for key, value in (refs or {}).items()}
+    if "output" in kept:
+        kept["output"] = stored(kept["output"], LONGEST_OUTPUT)
+    safe = stored(text) if "outcome" in kept or kind == "artifact" else mask(cleaned(text))
+    parts = "\0".join((session, kind, safe, source)).encode("utf-8", "surrogatepass")
+    id = sha256_hex(parts)[:16] if source else ""
+    return Entry(kind=kind, text=safe, id=id, session=session, agent=agent, time=time, refs=kept)
 
-    parts = "\0".join((session, kind, text, source))
-    return sha256_hex(parts.encode("utf-8", "surrogatepass"))[:16]
+
+def stored(text: str, most: int = LONGEST_QUOTE) -> str:
+    """Return a text of an agent or a tool as it is kept: one masked line."""
+    # Masked before it is cut, since half of a secret is not recognised; and again as one line, where a name and its
+    # value stand next to each other that were on two.
+    return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
+
+
+def first_error(output: str) -> str:
+    """Return the line of *output* that says best what went wrong, else its first line.
+
+    >>> first_error("Exit code 1\\ncollected 3 items\\nE   AssertionError: 2 != 3\\nFAILED test_a.py")
+    'E AssertionError: 2 != 3'
+    """
+    lines = mask(cleaned(_beginning(output))).split("\n")
+    return shortened(mask(one_line(telling_line(lines))), LONGEST_OUTPUT)
+
+
+def _beginning(text: str) -> str:
+    """Return as much of *text* as is looked at: whole lines, since a secret is not recognised by its half."""
+    if len(text) <= _LOOKED_AT:
+        return text
+    cut = text.rfind("\n", 0, _LOOKED_AT)
+    return text[:cut] if cut > 0 else begun(text, _LOOKED_AT)
+
+
+def extract_text(content: object) -> str:
+    """Return the text of *content*: a string, or a list of blocks of which those with text count, one per line.
+
+    >>> extract_text([{"type": "text", "text": "Fix"}, {"type": "image"}, {"type": "text", "text": "it"}])
+    'Fix\\nit'
+    """
+    if isinstance(content, str):
+        return content
+    if isinstance(content, dict):
+        text = content.get("text")
+        return text if isinstance(text, str) and content.get("type") in (None, "text", "input_text") else ""
+    if isinstance(content, list | tuple):
+        texts = [extract_text(block) for block in content if isinstance(block, str | dict)]
+        return "\n".join(text for text in texts if text)
+    return ""
+
+
+class View:
+    """The entries that hold, by kind and in order, and the title of the work."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.job = ""
+        self.phase = ""
+        entries = list(entries)
+        gone = withdrawn(entries)
+        self._kinds: dict[str, list[Entry]] = {section.kind: [] for section in SECTIONS}
+        for entry in entries:
+            if entry.kind == "job":
+                self.job, self.phase = entry.text, str(entry.refs.get("phase", ""))
+            elif entry.kind in self._kinds and (entry.session, entry.id) not in gone:
+                self._kinds[entry.kind].append(entry)
+        self._kinds["artifact"] = _newest(self._kinds["artifact"], lambda entry: entry.text)
+        self._kinds["dead-end"] = _newest(self._kinds["dead-end"], lambda entry: str(entry.refs.get("key") or ""))
+
+    def of(self, kind: str) -> list[Entry]:
+        """Return the entries of *kind*, oldest first."""
+        return self._kinds.get(kind, [])
+
+
+def _newest(entries: list[Entry], key: Callable[[Entry], str]) -> list[Entry]:
+    """Return the last of *entries* for each *key*, and all that have none."""
+    newest = {key(entry): entry for entry in entries}
+    return [entry for entry in entries if not key(entry) or newest[key(entry)] is entry]
+
+
+def withdrawn(entries: Iterable[Entry]) -> dict[tuple[str, str], Entry]:
+    """Return what takes an entry back, by the session and id of that entry."""
+    taken = [entry for entry in entries if entry.kind == "withdrawn" and entry.refs.get("of")]
+    return {(entry.session, str(entry.refs["of"])): entry for entry in taken}
+
+
+def remember(known: dict[Any, Any], key: object, value: object, most: int) -> None:
+    """Put *value* last in *known*, and forget the oldest beyond *most*."""
+    known.pop(key, None)
+    known[key] = value
+    while len(known) > most:
+        del known[next(iter(known))]

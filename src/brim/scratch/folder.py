@@ -1,18 +1,25 @@
 """The folder of the scratch files, ``.context/``: made, marked and used by brim alone.
 
-A mark in it says that brim made it, so that nobody else's folder is ever written to or removed. For git it ignores
+A mark in it says that brim made it, so that no other folder is ever written to or removed. For git it ignores
 itself; other users cannot read it. A session that comes while another one is live gets a folder of its own inside.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import stat
+from contextlib import suppress
 
-from brim import _json
-from brim._light import suppress
+from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.scratch.locks import FLAGS
+from brim.files import read_safely, replace_file, write_new
+from brim.scratch.entries import SECTIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -23,6 +30,9 @@ TEMPORARY = ".tmp-"
 LIVE = 12 * 3600.0
 """A session is live until it is closed, or was silent for so many seconds."""
 
+KEPT = 30 * 86_400.0
+"""Seconds that a journal is kept after its folder was removed."""
+_OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)})
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
@@ -61,11 +71,9 @@ def make_folder(path: str) -> None:
             os.mkdir(path, 0o700)
         for name, text in ((IGNORE, "*\n"), (MARK, "brim made this folder; 'brim scratch clean' removes it.\n")):
             with suppress(FileExistsError):
-                handle = os.open(os.path.join(path, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | FLAGS, 0o600)
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(text)
+                write_new(os.path.join(path, name), text.encode(), durable=False)
         settle(os.path.dirname(path))
-    except FileNotFoundError:  # removed again at the same moment: whoever waits for the lock begins again
+    except FileNotFoundError:  # removed again at the same moment: a process that waits for the lock starts over
         return
     except OSError as error:
         raise StoreError(f"{path}: cannot be made: {error.strerror or error}", "read-only") from None
@@ -74,13 +82,11 @@ def make_folder(path: str) -> None:
 def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
     """Put *text* in place of the file *name*, whole or not at all; whether there was anything to change.
 
-    What is not *durable* may be empty after a power cut: nobody waits for the disk.
+    What is not *durable* may be empty after a power cut: it doesn't wait for the disk.
     """
     data, path = text.encode("utf-8", "replace"), os.path.join(folder, name)
-    if _read(path, len(data) + 1) == data:
+    if _read(path, len(data)) == data:
         return False
-    from brim._atomic import replace_file
-
     beside = os.path.join(folder, f"{TEMPORARY}{os.urandom(8).hex()}")
     try:
         replace_file(path, data, beside=beside, durable=durable)
@@ -90,7 +96,7 @@ def save(folder: str, name: str, text: str, *, durable: bool = True) -> bool:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove what killed writers left behind. Call it under the lock, when nobody is writing."""
+    """Remove what killed writers left behind. Call it under the lock, when no process is writing."""
     for name in _names(folder):
         if name.startswith(TEMPORARY):
             with suppress(OSError):
@@ -137,8 +143,6 @@ def _has_folders(root: str) -> bool:
 
 def own_names(session: str) -> list[str]:
     """Return the names that a session's own folder may have: its first 8 characters, or more if those are taken."""
-    from brim._sha import sha256_hex
-
     hashed = sha256_hex(session.encode("utf-8", "surrogatepass"))
     name = session if 0 < len(session) <= _LONGEST and _SAFE.issuperset(session) else hashed
     return [name[:_FIRST], name[:16], name, hashed[:_FIRST], hashed]
@@ -152,7 +156,7 @@ def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
         fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
         if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
             said = {"session": session, "seen": now, "closed": closed}
-            save(folder, OWNER, _json.dumps(said) + "\n", durable=False)
+            save(folder, OWNER, json.dumps(said) + "\n", durable=False)
 
 
 def session_folders(root: str) -> dict[str, str]:
@@ -175,7 +179,7 @@ def _names(folder: str) -> list[str]:
 def owner_of(folder: str) -> dict[str, object]:
     """Return what is noted about the session that *folder* belongs to: its id, when it was seen, whether it is over."""
     try:
-        found = _json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
+        found = json.loads(_read(os.path.join(folder, OWNER), 4096) or b"{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -183,11 +187,60 @@ def owner_of(folder: str) -> dict[str, object]:
 
 def _read(path: str, most: int) -> bytes | None:
     try:
-        handle = os.open(path, os.O_RDONLY | FLAGS)
+        return read_safely(path, at_most=most)
     except OSError:
         return None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        return None
-    with os.fdopen(handle, "rb") as file:
-        return file.read(most)
+
+
+def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:
+    """Copy the journal of each of *folders* to *into*, on the disk, and return where they are now."""
+    kept = []
+    safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", label)[:60].strip("-.") or "scratch"
+    try:
+        for folder in (os.path.dirname(into), into):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        for folder in folders:
+            source = os.path.join(folder, "journal.jsonl")
+            if os.path.isfile(source) and not os.path.islink(source):
+                path = os.path.join(into, f"{max(0, int(now))}-{safe}-{os.urandom(4).hex()}.jsonl")
+                with open(source, "rb") as file:
+                    write_new(path, file.read())
+                kept.append(path)
+        settle(into)
+    except OSError as error:
+        raise StoreError(
+            f"{into}: the journal cannot be kept there: {error.strerror or error}; nothing was removed", "failed"
+        ) from None
+    return kept
+
+
+def forget_old(into: str, *, now: float) -> list[str]:
+    """Remove the journals in *into* that are older than 30 days, and return their names."""
+    gone = []
+    for name in sorted(os.listdir(into)) if os.path.isdir(into) else []:
+        found = re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)
+        if found and now - int(found[1]) > KEPT:
+            with suppress(OSError):
+                os.unlink(os.path.join(into, name))
+                gone.append(name)
+    return gone
+
+
+def remove_ours(folder: str) -> list[str]:
+    """Remove what brim put into *folder*, and the folder; return the other files, which stay."""
+    left = []
+    try:
+        for name in os.listdir(folder):
+            if name in _OURS or name.startswith(TEMPORARY):
+                os.unlink(os.path.join(folder, name))
+            elif name not in (MARK, IGNORE, LOCK):
+                left.append(os.path.join(folder, name))
+        if not left:  # the lock last: a process that waits for it finds that it's gone, and starts over
+            for name in (IGNORE, MARK, LOCK):
+                with suppress(FileNotFoundError):
+                    os.unlink(os.path.join(folder, name))
+            with suppress(OSError):  # another process just made it again: then it belongs to that one
+                os.rmdir(folder)
+    except OSError as error:
+        raise StoreError(f"{folder}: cannot be removed: {error.strerror or error}", "failed") from None
+    return sorted(left)

@@ -1,34 +1,50 @@
-"""A line of the journal: how an entry is written, and read again whatever the line holds."""
+"""The journal: a file of lines that are only ever added, and what keeps one thing from being written twice.
+
+Each line is written at once, and is on the disk before the writer goes on. A process that is killed while it writes
+leaves a torn line at most. The next one ends it, skips and counts it.
+"""
 
 from __future__ import annotations
 
+import errno
+import json
 import math
+import os
+import stat
 
-from brim import _json
+from brim.errors import StoreError
+from brim.files import SAFE_FLAGS
 from brim.scratch.entries import Entry
-from brim.scratch.quoting import encodable
+from brim.scratch.folder import settle
+from brim.scratch.quotes import encodable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
 
-_HIGHEST = 2**53
+NAME = "journal.jsonl"
+NEAR = 300.0
+"""Seconds within which an entry of another process may be the same as an event that comes without it."""
 NUMBERED = "n"
 """How the id of an entry begins that no event made: its number follows, so it is known in this journal alone."""
+_OPTIONAL: dict[str, type] = {"id": str, "session": str, "agent": str, "refs": dict}
+_HIGHEST = 2**53
+_BLOCK = 1 << 20
+_FARTHEST = 1_000_000
+"""A number that is farther from the last one is damage: counting on from it would soon end."""
 
 
 def encoded(entry: Entry) -> bytes:
     """Return *entry* as one line: JSON in UTF-8 with the end of the line, which stands nowhere else in it."""
     time = entry.time if entry.time is not None and math.isfinite(entry.time) else None
-    values = (entry.number, entry.id, entry.session, entry.agent, time, entry.kind, entry.text, entry.refs)
-    line = _json.dumps(dict(zip(Entry.__slots__, values, strict=True)), ensure_ascii=False, default=str)
+    line = json.dumps(entry.replace(time=time).to_dict(), ensure_ascii=False, default=str)
     return encodable(line).encode() + b"\n"
 
 
 def decoded(line: bytes) -> Entry | None:
     """Return the entry in *line*, None if there is none: torn, damaged, or something else."""
     try:
-        value = _json.loads(line)
+        value = json.loads(line)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
@@ -36,22 +52,9 @@ def decoded(line: bytes) -> Entry | None:
     number, kind, text = value.get("number"), value.get("kind"), value.get("text")
     if type(number) is not int or not 0 < number <= _HIGHEST or not isinstance(kind, str) or not isinstance(text, str):
         return None
-    refs = value.get("refs")
-    return Entry(
-        number=number,
-        id=_text(value, "id") or f"{NUMBERED}{number}",
-        session=_text(value, "session"),
-        agent=_text(value, "agent"),
-        time=_time(value.get("time")),
-        kind=kind,
-        text=text,
-        refs=refs if isinstance(refs, dict) else {},
-    )
-
-
-def _text(value: dict[str, Any], key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+    known = {name: value[name] for name, kind in _OPTIONAL.items() if isinstance(value.get(name), kind)}
+    known["id"] = known.get("id") or f"{NUMBERED}{number}"
+    return Entry(number=number, time=_time(value.get("time")), kind=kind, text=text, **known)
 
 
 def _time(value: object) -> float | None:
@@ -60,3 +63,197 @@ def _time(value: object) -> float | None:
     except OverflowError:
         return None
     return found if found is not None and math.isfinite(found) else None
+
+
+class Journal:
+    """The entries of one file, in order.
+
+    ``refresh`` reads what was added since, and may be called at any time. ``append`` needs the lock of the folder.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.entries: list[Entry] = []
+        self.broken = 0
+        """How many lines could not be read: torn by a killed process, or damaged."""
+        self.version = 0
+        """Raised when the file turned out to be gone or another one, and everything was read again."""
+        self._offset = 0
+        self._last = 0
+        self._file: tuple[int, int] | None = None
+
+    def refresh(self, *, only: bytes | None = None) -> list[Entry]:
+        """Read the lines that were completed since; return all entries.
+
+        Of many lines those are passed over that do not hold *only*, except the last, which says how far the numbers go:
+        a hook that adds an entry needn't know what every other one says.
+        """
+        try:
+            handle = os.open(self.path, os.O_RDONLY | SAFE_FLAGS)
+        except FileNotFoundError:
+            self._begin(None)
+            return self.entries
+        except OSError as error:
+            raise _problem(self.path, "cannot be read", error) from None
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            os.close(handle)
+            raise StoreError(f"{self.path}: is not a regular file, so it is not used; move it away", "refused")
+        with os.fdopen(handle, "rb") as file:
+            if self._file != (found.st_dev, found.st_ino) or found.st_size < self._offset:
+                self._begin((found.st_dev, found.st_ino))
+            file.seek(self._offset)
+            rest, passed = b"", b""
+            while block := file.read(_BLOCK):
+                *lines, rest = (rest + block).split(b"\n")
+                for line in lines:
+                    self._offset += len(line) + 1
+                    if only is None or only in line:
+                        self._take(line)
+                        passed = b""
+                    elif line.strip():
+                        self._last += 1  # numbers rise by one, whatever a line says
+                        passed = line
+            if passed:
+                self._last -= 1
+                self._take(passed)
+        return self.entries
+
+    def append(self, entries: Iterable[Entry]) -> list[Entry]:
+        """Write *entries* and return them with their numbers, once they are on the disk. Call it under the lock."""
+        waiting = list(entries)
+        if not waiting:
+            return []
+        self.refresh()
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | SAFE_FLAGS, 0o600)
+        except OSError as error:
+            raise _problem(self.path, "cannot be opened", error) from None
+        try:
+            self._end_torn_line(handle)
+            written = self._write(handle, waiting)
+        except OSError as error:
+            raise _problem(self.path, "cannot be written", error) from None
+        finally:
+            os.close(handle)
+        if self._file is None:
+            settle(os.path.dirname(self.path))
+        self.refresh()
+        return written
+
+    def _write(self, handle: int, entries: list[Entry]) -> list[Entry]:
+        """Write every line, or none if there is no room for all of them."""
+        size, written = os.fstat(handle).st_size, []
+        try:
+            for number, entry in enumerate(entries, self._last + 1):
+                written.append(entry.replace(number=number, id=entry.id or f"{NUMBERED}{number}"))
+                _line(handle, encoded(written[-1]))
+            os.fsync(handle)
+        except OSError:
+            os.ftruncate(handle, size)
+            raise
+        return written
+
+    def _end_torn_line(self, handle: int) -> None:
+        if os.fstat(handle).st_size > self._offset:
+            _line(handle, b"\n")
+            self.refresh()
+
+    def _begin(self, file: tuple[int, int] | None) -> None:
+        self.version += self._file is not None
+        self.entries, self.broken, self._offset, self._last, self._file = [], 0, 0, 0, file
+
+    def _take(self, line: bytes) -> None:
+        entry = decoded(line)
+        if entry is not None and entry.number <= self._last + _FARTHEST:
+            self.entries.append(entry)
+            self._last = max(self._last, entry.number)
+        elif line.strip():
+            self.broken += 1
+            self._last += 1  # what cannot be read keeps its number: an agent may have been told it
+
+
+def _line(handle: int, data: bytes) -> None:
+    if os.write(handle, data) < len(data):
+        raise OSError(errno.ENOSPC, "no space is left for a whole line")
+
+
+def _problem(path: str, what: str, error: OSError) -> StoreError:
+    reasons = {errno.EROFS: "read-only", errno.EACCES: "read-only", errno.ENOSPC: "full", errno.ELOOP: "refused"}
+    return StoreError(f"{path}: {what}: {error.strerror or error}", reasons.get(error.errno or 0, "failed"))
+
+
+class Matching:
+    """Keeps one thing from being written twice, and two things from becoming one.
+
+    A caller may hand over an entry on its own and, before or after, in a model: that is one entry. Saying the same
+    thing twice is two. What tells them apart, in this order: an event that is in the journal by its id is there; each
+    entry of a model meets one that this writer was handed with the same words, and no two meet the same; an event with
+    an id meets one that another process wrote without, within five minutes, and the journal notes which.
+    """
+
+    def __init__(self) -> None:
+        self._read: tuple[Journal, int] | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._handed: dict[tuple[str, str], list[Entry]] = {}
+        self._modelled: dict[tuple[str, str], list[Entry]] = {}
+        self._own: set[int] = set()
+        self._ids: dict[tuple[str, str], Entry] = {}
+        self._loose: dict[tuple[str, str, str], list[Entry]] = {}
+        self._claimed: set[str] = set()
+        self._count = 0
+
+    def learn(self, journal: Journal) -> bool:
+        """Take in what *journal* holds by now; whether it is another one than before, in which nothing is yet."""
+        now = (journal, journal.version)
+        replaced = self._read is not None and self._read != now
+        if replaced:
+            self._begin()
+        for entry in journal.entries[self._count :]:
+            self._ids.setdefault((entry.session, entry.id), entry)
+            if entry.kind == "same":
+                self._claimed.add(str(entry.refs.get("of", "")))
+            elif entry.id.startswith(NUMBERED):
+                self._loose.setdefault((entry.session, entry.kind, entry.text), []).append(entry)
+        self._read, self._count = now, len(journal.entries)
+        return replaced
+
+    def handed(self, entry: Entry) -> Entry | None:
+        """Return the entry of a model that *entry*, handed over on its own, is the other half of."""
+        return _first(self._modelled, entry)
+
+    def modelled(self, entry: Entry, *, now: float, replay: bool) -> Entry | None:
+        """Return what the *entry* of a model is in the journal already, None if it is new.
+
+        A *replay* reads a session again from its beginning: then times do not matter, only how often a thing was said.
+        """
+        if entry.id and (known := self._ids.get((entry.session, entry.id))) is not None:
+            return known
+        if not replay and (met := _first(self._handed, entry)) is not None:
+            return met
+        if not entry.id and not replay:
+            return None
+        time = entry.time if entry.time is not None else now
+        for session in {entry.session: 0, "": 0}:
+            for loose in self._loose.get((session, entry.kind, entry.text), ()):
+                near = loose.time is not None and abs(loose.time - time) <= NEAR
+                allowed = near and loose.number not in self._own
+                if replay:
+                    allowed = near or session == entry.session
+                if allowed and loose.id not in self._claimed:
+                    self._claimed.add(loose.id)
+                    return loose
+        return None
+
+    def wrote(self, entry: Entry, *, by_itself: bool) -> None:
+        """Note that *entry* was written, handed over *by_itself* or in a model."""
+        self._own.add(entry.number)
+        waiting = self._handed if by_itself else self._modelled
+        waiting.setdefault((entry.kind, entry.text), []).append(entry)
+
+
+def _first(waiting: dict[tuple[str, str], list[Entry]], entry: Entry) -> Entry | None:
+    found = waiting.get((entry.kind, entry.text))
+    return found.pop(0) if found else None

@@ -1,15 +1,12 @@
-"""What must survive, while the session runs: taken from its events, and recorded by whoever runs it."""
+"""What must survive while a session runs: taken from its events, or recorded by its caller."""
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
-from brim.scratch.calls import Calls
-from brim.scratch.drafts import draft
-from brim.scratch.entries import Entry
-from brim.scratch.evidence import found_entry
-from brim.scratch.sentences import sentence
-from brim.scratch.states import States
+from brim.scratch.calls import Calls, States
+from brim.scratch.entries import Entry, View, draft
+from brim.scratch.index import render_index, sentence
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
 
 TYPE_CHECKING = False
@@ -18,10 +15,19 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
-    from brim.scratch.view import View
-    from brim.tracking.readers.types import Reader
+    from brim.tracking.readers import Reader
 
-
+_KINDS = {"confirmed": "dead-end", "resolved": "resolved", "suspect": "suspect"}
+_OUTCOMES = {
+    "same-call": "failed the same way {} times",
+    "same-error": "{} ways, one error",
+    "alternating": "to and fro {} times, nothing changed",
+    "missed-edit": "the text to replace was not there, {} times",
+    "undone-edit": "undone",
+    "failing-test": "failed the same way {} times",
+    "sub-agent": "ended in error",
+    "backtrack": "given up",
+}
 _BEFORE = 64
 """So many of the first and of the last events before the first call are kept: where it began, and what was asked."""
 
@@ -81,12 +87,12 @@ class ScratchModel:
     @property
     def human_inputs(self) -> list[str]:
         """What a person typed."""
-        return [entry.text for entry in self._view().of("human")]
+        return [entry.text for entry in View(self._entries).of("human")]
 
     @property
     def artifacts(self) -> list[str]:
         """The files that were written or edited, each once, as the calls name them."""
-        return [entry.text for entry in self._view().of("artifact")]
+        return [entry.text for entry in View(self._entries).of("artifact")]
 
     @property
     def state_changes(self) -> list[str]:
@@ -110,15 +116,13 @@ class ScratchModel:
 
     def render(self, folder: str = ".context") -> str:
         """Return the index: at most 200 lines. Entries get their numbers when they are written down."""
-        from brim.scratch.index import render_index
-
-        view = self._view()
+        view = View(self._entries)
         view.job, view.phase = draft("job", self.job).text, draft("job", self.phase).text
         return render_index(view, folder)
 
     def written(self, at: int, entry: Entry) -> None:
         """Note that the entry at *at* is in a journal as *entry*. The writer calls this."""
-        self._entries[at] = self._entries[at].changed(number=entry.number)
+        self._entries[at] = self._entries[at].replace(number=entry.number)
 
     def _record(self, kind: str, text: str, now: float | None) -> None:
         if text.strip():
@@ -126,7 +130,7 @@ class ScratchModel:
 
     def _read(self, line: Mapping[str, Any]) -> list[Event]:
         if self._reader is None:
-            from brim.tracking.readers.detect import AnyReader
+            from brim.tracking.readers import AnyReader
 
             self._reader = AnyReader()
         return self._reader.events(line)
@@ -166,9 +170,24 @@ class ScratchModel:
             self._entries.append(entry)
 
     def _view(self) -> View:
-        from brim.scratch.view import View
 
         return View(self._entries)
 
     def _sentences(self, kind: str) -> list[str]:
-        return [sentence(entry) if entry.quoted else entry.text for entry in self._view().of(kind)]
+        return [sentence(entry) if entry.quoted else entry.text for entry in View(self._entries).of(kind)]
+
+
+def found_entry(found: DeadEnd, time: float | None) -> Entry:
+    """Return the entry of *found*. Only a confirmed one is shown; the journal alone keeps what is suspected."""
+    outcome = _OUTCOMES.get(found.rule, "did not work").format(found.times)
+    refs = {
+        "outcome": "worked in the end" if found.status == "resolved" else outcome,
+        "output": found.error,
+        "rule": found.rule,
+        "times": found.times,
+        "at": list(found.at),
+        "key": found.key,
+    }
+    kind = _KINDS.get(found.status, "suspect")
+    source = f"{found.key} {found.times}"
+    return draft(kind, found.what, session=found.session, agent=found.agent, time=time, source=source, refs=refs)

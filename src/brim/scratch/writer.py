@@ -8,30 +8,30 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 
-from brim._light import contextmanager
 from brim.errors import InputError, StoreError
-from brim.scratch.drafts import draft
-from brim.scratch.entries import SECTIONS
+from brim.files import locked
+from brim.scratch.entries import SECTIONS, View, draft
 from brim.scratch.folder import (
     LOCK,
     NAME,
     check_folder,
+    forget_old,
+    keep_journals,
     make_folder,
     own,
     owner_of,
     place_of,
     remove_leftovers,
+    remove_ours,
     save,
     session_folders,
 )
 from brim.scratch.index import NAME as INDEX
-from brim.scratch.index import render_index
-from brim.scratch.journal_file import NAME as JOURNAL
-from brim.scratch.journal_file import Journal
-from brim.scratch.locks import locked
-from brim.scratch.matching import Matching
-from brim.scratch.view import View
+from brim.scratch.index import render_details, render_index
+from brim.scratch.journal import NAME as JOURNAL
+from brim.scratch.journal import Journal, Matching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,19 +116,19 @@ class ScratchWriter:
         with self._writing() as folder:
             known = self._matching.handed(entry)
             if known is None:
-                (known,) = self._journal.append([entry.changed(time=self._clock())])
+                (known,) = self._journal.append([entry.replace(time=self._clock())])
                 self._matching.wrote(known, by_itself=True)
                 self._show(folder)
         return known
 
     def rebuild(self) -> list[str]:
-        """Render every file anew from the journal, and return the names of those that changed."""
+        """Render every file again from the journal, and return the names of those that changed."""
         self._rendered = (None, 0, 0)
         with self._writing() as folder:
             return self._render(folder)
 
     def read(self) -> Journal:
-        """Return the journal as it is now. It waits for nobody, and makes nothing."""
+        """Return the journal as it is now. It never waits, and creates nothing."""
         folder = self.folder if check_folder(self._root) else self._root
         check_folder(folder)
         self._at(folder)
@@ -144,10 +144,8 @@ class ScratchWriter:
     def cleanup(self) -> list[str]:
         """Keep every journal in the user's folder for 30 days, and remove ``.context/``. Return where they are now.
 
-        It refuses a link, and a folder that brim did not make. What somebody else put into the folder stays.
+        It refuses a link, and a folder that brim didn't make. Other files in the folder stay.
         """
-        from brim.scratch.archive import forget_old, keep_journals, remove_ours
-
         if not check_folder(self._root):
             return []
         with self._locked():
@@ -177,7 +175,7 @@ class ScratchWriter:
                 own(folder, self.session, now=self._clock())
             self._at(folder)
             self._journal.refresh()
-            if self._matching.learn(self._journal):  # somebody removed the journal: a model holds what it held
+            if self._matching.learn(self._journal):  # the journal was removed: a model still holds its entries
                 self._models = []
             yield folder
 
@@ -192,15 +190,15 @@ class ScratchWriter:
         waiting = self._title(model, now)
         places: dict[int, int] = {}
         for at, entry in enumerate(model.entries[done:], done):
-            named = entry.changed(session=entry.session or self.session)
+            named = entry.replace(session=entry.session or self.session)
             known = self._matching.modelled(named, now=now, replay=replay)
             if known is None:
                 places[len(waiting)] = at
-                waiting.append(named.changed(time=now if entry.time is None else entry.time))
+                waiting.append(named.replace(time=now if entry.time is None else entry.time))
                 continue
             model.written(at, known)
             if entry.id and entry.id != known.id:
-                waiting.append(named.changed(kind="same", text="", time=now, refs={"of": known.id}))
+                waiting.append(named.replace(kind="same", text="", time=now, refs={"of": known.id}))
         written = self._journal.append(waiting)
         for position, at in places.items():
             model.written(at, written[position])
@@ -223,11 +221,9 @@ class ScratchWriter:
             raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:
-        from brim.scratch.details import render_details
-
         entries = self._journal.refresh()
         view = View(entries)
-        # What this writer rendered stands, unless somebody wrote since and was perhaps killed before it rendered.
+        # What this writer rendered stands, unless another process wrote since and was killed before it rendered.
         journal, version, count = self._rendered
         same = journal is self._journal and version == journal.version
         changed = {entry.kind for entry in entries[count if same else 0 :]}

@@ -1,10 +1,9 @@
 """Who may still spend?
 
-Bottom up: ``money`` is how amounts are written, ``scope_names`` who spends. ``limits`` has the rules of one limit: the
-marks, the part held back, the four answers. ``notices`` is what is told, ``wrapping`` what an agent is told at the end.
-``budget`` watches one limit while money is spent; ``ledger`` says what a ledger of many scopes does, which decides
-before the money is spent (``brim.store.open_ledger`` opens one). ``prices`` says what a request costs, and ``meter``
-adds up the requests of a stream, each once.
+Bottom up: ``money`` is amounts and what requests cost. ``limits`` has the rules of one limit, its notices, and
+``CostBudget``, which watches one while money is spent. ``ledger`` is what a ledger of many scopes does: it decides
+before the money is spent (``brim.store.open_ledger`` opens one). ``account`` compares one session's requests with its
+client's own total, and ``meter`` adds up the requests of a stream, each once.
 """
 
 from __future__ import annotations
@@ -13,18 +12,25 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.spend.budget import CostBudget
-    from brim.spend.ledger import Ledger, Reservation, ScopeStatus
-    from brim.spend.limits import ANSWERS, Limit, Raise
-    from brim.spend.meter import Prices, SpendMeter
-    from brim.spend.money import in_dollars, micro_dollars
-    from brim.spend.notices import CostLimit, CostNotice, CostWarning, InputRequested
-    from brim.spend.prices import PriceList, estimate_cost
-    from brim.spend.scope_names import lineage
-    from brim.spend.wrapping import build_wrap_up_prompt
+    from brim.spend.account import Account
+    from brim.spend.ledger import Ledger, Reservation, ScopeStatus, lineage
+    from brim.spend.limits import (
+        ANSWERS,
+        CostBudget,
+        CostLimit,
+        CostNotice,
+        CostWarning,
+        InputRequested,
+        Limit,
+        Raise,
+        build_wrap_up_prompt,
+    )
+    from brim.spend.meter import SpendMeter
+    from brim.spend.money import PriceList, Prices, estimate_cost, in_dollars, micro_dollars
 
 __all__ = [
     "ANSWERS",
+    "Account",
     "CostBudget",
     "CostLimit",
     "CostNotice",
@@ -49,23 +55,24 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "ANSWERS": "limits",
-        "CostBudget": "budget",
-        "CostLimit": "notices",
-        "CostNotice": "notices",
-        "CostWarning": "notices",
-        "InputRequested": "notices",
+        "Account": "account",
+        "CostBudget": "limits",
+        "CostLimit": "limits",
+        "CostNotice": "limits",
+        "CostWarning": "limits",
+        "InputRequested": "limits",
         "Ledger": "ledger",
         "Limit": "limits",
-        "PriceList": "prices",
-        "Prices": "meter",
+        "PriceList": "money",
+        "Prices": "money",
         "Raise": "limits",
         "Reservation": "ledger",
         "ScopeStatus": "ledger",
         "SpendMeter": "meter",
-        "build_wrap_up_prompt": "wrapping",
-        "estimate_cost": "prices",
+        "build_wrap_up_prompt": "limits",
+        "estimate_cost": "money",
         "in_dollars": "money",
-        "lineage": "scope_names",
+        "lineage": "ledger",
         "micro_dollars": "money",
     },
 )

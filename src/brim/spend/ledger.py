@@ -1,18 +1,30 @@
-"""``Ledger``: who may still spend, decided before the call. ``brim.store.open_ledger`` opens one in a file."""
+"""``Ledger``: who may still spend, decided before the call. ``brim.store.open_ledger`` opens one in a file.
+
+Scopes are paths such as ``project/job/agent``. What a child spends counts against every scope above it.
+"""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
+from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Protocol
 
-    from brim.notices import Notice
     from brim.spend.limits import Limit, Raise
+    from brim.tracking.notices import Notice
 else:
     Protocol = object
+
+DEEPEST = 8
+"""So many segments a scope may have."""
+
+LONGEST = 80
+"""So many characters a segment may have."""
+
+_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
 LEASE = 60.0
 """Seconds that a reservation stands without being settled."""
@@ -24,103 +36,70 @@ SETTLED = "settled"
 RELEASED = "released"
 EXPIRED = "expired"
 RESERVATION_STATES = (RESERVED, SETTLED, RELEASED, EXPIRED)
-"""``expired``: the lease ended and nobody settled, so it is charged in full; a later ``settle`` corrects that."""
+"""``expired``: the lease ended without a settlement, so it is charged in full; a later ``settle`` corrects that."""
 
 
 RECORDED = "recorded"
 """The purpose of a spend that was not reserved."""
 
 
-class Reservation(Frozen):
-    """What was set aside for one request, and what became of it. Amounts are micro-dollars."""
+def lineage(scope: str) -> list[str]:
+    """Return the scopes that a spend in *scope* counts against: the outermost first, itself last.
 
-    __slots__ = ("amount", "charged", "lease_end", "overrun", "purpose", "request_id", "scope", "state")
+    >>> lineage("shop/job-7/agent-2")
+    ['shop', 'shop/job-7', 'shop/job-7/agent-2']
+    """
+    segments = scope.split("/") if isinstance(scope, str) else []
+    if not 0 < len(segments) <= DEEPEST or not all(_is_name(segment) for segment in segments):
+        raise InputError(
+            f"{repr(scope)[:60]} is no scope: write names of at most {LONGEST} letters, digits, '.', '_' or '-' "
+            f"with '/' between them, at most {DEEPEST} deep, as in shop/job-7/agent-2"
+        )
+    return ["/".join(segments[: depth + 1]) for depth in range(len(segments))]
+
+
+def _is_name(segment: str) -> bool:
+    return 0 < len(segment) <= LONGEST and _SIGNS.issuperset(segment) and segment.strip(".") != ""
+
+
+class Reservation(Record):
+    """What was set aside for one request, and what became of it. Amounts are micro-dollars."""
 
     request_id: str
     scope: str
     amount: int
     """What was set aside: 0 for a spend that was recorded without a reservation."""
-    charged: int
+    charged: int = 0
     """What counts as spent: nothing while it is open."""
-    state: str
+    state: str = RESERVED
     """One of ``RESERVATION_STATES``."""
-    lease_end: float
+    lease_end: float = 0.0
     """When it is charged in full unless it is settled or released before; seconds since 1970."""
-    purpose: str
-    """``wrap_up`` if it may take what is held back for that, ``recorded`` if nobody stood before it; else empty."""
-    overrun: bool
+    purpose: str = ""
+    """``wrap_up`` if it may take what is held back for that, ``recorded`` if it was never reserved; otherwise empty."""
+    overrun: bool = False
     """Whether the request cost more than was set aside for it."""
 
-    def __init__(
-        self,
-        *,
-        request_id: str,
-        scope: str,
-        amount: int,
-        charged: int = 0,
-        state: str = RESERVED,
-        lease_end: float = 0.0,
-        purpose: str = "",
-        overrun: bool = False,
-    ) -> None:
-        self._fill(
-            request_id=request_id,
-            scope=scope,
-            amount=amount,
-            charged=charged,
-            state=state,
-            lease_end=lease_end,
-            purpose=purpose,
-            overrun=overrun,
-        )
 
-
-class ScopeStatus(Frozen):
-    """How one scope stands, everything below it included. Amounts are micro-dollars."""
-
-    __slots__ = ("given", "held", "left", "limit", "overshoot", "reserved", "scope", "spent", "state")
+class ScopeStatus(Record):
+    """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
 
     scope: str
-    spent: int
-    reserved: int
+    spent: int = 0
+    reserved: int = 0
     """What is set aside for requests that are not settled yet."""
-    limit: int | None
+    limit: int | None = None
     """The limit in force, which an answer may have raised; None is no limit."""
-    given: int | None
+    given: int | None = None
     """The limit as it was set."""
-    held: int
+    held: int = 0
     """What of the limit is held back for the wrap-up."""
-    left: int | None
+    left: int | None = None
     """What would still be admitted here, for the wrap-up while that is on; None is without end."""
-    state: str
+    state: str = "open"
     """``open``, ``asked``, ``wrapping_up``, ``stopped`` or ``closed``."""
-    overshoot: int
+    overshoot: int = 0
     """How far over the limit spends have gone that were not reserved, or cost more than was."""
-
-    def __init__(
-        self,
-        *,
-        scope: str,
-        spent: int = 0,
-        reserved: int = 0,
-        limit: int | None = None,
-        given: int | None = None,
-        held: int = 0,
-        left: int | None = None,
-        state: str = "open",
-        overshoot: int = 0,
-    ) -> None:
-        self._fill(
-            scope=scope,
-            spent=spent,
-            reserved=reserved,
-            limit=limit,
-            given=given,
-            held=held,
-            left=left,
-            state=state,
-            overshoot=overshoot,
-        )
 
 
 class Ledger(Protocol):
@@ -129,11 +108,11 @@ class Ledger(Protocol):
     The rules that every ledger keeps:
 
     - What is admitted never exceeds a limit: settled + reserved + the new amount fits in the scope and in every scope
-      above it, decided at one moment, whoever else reserves at the same time.
+      above it, decided at one moment, whatever else is reserved at the same time.
     - A reservation ends: by ``settle``, by ``release``, or at the end of its lease, when it is charged in full, because
       the call may have been sent. That happens at the next operation of anybody.
     - The same request id twice is the same reservation. What was settled is there after any crash.
-    - A limit, what was spent under it and what a person answered outlast the process: nothing begins anew on resume.
+    - A limit, what was spent under it and what a person answered outlast the process: nothing starts over on resume.
     """
 
     def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
@@ -141,7 +120,7 @@ class Ledger(Protocol):
 
         Setting what was set before changes nothing, so that a job which sets its limit at every start keeps what a
         person has answered since. With *anew* it counts as a new limit all the same, and what was closed is open. A
-        *default* gives way to a limit that somebody set or raised, and leaves closed what is. If more is spent already,
+        *default* gives way to a limit that a person set or raised, and leaves closed what is. If more is spent already,
         a person is asked at once.
         """
         ...
@@ -170,7 +149,7 @@ class Ledger(Protocol):
         ...
 
     def record(self, scope: str, request_id: str, amount: int) -> Reservation:
-        """Count a spend that nobody could stand before. The same id again replaces the amount."""
+        """Count a spend that couldn't be reserved. The same id again replaces the amount."""
         ...
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
@@ -178,7 +157,7 @@ class Ledger(Protocol):
         ...
 
     def status(self, scope: str) -> ScopeStatus:
-        """Return how *scope* stands; one that nobody has used has spent nothing."""
+        """Return how *scope* stands; an unused one has spent nothing."""
         ...
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:

@@ -1,18 +1,20 @@
-"""The rules of one limit: what may be spent under it, when somebody is asked, and what each answer changes.
+"""One limit: what may be spent under it, the notices about it, and ``CostBudget``, which watches it.
 
-A part of every limit is held back from the start, for the turn in which the work is wrapped up. So the person is asked
-when the rest is spent, and the sum with the wrap-up stays within the limit. ``CostBudget`` keeps these rules in memory
-and a ledger keeps them in a file.
+A part of every limit is held back from the start, for the turn that wraps the work up. So the person is asked when the
+rest is spent, and the sum including the wrap-up stays within the limit. ``CostBudget`` keeps these rules in memory; a
+ledger keeps them in a file.
 """
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
 from brim.errors import InputError
+from brim.record import Record
 from brim.spend.money import DOLLAR, MOST, checked_amount, in_dollars
+from brim.tracking.notices import COST_LIMIT, COST_WARNING, INPUT_REQUESTED, Notice, Subscribers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
 WARN = 0.8
@@ -24,7 +26,7 @@ WRAPPING_UP = "wrapping_up"
 STOPPED = "stopped"
 CLOSED = "closed"
 STATES = (OPEN, ASKED, WRAPPING_UP, STOPPED, CLOSED)
-"""``asked``: the limit was reached and nobody has answered. ``closed``: a request cost more than it had reserved."""
+"""``asked``: the limit was reached and not answered yet. ``closed``: a request cost more than it had reserved."""
 
 ANSWERS = ("continue", "raise", "wrap_up", "stop")
 """What a person may answer at the limit; ``raise`` is said as ``Raise(to)``."""
@@ -32,51 +34,44 @@ ANSWERS = ("continue", "raise", "wrap_up", "stop")
 WRAP_UP = "wrap_up"
 """The purpose of a request that wraps the work up, and the answer that lets it."""
 
+_LONGEST_TASK = 200
+"""Characters of the task that the wrap-up prompt repeats."""
+
 _HELD_PARTS, _HELD_MOST = 20, DOLLAR // 2
 _PARTS = 1_000_000
 """A share is counted in millionths: floats would move the mark by a micro-dollar."""
 
 
-class Raise(Frozen):
+class Raise(Record):
     """The answer *raise the limit to so many micro-dollars*."""
-
-    __slots__ = ("to",)
 
     to: int
 
-    def __init__(self, to: int) -> None:
-        self._fill(to=checked_amount(to, "the limit"))
+    def __post_init__(self) -> None:
+        checked_amount(self.to, "the limit")
 
 
-class Limit(Frozen):
+class Limit(Record):
     """A limit as it stands. Each answer and each sum gives another one."""
 
-    __slots__ = ("amount", "base", "given", "state", "warned")
-
-    given: int | None
-    """Micro-dollars as somebody set it; None is no limit, 0 means that nothing may be spent."""
-    base: int | None
+    given: int | None = None
+    """Micro-dollars as a person set it; None is no limit, 0 means that nothing may be spent."""
+    base: int | None = None
     """What ``continue`` adds a tenth of: as given, or as it was raised to."""
-    amount: int | None
+    amount: int | None = None
     """What is in force."""
-    state: str
+    state: str = OPEN
     """One of ``STATES``."""
-    warned: bool
+    warned: bool = False
     """Whether the warning of this limit was given."""
 
-    def __init__(
-        self,
-        given: int | None = None,
-        *,
-        base: int | None = None,
-        amount: int | None = None,
-        state: str = OPEN,
-        warned: bool = False,
-    ) -> None:
-        if given is not None:
-            checked_amount(given, "the limit")
-        base = given if base is None else base
-        self._fill(given=given, base=base, amount=base if amount is None else amount, state=state, warned=warned)
+    def __post_init__(self) -> None:
+        if self.given is not None:
+            checked_amount(self.given, "the limit")
+        if self.base is None:
+            self.__dict__["base"] = self.given
+        if self.amount is None:
+            self.__dict__["amount"] = self.base
 
     @property
     def held(self) -> int:
@@ -85,11 +80,11 @@ class Limit(Frozen):
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which somebody is asked: all but what is held back. None if there is no limit."""
+        """The sum at which a person is asked: all but what is held back. None without a limit."""
         return None if self.amount is None else self.amount - self.held
 
     def warn_at(self, warn: float = WARN) -> int | None:
-        """Return the sum from which to warn: the share *warn* of the limit. None if there is no limit."""
+        """Return the sum from which to warn: the share *warn* of the limit. None without a limit."""
         return None if self.amount is None else -(-self.amount * round(warn * _PARTS) // _PARTS)
 
     def refusal(self, purpose: str = "") -> str:
@@ -101,7 +96,7 @@ class Limit(Frozen):
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
         """Return what may still be spent for *purpose* when *taken* is spent or reserved; None is without end.
 
-        What is held back is for the wrap-up alone, after somebody has said ``wrap_up``: of this limit, or, as *ending*
+        What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
         says, of one above or below it.
         """
         if self.refusal(purpose):
@@ -120,11 +115,11 @@ class Limit(Frozen):
             return self, False, False
         if spent >= pause_at:
             if self.state == WRAPPING_UP and self.amount is not None and spent >= self.amount:
-                return self.changed(state=STOPPED), False, False
+                return self.replace(state=STOPPED), False, False
             ask = self.state == OPEN
-            return self.changed(state=ASKED if ask else self.state, warned=True), False, ask
+            return self.replace(state=ASKED if ask else self.state, warned=True), False, ask
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
-        return (self.changed(warned=True) if warn_now else self), warn_now, False
+        return (self.replace(warned=True) if warn_now else self), warn_now, False
 
     def answered(self, answer: str | Raise, taken: int, warn: float = WARN) -> Self:
         """Return the limit after a person's *answer*, when *taken* is spent or reserved.
@@ -134,9 +129,9 @@ class Limit(Frozen):
         new limit. If the warning of it is due at once it is left out: who answered knows.
         """
         if answer == "wrap_up":
-            return self.changed(state=WRAPPING_UP)
+            return self.replace(state=WRAPPING_UP)
         if answer == "stop":
-            return self.changed(state=STOPPED)
+            return self.replace(state=STOPPED)
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one")
@@ -145,7 +140,7 @@ class Limit(Frozen):
                     f"the limit is {in_dollars(self.amount)} already, so {in_dollars(answer.to)} does not raise it: "
                     "set a lower limit if that is what is meant"
                 )
-            renewed = self.changed(base=answer.to, amount=answer.to, state=OPEN, warned=False)
+            renewed = self.replace(base=answer.to, amount=answer.to, state=OPEN, warned=False)
             if not renewed.room(taken):
                 raise InputError(
                     f"{in_dollars(taken)} is spent or reserved already, so a limit of {in_dollars(answer.to)} "
@@ -156,10 +151,10 @@ class Limit(Frozen):
         else:
             raise InputError(f"{repr(answer)[:40]} is no answer: there are continue, Raise(to), wrap_up and stop")
         mark = renewed.warn_at(warn)
-        return renewed.changed(warned=mark is not None and taken >= mark)
+        return renewed.replace(warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
-        """Return the limit *given* in place of this one, where nobody has set one: who was stopped stays stopped."""
+        """Return the limit *given* in place of this one, which no person has set; a stopped scope stays stopped."""
         return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
@@ -167,8 +162,219 @@ class Limit(Frozen):
         if self.state not in (ASKED, CLOSED) and not is_reached:
             raise InputError("nothing was asked: 'continue' answers a limit that was reached, once; 'raise' always can")
         if self.amount is None or self.base is None:
-            return self.changed(state=OPEN)
+            return self.replace(state=OPEN)
         if self.base == 0:
             raise InputError("the limit is $0.00, and a tenth more is nothing: raise it to an amount")
         more = -(-self.base // 10)
-        return self.changed(amount=min(MOST, max(self.amount, taken) + more), state=OPEN)
+        return self.replace(amount=min(MOST, max(self.amount, taken) + more), state=OPEN)
+
+
+class CostNotice(Notice):
+    """A notice about the money of one scope: ``spent`` of ``limit``, in micro-dollars."""
+
+    spent: int
+    limit: int | None
+    """None only if a scope without a limit was closed."""
+    scope: str = ""
+    """The scope whose limit it is; empty for a budget without a name."""
+
+    @property
+    def _whose(self) -> str:
+        return f"{self.scope}: " if self.scope else ""
+
+
+class CostWarning(CostNotice):
+    """A good part of the limit is spent."""
+
+    kind = COST_WARNING
+    limit: int
+
+    def __str__(self) -> str:
+        share = f" ({100 * self.spent // self.limit} %)" if self.limit else ""
+        return f"{self._whose}{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent{share}"
+
+
+class CostLimit(CostNotice):
+    """The limit is reached: all of it is spent except what is held back for the wrap-up.
+
+    Or a person is asked before that: a request doesn't fit any more, or has cost more than was reserved for it.
+    """
+
+    kind = COST_LIMIT
+    held: int = 0
+    """What of the limit is held back for the wrap-up."""
+    wanted: int = 0
+    """What didn't fit any more; 0 if the limit was reached by spending."""
+    overrun: int = 0
+    """How much more a request cost than was reserved for it, so that its scope is closed; otherwise 0."""
+
+    def __str__(self) -> str:
+        of = "" if self.limit is None else f" of {in_dollars(self.limit)}"
+        held = f", {in_dollars(self.held)} is held back for the wrap-up" if self.held else ""
+        if self.overrun:
+            what = f"closed, because a request cost {in_dollars(self.overrun)} more than was reserved for it"
+        elif self.wanted:
+            what = f"another {in_dollars(self.wanted)} does not fit under the cost limit"
+        else:
+            what = "the cost limit is reached"
+        return f"{self._whose}{what}: {in_dollars(self.spent)}{of} is spent{held}"
+
+
+class InputRequested(CostNotice):
+    """A person has to answer before anything more is spent. ``answers`` are the words that ``answer`` takes."""
+
+    kind = INPUT_REQUESTED
+    answers: tuple[str, ...] = ANSWERS
+
+    def __str__(self) -> str:
+        what = "continue" if self.limit is None else "continue once (+10 %), raise the limit"
+        return f"{self._whose}{what}, wrap up, or stop?"
+
+
+class CostBudget:
+    """A limit in micro-dollars, what is spent of it, and who was asked.
+
+    *limit* None is no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
+    warning. What is spent here counts against *parent* too. *spent* is what a resumed job has spent already: a limit
+    doesn't start over with a process.
+
+    >>> budget = CostBudget(limit=5_000_000)
+    >>> budget.add(1_200_000)
+    []
+    >>> [str(notice) for notice in budget.add(3_000_000)]
+    ['$4.20 of $5.00 is spent (84 %)']
+    >>> [notice.kind for notice in budget.add(600_000)]
+    ['COST_LIMIT', 'INPUT_REQUESTED']
+    """
+
+    def __init__(
+        self,
+        limit: int | None,
+        warn: float = WARN,
+        *,
+        scope: str = "",
+        spent: int = 0,
+        parent: CostBudget | None = None,
+    ) -> None:
+        if isinstance(warn, bool) or not isinstance(warn, int | float) or not 0 <= warn <= 1:
+            raise InputError(f"warn must be a share from 0 to 1, not {repr(warn)[:40]}")
+        self._limit = Limit(limit)
+        self._spent = checked_amount(spent, "what is spent already")
+        self._subscribers = Subscribers()
+        self.warn, self.scope, self.parent = warn, scope, parent
+
+    def add(self, amount: int) -> list[Notice]:
+        """Count *amount* as spent; a negative one takes back what was counted too high.
+
+        Return what is to be told now: nothing, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``. What
+        the scopes above have to tell follows.
+        """
+        if type(amount) is not int:
+            raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")
+        self._spent = max(0, self._spent + amount)
+        warn = ask = False
+        if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else a person has answered
+            self._limit, warn, ask = self._limit.reached(self._spent, self.warn)
+        limit = self._limit.amount or 0
+        notices: list[Notice] = [CostWarning(self._spent, limit, self.scope)] if warn else []
+        if ask:
+            notices.append(CostLimit(self._spent, limit, self.scope, held=self.held))
+            notices.append(InputRequested(self._spent, limit, self.scope))
+        above = self.parent.add(amount) if self.parent is not None else []
+        self._subscribers.tell(notices)
+        return notices + above
+
+    def answer(self, answer: str | Raise) -> None:
+        """Do what a person said: ``continue`` (once, a tenth more), ``Raise(to)``, ``wrap_up`` or ``stop``."""
+        self._limit = self._limit.answered(answer, self._spent, self.warn)
+
+    def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
+        """Tell *subscriber* of every notice of this budget from now on; call what is returned to end that."""
+        return self._subscribers.add(subscriber)
+
+    @property
+    def limit(self) -> int | None:
+        """The limit in force, which an answer may have raised."""
+        return self._limit.amount
+
+    @property
+    def spent(self) -> int:
+        """The sum of what was added."""
+        return self._spent
+
+    @property
+    def held(self) -> int:
+        """What of the limit is held back for the wrap-up: 5 %, at most $0.50."""
+        return self._limit.held
+
+    @property
+    def pause_at(self) -> int | None:
+        """The sum at which a person is asked: the limit without what is held back."""
+        return self._limit.pause_at
+
+    @property
+    def state(self) -> str:
+        """``open``, ``asked`` (the limit is reached, not answered yet), ``wrapping_up`` or ``stopped``."""
+        return self._limit.state
+
+    @property
+    def left(self) -> int | None:
+        """What may still be spent here and in every scope above; None is without end.
+
+        While the work is wrapped up, here or above, that is what the wrap-up may cost.
+        """
+        ending = any(each.state == WRAPPING_UP for each in self._path)
+        rooms = [
+            0 if each.state == ASKED and not ending else each._limit.room(each.spent, WRAP_UP, ending=ending)
+            for each in self._path
+        ]
+        return min((room for room in rooms if room is not None), default=None)
+
+    @property
+    def may_spend(self) -> bool:
+        """Whether another call may be made."""
+        return self.left is None or self.left > 0
+
+    @property
+    def overshoot(self) -> int:
+        """How far over the limit the calls in flight have gone."""
+        return max(0, self._spent - self._limit.amount) if self._limit.amount is not None else 0
+
+    @property
+    def _path(self) -> list[CostBudget]:
+        """This budget and those above it."""
+        return [self, *(self.parent._path if self.parent is not None else [])]
+
+    def __repr__(self) -> str:
+        limit = "no limit" if self.limit is None else in_dollars(self.limit)
+        return f"CostBudget({in_dollars(self._spent)} of {limit}, {self.state})"
+
+
+def build_wrap_up_prompt(
+    spent: int, limit: int | None, *, held: int = 0, task: str = "", scratch_path: str | None = None
+) -> str:
+    """Return the prompt that wraps the work up. It is its own turn: nothing else is put into the same message.
+
+    *limit* is None if there is none; that it is reached is only said if it is. *held* is what that turn may cost at
+    most, 0 if that is not said. *task* is folded to one line; *scratch_path* is where notes for the next one belong.
+
+    >>> print(build_wrap_up_prompt(4_750_000, 5_000_000, held=250_000, task="fix the parser"))
+    The cost limit is reached: $4.75 of $5.00 is spent. Wrap up now: fix the parser
+    Start nothing new and no sub-agents; run only what leaves the work in a sound state. This turn may cost $0.25.
+    Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.
+    """
+    what = " ".join(task.split())
+    if len(what) > _LONGEST_TASK:
+        what = f"{what[: _LONGEST_TASK - 1]}…"
+    sum_ = f"{in_dollars(spent)}{'' if limit is None else f' of {in_dollars(limit)}'} is spent. "
+    pause_at = Limit(limit).pause_at
+    lines = [
+        (sum_ if pause_at is None or spent < pause_at else f"The cost limit is reached: {sum_}")
+        + (f"Wrap up now: {what}" if what else "Wrap up now."),
+        "Start nothing new and no sub-agents; run only what leaves the work in a sound state."
+        + (f" This turn may cost {in_dollars(held)}." if held else ""),
+        "Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.",
+    ]
+    if scratch_path:
+        lines.append(f"What was learned so far is in {scratch_path}.")
+    return "\n".join(lines)

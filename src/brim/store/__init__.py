@@ -1,14 +1,11 @@
 """Where is it kept?
 
-In one SQLite file per project and one per user. Bottom up: ``tracked`` and ``folder`` say which files brim may
-believe, ``database`` is one file opened, ``opening`` tells files of other programs and versions apart and runs the
-``migrations``. ``rows``, ``triggers``, ``costs`` and ``events`` are how things lie in it, ``writing`` and ``source``
-how behaviors get in and how activation gets at them, ``remembered`` and ``sessions`` what else is kept. ``store`` is
-all of that for one file. ``precedence`` says what counts of two, ``standings`` remembers it while nothing changes, and
-``scopes`` is both files as one; ``model_costs`` and ``planning`` are what injection reads from them, ``together`` what
-it writes back. ``ledger`` is money in the same file, through ``books``, found by ``ledger_address``. ``trust`` says
-which projects may steer, ``backup`` keeps copies, ``project`` reads what a project is. ``usage_index`` is a file of its
-own: what ``brim usage`` has read already, and may be deleted.
+In one SQLite file per project and one per user. ``project`` says which files brim may use, ``database`` opens one and
+brings it up to date, ``rows`` has how things are kept in it, ``events`` and ``sessions`` what else is. ``store`` is
+all of that for one file, ``scopes`` both files as one with the rules of what counts. ``planner`` makes the plans for
+an agent, ``imports`` plans imports and merges. ``ledger`` is money in the same file. ``trust`` says which projects
+may steer, ``backup`` keeps copies. ``usage_index`` is a file of its own that may be deleted: what ``brim usage`` has
+read already.
 """
 
 from __future__ import annotations

@@ -15,17 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.tokens.anchor import Anchor, AnchoredTokenCounter, AnchorStore, MemoryAnchorStore
     from brim.tokens.api import ApiTokenCounter
+    from brim.tokens.approximate import ApproximateTokenCounter, estimate_tokens
     from brim.tokens.calibrate import Calibration, CalibrationStore, MemoryCalibrationStore
     from brim.tokens.count import BASES, Count
-    from brim.tokens.counters import (
-        MODES,
-        ApproximateTokenCounter,
-        CalibratedTokenCounter,
-        ExactTokenCounter,
-        TokenCounter,
-        counter_for,
-        estimate_tokens,
-    )
+    from brim.tokens.counters import MODES, CalibratedTokenCounter, ExactTokenCounter, TokenCounter, counter_for
     from brim.tokens.stream import blocks
 
 __all__ = [
@@ -58,7 +51,7 @@ __getattr__, __dir__ = exports(
         "AnchorStore": "anchor",
         "AnchoredTokenCounter": "anchor",
         "ApiTokenCounter": "api",
-        "ApproximateTokenCounter": "counters",
+        "ApproximateTokenCounter": "approximate",
         "CalibratedTokenCounter": "counters",
         "Calibration": "calibrate",
         "CalibrationStore": "calibrate",
@@ -69,6 +62,6 @@ __getattr__, __dir__ = exports(
         "TokenCounter": "counters",
         "blocks": "stream",
         "counter_for": "counters",
-        "estimate_tokens": "counters",
+        "estimate_tokens": "approximate",
     },
 )

@@ -1,11 +1,9 @@
 """How much room is there?
 
-``budget`` divides a model's window between the messages, the directive, the response and what may be injected;
+``budget`` divides a model's window between the messages, the directive, the response and what may be injected.
 ``memory`` divides a working memory between its sections, says what is left for history, and assembles the request.
-
-Bottom-up, what assembles: ``assembly`` is the result; ``limits`` says how much a request may take; ``items`` chooses
-knowledge and episodes; ``parts`` is what stands before the history and ``tail`` what stands after it; ``given`` reads
-the arguments; ``account`` gives every token to its section; ``assemble`` decides what leaves.
+For that, ``pieces`` reads the arguments, ``assembler`` decides what leaves and accounts for every token, and
+``assembly`` is the result.
 """
 
 from __future__ import annotations
@@ -46,11 +44,8 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Assembly": "assembly",
-    "DroppedItem": "assembly",
-    "MemoryConfig": "memory",
-    "Section": "assembly",
-    "WorkingMemory": "memory",
+    **dict.fromkeys(("Assembly", "DroppedItem", "Section"), "assembly"),
+    **dict.fromkeys(("MemoryConfig", "WorkingMemory"), "memory"),
 }
 
 __getattr__, __dir__ = exports(__name__, {name: _ELSEWHERE.get(name, "budget") for name in __all__})

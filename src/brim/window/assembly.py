@@ -1,13 +1,12 @@
-"""What an assembled working memory is: the messages to send, and an account of every token in them."""
+"""An assembled request: the messages to send, and where the tokens went."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from brim.history.types import Provider, Receipt
-    from brim.tokens.count import Count
+from brim.history import Provider, Receipt
+from brim.tokens.count import Count
 
 SECTIONS = ("system_prompt", "procedure", "knowledge", "episodes", "history", "current_message", "framing")
 """The parts of a request in the order of the account. ``framing`` is what belongs to no section: roles, tags, tools."""

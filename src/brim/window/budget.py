@@ -1,18 +1,16 @@
-"""How many tokens of a model's window are left for memory, after everything that must be in it."""
+"""How many tokens of a model's window are left for memory."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.counters import CalibratedTokenCounter, ExactTokenCounter, local_counter
 from brim.tokens.messages import Framing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MODEL_CONTEXT_WINDOWS: dict[str, int] = {
     name: lookup(name).context_window
@@ -21,7 +19,7 @@ MODEL_CONTEXT_WINDOWS: dict[str, int] = {
 """The models that the allocation was first written for; any other is looked up in the same table."""
 
 DEFAULT_CONTEXT_WINDOW = 8_192
-"""The window of a model that nobody knows: small, so that nothing overflows."""
+"""The window of an unknown model: small, so that nothing overflows."""
 
 RESPONSE_RESERVE_RATIO = 0.15
 """The share of the window that is kept for the response."""
@@ -71,7 +69,9 @@ class Reserves:
 
 @dataclass(frozen=True)
 class TokenBudget:
-    """How a model's window is divided. The parts may add up to more than the window; ``memory_tokens`` is then 0.
+    """How a model's window is divided.
+
+    The parts may add up to more than the window; ``memory_tokens`` is then 0.
 
     What was counted is a ``Count``: a whole number that also says what it rests on.
     """
@@ -117,7 +117,7 @@ class TokenBudgetCalculator:
         self._counters: dict[str, ExactTokenCounter | CalibratedTokenCounter] = {}
 
     def count_tokens(self, text: str, model: str) -> Count:
-        """Return the tokens of *text*; a model that nobody knows is counted with cl100k_base."""
+        """Return the tokens of *text*; an unknown model is counted with cl100k_base."""
         return self._counter(model).count(text)
 
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:

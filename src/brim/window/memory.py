@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from brim.errors import InputError
-from brim.tokens.counters import counter_for
+from brim.history import FifoPruner, Provider, Pruner
+from brim.history.draft import whole_number
+from brim.tokens.counters import TokenCounter, counter_for
+from brim.window.assembler import Assembler, Limits
+from brim.window.assembly import Assembly
+from brim.window.pieces import Chosen, Parts, Tail, listed, text_in
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from brim.history.types import Provider, Pruner
-    from brim.tokens.counters import TokenCounter
-    from brim.window.assembly import Assembly
+TOKENS = "a whole number of tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class MemoryConfig:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _whole(field.name, getattr(self, field.name))
+            whole_number(field.name, getattr(self, field.name), 0, TOKENS)
 
 
 class WorkingMemory:
@@ -102,34 +103,25 @@ class WorkingMemory:
         >>> memory.assemble(system_prompt="Answer briefly.", knowledge=["Lines end in LF."], current_message="Why?")
         Assembly(3 messages, 37 of 95,904 tokens, fits)
         """
-        from brim.window.assemble import Assembler
-        from brim.window.given import parts_of, pruner_of, tail_of, tools_of
-        from brim.window.limits import limits_of
-
         model = self.model or getattr(self._counter, "model", None)
-        tail = tail_of(history, current_message, provider, model)
-        given = {
-            "system_prompt": system_prompt,
-            "procedure": procedure,
-            "knowledge": knowledge,
-            "episodes": episodes,
-        }
-        return Assembler(
-            counter=self._counter,
-            model=model,
-            limits=limits_of(self.config, model, context_window),
-            min_history=self.config.min_history_tokens,
-            pruner=pruner_of(pruner),
-            tools=tools_of(tools),
-        ).assemble(parts_of(self.config, self._counter, tail.provider, given), tail)
+        config, counter = self.config, self._counter
+        tail = Tail.of(history, current_message, provider, model)
+        budget = config.max_working_memory_tokens - config.output_reserve
+        limits = Limits.of(model, context_window, budget, config.output_reserve)
+        if pruner is not None and (isinstance(pruner, type) or not callable(getattr(pruner, "prune", None))):
+            raise InputError(f"pruner must be a pruner such as FifoPruner(), not {str(pruner)[:60]}")
+        schemas = list(listed("tools", tools)) or None
+        parts = Parts(
+            tail.provider,
+            text_in("system_prompt", system_prompt),
+            text_in("procedure", procedure),
+            Chosen.of("knowledge", knowledge, config.max_knowledge_tokens, counter),
+            Chosen.of("episodes", episodes, config.max_episode_tokens, counter),
+        )
+        chosen = pruner or FifoPruner()
+        return Assembler(counter, model, limits, config.min_history_tokens, chosen, schemas, tail).assemble(parts)
 
     def _tokens(self, name: str, section: int | str) -> int:
         if isinstance(section, str):
             return int(self._counter.count(section)) if section else 0
-        return _whole(name, section)
-
-
-def _whole(name: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise InputError(f"{name} must be a whole number of tokens, 0 or more, not {value!r}")
-    return int(value)
+        return whole_number(name, section, 0, TOKENS)

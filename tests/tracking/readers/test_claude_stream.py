@@ -19,7 +19,7 @@ from brim.tracking.events import (
     ToolResult,
     Usage,
 )
-from brim.tracking.readers.claude_stream import ClaudeStreamReader, recognises
+from brim.tracking.readers.claude import ClaudeStreamReader
 from tests.tracking.readers.claude_lines import (
     MODEL,
     STREAM,
@@ -48,7 +48,7 @@ def partial(kind: str, **more: Any) -> dict[str, Any]:
 
 
 def test_every_event_is_recognised() -> None:
-    assert all(recognises(line) for line in STREAM)
+    assert all(ClaudeStreamReader.recognises(line) for line in STREAM)
 
 
 def test_events_of_one_answer_are_one_request_without_its_output() -> None:
@@ -69,8 +69,8 @@ def test_partial_messages_give_the_output_under_the_same_key() -> None:
     found = [(used.request, used.final, used.tokens) for used in only(Usage, *lines)]
     prompt = Tokens(input=8, cache_read=100, cache_write_5m=20)
     assert found == [
-        ("m1:req_1", False, prompt.changed(output=1)),
-        ("m1:req_1", True, prompt.changed(output=44)),
+        ("m1:req_1", False, prompt.replace(output=1)),
+        ("m1:req_1", True, prompt.replace(output=44)),
     ]
 
 

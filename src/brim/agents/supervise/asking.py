@@ -8,7 +8,7 @@ from brim.spend.money import in_dollars, micro_dollars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.spend.budget import CostBudget
+    from brim.spend.limits import CostBudget
 
 ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
 """What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""

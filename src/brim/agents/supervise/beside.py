@@ -7,8 +7,7 @@ import re
 
 from brim.errors import BrimError
 from brim.tracking.events import Compaction, ModelSeen, Usage
-from brim.tracking.readers.feed import Feed
-from brim.tracking.readers.files import open_session
+from brim.tracking.readers.stream import Feed, open_session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

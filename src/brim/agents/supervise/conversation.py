@@ -8,7 +8,7 @@ import time
 from brim.agents.supervise.child import Child
 from brim.agents.supervise.clients import CLIENTS, goes_as_input, interrupt_line, start_words, user_line
 from brim.agents.supervise.turns import DONE, turn_end
-from brim.notices import INPUT_REQUESTED
+from brim.tracking.notices import INPUT_REQUESTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from contextlib import suppress
 
 from brim.errors import InputError, StoreError
 from brim.hooks.gate import folder_scope
-from brim.spend.budget import CostBudget
-from brim.spend.limits import STOPPED, WARN, WRAPPING_UP
+from brim.spend.ledger import lineage
+from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget
 from brim.spend.meter import SpendMeter
-from brim.spend.scope_names import lineage
 from brim.tracking.events import RunTotal, Usage
 
 TYPE_CHECKING = False
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from brim.notices import Notice
     from brim.spend.ledger import Ledger, ScopeStatus
     from brim.spend.limits import Raise
     from brim.tracking.events import Event
+    from brim.tracking.notices import Notice
 
 UNATTRIBUTED = "unattributed:"
 """Begins the id of what a session's total has more than its requests, here as in the hooks."""
@@ -161,7 +160,7 @@ class Purse:
             return event
         if event.session not in self._carried:
             self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
-        return event.changed(cost=max(0, event.cost - self._carried[event.session]))
+        return event.replace(cost=max(0, event.cost - self._carried[event.session]))
 
     def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
         """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.
@@ -172,7 +171,7 @@ class Purse:
         if isinstance(since, dict):
             costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
             return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
-        from brim.spend.prices import PriceList
+        from brim.spend.money import PriceList
 
         took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
         return (event.cost or 0) if took is None else took

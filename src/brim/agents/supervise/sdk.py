@@ -18,8 +18,8 @@ from brim.agents.supervise.supervisor import COMPACT_PATIENCE, RUN_ID
 from brim.agents.supervise.tracked import Tracked
 from brim.agents.supervise.turns import CUT_SHORT, MOST_REFUSALS, turn_end
 from brim.errors import InputError, LimitReached
+from brim.spend.limits import build_wrap_up_prompt
 from brim.spend.money import micro_dollars
-from brim.spend.wrapping import build_wrap_up_prompt
 from brim.tracking.budget import ContextBudget
 from brim.tracking.compaction import build_compact_prompt
 
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from brim.agents.supervise.turns import TurnEnd
-    from brim.notices import Notice
-    from brim.spend.budget import CostBudget
     from brim.spend.ledger import Ledger
-    from brim.spend.limits import Raise
+    from brim.spend.limits import CostBudget, Raise
+    from brim.tracking.notices import Notice
 
 _DOLLAR = 1_000_000
 

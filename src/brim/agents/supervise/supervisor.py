@@ -11,10 +11,9 @@ from brim.agents.supervise.report import FAILED, FINISHED, INTERRUPTED, LIMIT, R
 from brim.agents.supervise.sentences import build_continue_prompt, build_pointer
 from brim.agents.supervise.turns import ASK, COMPACT, CONTINUE, DONE, END, MOST_REFUSALS, TurnEnd, next_step, turn_end
 from brim.agents.supervise.turns import FAILED as TURN_FAILED
+from brim.spend.limits import build_wrap_up_prompt
 from brim.spend.money import in_dollars
-from brim.spend.wrapping import build_wrap_up_prompt
-from brim.tracking.compaction import build_compact_prompt, fold
-from brim.tracking.pending import Pending
+from brim.tracking.compaction import Pending, build_compact_prompt, fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brim._frozen import Frozen
 from brim.tracking.events import Compaction, End, Message, ToolCall
-from brim.tracking.readers.feed import Feed, parsed_line
+from brim.tracking.readers.stream import Feed, parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from brim.agents.supervise.beside import Beside
     from brim.agents.supervise.notes import Notes
     from brim.agents.supervise.purse import Purse
-    from brim.notices import Notice
     from brim.tracking.budget import ContextBudget
     from brim.tracking.events import Event
+    from brim.tracking.notices import Notice
 
 
 class Heard(Frozen):

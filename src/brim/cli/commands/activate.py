@@ -112,14 +112,14 @@ def _told(planner: Planner, session: Session, event: str) -> InjectionPlan:
     dynamic = planner.config[DYNAMIC_KEY]
     plan = planner.plan(session.budget(dynamic), session=session)
     if session.remaining == 0 and dynamic != 0 and plan.token_budget == 0:
-        plan = plan.changed(reasons=(f"the {session.used:,} tokens of this session are used up",))
+        plan = plan.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
     if not plan.over_budget:
         session.charge(plan)
     return plan
 
 
 def _note(scopes: Scopes, planner: Planner, plan: InjectionPlan, options: Namespace, now: float) -> None:
-    from brim.store.together import note_injection
+    from brim.store.events import note_injection
 
     told = [item.behavior for item in plan.included]
     active = [result.id for result in planner.results]
@@ -127,7 +127,7 @@ def _note(scopes: Scopes, planner: Planner, plan: InjectionPlan, options: Namesp
 
 
 def _say(planner: Planner, plan: InjectionPlan, session: Session, options: Namespace) -> None:
-    from brim.injection.rendering import render
+    from brim.injection.text import render
 
     text = "" if plan.over_budget else render(plan)
     if not options.as_json:

@@ -44,7 +44,7 @@ Examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    from brim.history.types import PROVIDERS
+    from brim.history import PROVIDERS
 
     text = "what to assemble, in YAML or JSON; - is standard input"
     parser.add_argument("--config", required=True, metavar="FILE|-", help=text)

@@ -113,7 +113,7 @@ def _restore(options: Namespace, place: Place) -> int:
 
 
 def _list(options: Namespace, place: Place) -> int:
-    from brim.behaviors.times import iso
+    from brim.behaviors.jsonl import iso
 
     if options.file is not None:
         raise InputError(f"'brim backup list' takes no file: brim backup restore {options.file}")
@@ -189,8 +189,7 @@ def _described(scope: str, path: str) -> dict[str, Any]:
 
 def _count(path: str) -> int:
     """Return how many behaviors the file *path* holds; raise if it is none that can be used."""
-    from brim.store.database import connect
-    from brim.store.opening import VERSION, version_of
+    from brim.store.database import VERSION, connect, version_of
 
     database = connect(path, readonly=True)
     try:

@@ -6,9 +6,9 @@ import os
 
 from brim.cli.output import heading, note, say, say_json, table
 from brim.cli.settings import add_json, settings, working_folder
-from brim.config.loading import load
 from brim.config.places import config_paths
-from brim.config.reading import KNOWN, read_text, unknown
+from brim.config.text import KNOWN, read_text, unknown
+from brim.config.values import load
 from brim.errors import BrimError, ConfigError, InputError
 
 TYPE_CHECKING = False
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from brim.config.loading import Config
-    from brim.config.setting import Setting
+    from brim.config.settings import Setting
+    from brim.config.values import Config
 
 ACTIONS = ("list", "get", "set", "unset", "path")
 TAKES = {"list": (0, 1), "get": (1, 1), "set": (2, 2), "unset": (1, 1), "path": (0, 0)}
@@ -114,7 +114,7 @@ def _get(options: Namespace) -> int:
 
 
 def _set(options: Namespace) -> int:
-    from brim.config.editing import with_key
+    from brim.config.text import with_key
 
     setting = _setting(options.key)
     path = _file(options.scope or "user")
@@ -141,7 +141,7 @@ def _set(options: Namespace) -> int:
 
 
 def _unset(options: Namespace) -> int:
-    from brim.config.editing import without_key
+    from brim.config.text import without_key
 
     path = _file(options.scope or "user")
     before = _text(path)
@@ -229,7 +229,7 @@ def _tried(path: str, text: str) -> Config:
 def _write(path: str, before: str, text: str) -> None:
     """Put *text* in place of what *path* held *before*."""
     from brim.cli.saving import save
-    from brim.store.folder import make_folder
+    from brim.store.project import make_folder
 
     folder = os.path.dirname(path)
     if path == _paths().get("project") and not os.path.lexists(folder):

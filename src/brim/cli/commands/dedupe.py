@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from brim.behaviors.duplicates import Pair, near_pairs
-from brim.behaviors.kinds import LIVE
+from brim.behaviors.behavior import LIVE
+from brim.behaviors.duplicates import Pair, merge_order, near_pairs
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import as_object, counted
 from brim.cli.learned import Place
-from brim.cli.merging import in_order, merged_object, say_merged, say_pair, store_merged
+from brim.cli.merging import merged_object, say_merged, say_pair
 from brim.cli.output import note, paint, say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.imports import store_merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.merging import Merged
+    from brim.behaviors.duplicates import Merged
     from brim.store.scopes import Scopes
 
 MOST_SHOWN = 50
@@ -73,7 +74,7 @@ def _pairs(scopes: Scopes, threshold: float) -> list[Pair]:
     found = [
         pair for scope in ("user", "project") for pair in near_pairs([b for b in live if b.scope == scope], threshold)
     ]
-    return [Pair(*in_order(pair.one, pair.other), pair.similarity) for pair in found]
+    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
 
 
 def _show(pairs: list[Pair], threshold: float) -> None:
@@ -93,7 +94,7 @@ def _merge(pairs: list[Pair], scopes: Scopes, now: float) -> list[Merged]:
     for pair in pairs:
         one, other = (became.get(each.id, each) for each in (pair.one, pair.other))
         if one.live and other.live:
-            merged = store_merged(scopes, *in_order(one, other), now)
+            merged = store_merged(scopes, *merge_order(one, other), now)
             became[merged.kept.id], became[merged.superseded.id] = merged.kept, merged.superseded
             done.append(merged)
     return done

@@ -58,6 +58,6 @@ def run(options: Namespace) -> int:
 
 
 def _judged(behavior: Behavior, verdict: str, now: float) -> Behavior:
-    from brim.behaviors.feedback import confirmed, overridden
+    from brim.behaviors.learning import confirmed, overridden
 
     return confirmed(behavior, now) if verdict == "confirmed" else overridden(behavior, now)

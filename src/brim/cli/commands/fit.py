@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.config import Config
-    from brim.history.types import Pruned, Pruner
+    from brim.history import Pruned, Pruner
     from brim.tokens.count import Count
     from brim.tokens.counters import TokenCounter
 
@@ -238,7 +238,7 @@ def _with_beside(pruned: Pruned, beside: Count, target: int) -> Pruned:
 
 def _pins(given: list[str], document: Document, provider: Any) -> set[int | str]:
     """Return the places and ids in *given*; one that names nothing is a mistake."""
-    from brim.history.reading.history import read
+    from brim.history.formats import read
 
     ids: set[str] = set()
     if given:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import Status
+from brim.behaviors.behavior import Status
 from brim.cli.behaviors import as_object, named
 from brim.cli.learned import Place, add_behavior, found_each
 from brim.cli.output import printable, say, say_json
@@ -38,7 +38,7 @@ def run(options: Namespace) -> int:
             if behavior.status is Status.FORGOTTEN:
                 already.append(behavior)
                 continue
-            changed = behavior.changed(status=Status.FORGOTTEN, updated_at=place.now)
+            changed = behavior.replace(status=Status.FORGOTTEN, updated_at=place.now)
             scopes.put(changed, event="forgotten", now=place.now, was=behavior.status.value, reason=options.reason)
             forgotten.append(changed)
     if options.as_json:

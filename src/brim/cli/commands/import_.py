@@ -7,18 +7,19 @@ import os
 from brim.cli.asking import add_yes
 from brim.cli.files import usual_file
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
-from brim.cli.importing import carry_out, plan_of
+from brim.cli.importing import carry_out
 from brim.cli.learned import Place, add_scope
 from brim.cli.messages import read_text
 from brim.cli.output import say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.imports import plan_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.cli.importing import Plan
+    from brim.store.imports import Plan
 
 HELP = """\
 Read behaviors from a file that 'brim export' made, show what is new and what is different, ask, and store it all at
@@ -55,7 +56,7 @@ def run(options: Namespace) -> int:
     path = options.file or _usual(place)
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
-    behaviors = [each.changed(scope=scope) for each in loaded.behaviors]
+    behaviors = [each.replace(scope=scope) for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
 

@@ -11,15 +11,14 @@ from brim.cli.importing import carry_out
 from brim.cli.learned import Place, add_scope
 from brim.cli.messages import read_text
 from brim.cli.output import heading, listed, note, paint, printable, say, say_json, table
-from brim.cli.rules import RulesReader
 from brim.cli.settings import add_json
+from brim.store.imports import RulesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.cli.importing import Plan
-    from brim.cli.rules import Outcome
+    from brim.store.imports import Outcome, Plan
 
 WIDTH = 100
 """Columns of a text."""
@@ -65,7 +64,7 @@ def run(options: Namespace) -> int:
             options, place, scopes, lambda: reader.plan(scopes), show, source=", ".join(reader.files), event="learned"
         )
     if options.as_json:
-        outcomes = [each.as_object() for each in reader.outcomes]
+        outcomes = [each.to_dict() for each in reader.outcomes]
         say_json({"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan), "stored": stored})
     elif stored:
         say_stored(plan)

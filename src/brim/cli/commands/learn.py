@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import LIVE, BehaviorKind
+from brim.behaviors.behavior import LIVE, BehaviorKind
+from brim.behaviors.duplicates import most_similar, normalized
 from brim.behaviors.learning import cleaned, learn
-from brim.behaviors.similarity import most_similar, normalized
-from brim.cli.behavior_file import FIELDS
+from brim.behaviors.yaml_form import FIELDS
 from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.cli.learned import Place, add_scope, text_of, values_by_key
 from brim.cli.output import note, printable, say, say_json
@@ -104,7 +104,7 @@ def _said(options: Namespace) -> dict[str, Any]:
 
 def _checked(options: Namespace, said: dict[str, Any], scope: str) -> None:
     """Raise what is wrong with it before a file is made."""
-    learn(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary, priority=options.priority or 0)
+    learn(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
 
 
 def _store(
@@ -114,7 +114,7 @@ def _store(
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
     learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
-    behavior = learned.behavior.changed(
+    behavior = learned.behavior.replace(
         summary=options.summary or learned.behavior.summary,
         priority=learned.behavior.priority if options.priority is None else options.priority,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import LIVE, BehaviorKind, Status
+from brim.behaviors.behavior import LIVE, BehaviorKind, Status
 from brim.cli.behaviors import age, as_object, counted, cut, kind_of, one_line, shared_values
 from brim.cli.fitting import fitted, room_beside
 from brim.cli.learned import NOTHING_YET, Place

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from brim.behaviors.merging import merge
+from brim.behaviors.duplicates import merge, merge_order
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import named
 from brim.cli.learned import Place, add_behavior, complete_behavior
-from brim.cli.merging import in_order, merged_object, say_merged, say_pair, store_merged
+from brim.cli.merging import merged_object, say_merged, say_pair
 from brim.cli.output import say, say_json
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.imports import store_merged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def run(options: Namespace) -> int:
         into = None if options.into is None else scopes.find(options.into)
         if into is not None and into.id not in (one.id, other.id):
             raise InputError(f"--into names one of the two, not {named(into)}")
-        kept, gone = in_order(one, other, into)
+        kept, gone = merge_order(one, other, into)
         merged = merge(kept, gone, place.now)
         if not options.as_json:
             say_pair(kept, gone)

@@ -62,7 +62,7 @@ def run(options: Namespace) -> int:
 
 
 def _say(planner: Planner, plan: InjectionPlan, *, as_json: bool) -> None:
-    from brim.injection.rendering import render
+    from brim.injection.text import render
 
     text = render(plan)
     if as_json:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.history.types import Change, Repaired, Violation
+    from brim.history import Change, Repaired, Violation
 
 HELP = """\
 Make a broken history valid again with as few changes as it takes, and list every one of them. The repaired JSON goes to

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Status
 from brim.cli.behaviors import age, as_object, cut, kind_of, named, shared_values
 from brim.cli.fitting import fitted
 from brim.cli.learned import Place, complete_behavior, found_each
@@ -91,7 +91,7 @@ def _decide(options: Namespace) -> int:
                     f"{named(behavior)} is no note that waits: it is {behavior.status}; nothing was changed"
                 )
             status = Status.ACTIVE if accepts else Status.FORGOTTEN
-            changed = behavior.changed(status=status, kind=options.kind or behavior.kind, updated_at=place.now)
+            changed = behavior.replace(status=status, kind=options.kind or behavior.kind, updated_at=place.now)
             detail = (
                 {"kind": changed.kind.value} if accepts else {"was": behavior.status.value, "reason": options.reason}
             )

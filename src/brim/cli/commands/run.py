@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from brim.agents.supervise.tracked import Tracked
     from brim.cli.running import TerminalFace
     from brim.cli.spending import Money
-    from brim.cli.tail import Counts
     from brim.config import Config
+    from brim.tracking.live import Counts
 
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in beside a prompt, as Claude Code does."""
@@ -69,8 +69,8 @@ def run(options: Namespace) -> int:
     from brim.agents.supervise.supervisor import Supervisor
     from brim.cli.memory import Memory
     from brim.cli.running import TerminalFace, listen, report_lines
-    from brim.cli.tail import Counts
     from brim.config import user_folder
+    from brim.tracking.live import Counts
 
     if os.name != "posix":
         raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")

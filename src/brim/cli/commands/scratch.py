@@ -98,7 +98,7 @@ def _show(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> int:
-    from brim.scratch.sentences import sentence
+    from brim.scratch.index import sentence
 
     _, journal = journal_of(options)
     found = [entry for entry in journal.entries if _is_asked(entry, options)]
@@ -122,7 +122,7 @@ def _list(options: Namespace) -> int:
 
 
 def _get(options: Namespace) -> int:
-    from brim.scratch.view import withdrawn
+    from brim.scratch.entries import withdrawn
 
     _, journal = journal_of(options)
     number = options.words[0].removeprefix("#")
@@ -169,7 +169,7 @@ def _add(options: Namespace) -> int:
 
 def _rebuild(options: Namespace) -> int:
     from brim.scratch.model import ScratchModel
-    from brim.tracking.readers.files import read
+    from brim.tracking.readers.stream import read
 
     added = 0
     journal_of(options)  # refused before anything is read, if it is not ours

@@ -11,8 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.store.events import Event
 
 MOST_EVENTS = 10
@@ -121,7 +120,6 @@ def _text(value: object) -> str:
 
 
 def _event_object(event: Event) -> dict[str, object]:
-    from brim.behaviors.times import iso
+    from brim.behaviors.jsonl import iso
 
-    found = {name: getattr(event, name) for name in event.__slots__}
-    return {**found, "time": iso(event.time), "detail": dict(event.detail)}
+    return {**event.to_dict(), "time": iso(event.time), "detail": dict(event.detail)}

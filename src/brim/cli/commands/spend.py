@@ -8,9 +8,8 @@ from brim.cli.output import note, printable, say, say_json
 from brim.cli.settings import add_json, complete_model, whole_number
 from brim.cli.spending import Money, as_object, complete_scope, in_words, ledger_file, scope_table
 from brim.errors import InputError, LimitReached, UnknownPrice
-from brim.spend.ledger import SETTLED
+from brim.spend.ledger import SETTLED, lineage
 from brim.spend.money import in_dollars, micro_dollars
-from brim.spend.scope_names import lineage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def _answer(options: Namespace, money: Money) -> int:
         status = money.ledger.answer(scope, options.action.replace("-", "_"))
     prompt = ""
     if options.action == "wrap-up":
-        from brim.spend.wrapping import build_wrap_up_prompt
+        from brim.spend.limits import build_wrap_up_prompt
 
         prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
     if options.as_json:
@@ -214,7 +213,7 @@ def _amount(options: Namespace, money: Money) -> int:
         return micro_dollars(options.words[1])
     if options.model is None or None in tokens:
         raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    from brim.spend.prices import estimate_cost
+    from brim.spend.money import estimate_cost
 
     money.believe_own_prices()
     try:

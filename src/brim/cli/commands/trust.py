@@ -139,7 +139,7 @@ def _project(given: str | None) -> str:
 
 def _behaviors(project: str, user: str) -> tuple[list[Behavior], list[str]]:
     """Return what *project* would let in, constraints first, and what of it would not be followed."""
-    from brim.behaviors.kinds import LIVE, BehaviorKind
+    from brim.behaviors.behavior import LIVE, BehaviorKind
     from brim.store.scopes import open_scopes
 
     kinds = list(BehaviorKind)
@@ -151,7 +151,7 @@ def _behaviors(project: str, user: str) -> tuple[list[Behavior], list[str]]:
 
 def _settings(project: str) -> dict[str, object]:
     """Return what the project's configuration sets."""
-    from brim.config.reading import read_settings, read_text
+    from brim.config.text import read_settings, read_text
 
     path = os.path.join(project, ".brim", "config.yaml")
     if not os.path.exists(path):

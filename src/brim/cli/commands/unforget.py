@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import Status
+from brim.behaviors.behavior import Status
 from brim.cli.behaviors import as_object, named
 from brim.cli.learned import Place, add_behavior, found_each
 from brim.cli.output import note, printable, say, say_json
@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
             if behavior.status is not Status.FORGOTTEN:
                 already.append(behavior)
                 continue
-            changed = behavior.changed(status=_status_before(behavior, scopes), updated_at=place.now)
+            changed = behavior.replace(status=_status_before(behavior, scopes), updated_at=place.now)
             scopes.put(changed, event="unforgotten", now=place.now)
             back.append(changed)
     if options.as_json:

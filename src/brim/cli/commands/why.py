@@ -71,7 +71,7 @@ def _say_put_away(scopes: Scopes, behavior: Behavior, context: Context, *, as_js
 
 
 def _say_account(scopes: Scopes, planner: Planner, behavior: Behavior, place: Place, *, as_json: bool) -> None:
-    from brim.activation.why import explain
+    from brim.activation.explanation import explain
 
     parameters = planner.parameters
     found = explain(scopes, planner.context, behavior.id, now=place.now, parameters=parameters)

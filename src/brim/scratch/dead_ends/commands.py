@@ -1,63 +1,75 @@
-"""What a shell command does: its parts, whether it checks the work, whether it waits, what it writes."""
+"""What a shell command does: its parts, whether it checks the work, waits, writes files or moves git's tree."""
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from itertools import pairwise
 
-from brim._frozen import Frozen
-from brim._patterns import DOT_ALL, IGNORE_CASE, MULTILINE, pattern
-from brim.scratch.dead_ends.tables import any_of, lines, rows
+from brim.files import data_lines, data_rows
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from re import Pattern
 
 _LONGEST = 4_000
-_PIECE = pattern(
-    r"""(?P<space>[ \t\r]+)|(?P<stop>&&|\|\||\|&?|;;?|\n|&(?![>&\d]))|(?P<word>(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\\."""
-    r"""|\$\([^)]*\)?|>&|[0-9&]?>>?&?|<[<&]?|[^\s|&;'"\\<>]|[&])+)""",
-    DOT_ALL,
+_PIECE = (
+    r"""(?s)(?P<space>[ \t\r]+)|(?P<stop>&&|\|\||\|&?|;;?|\n|&(?![>&\d]))|(?P<word>(?:'[^']*'?|"(?:\\.|[^"\\])*"?|\\."""
+    r"""|\$\([^)]*\)?|>&|[0-9&]?>>?&?|<[<&]?|[^\s|&;'"\\<>]|[&])+)"""
 )
-_HEREDOC = pattern(r"<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", DOT_ALL | MULTILINE)
-_WRAPPED = pattern(r"\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*", DOT_ALL)
-_SETTING = pattern(r"[A-Za-z_]\w*=")
+_HEREDOC = r"(?sm)<<-?\s*(['\"]?)(\w+)\1[^\n]*\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)"
+_WRAPPED = r"(?s)\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*"
+_SETTING = r"[A-Za-z_]\w*="
 _KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
 _RUNNERS = (
-    "python",
-    "python3",
-    "node",
-    "bash",
-    "sh",
-    "ruby",
-    "perl",
-    "php",
-    "tsx",
-    "ts-node",
-    "Rscript",
-    "R",
-    "julia",
-    "elixir",
-    "lua",
-    "octave",
+    *("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "tsx", "ts-node", "Rscript", "R"),
+    *("julia", "elixir", "lua", "octave"),
 )
 _TESTS = ("test", "tests", "runtest", "spec", "eunit")
 _BUILDS = ("build", "compile", "check")
-_TEST_CALL = pattern(r"((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})", IGNORE_CASE)
-_TEST_FILE = pattern(r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$")
-_TEST_SCRIPT = pattern(r"(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\.", IGNORE_CASE)
-_INSIDE = pattern(r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b")
-_DUPLICATE = pattern(r"[0-9]?>&[0-9]")
-_IN_PLACE = pattern(r"-\w*i|--in-place")
-_SUFFIX = pattern(r"\.\w{1,8}$")
-_REDIRECT = pattern(r"(?:[0-9&]?>>?|>)(?!&)(.*)", DOT_ALL)
+_TEST_CALL = r"(?i)((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})"
+_TEST_FILE = r"(?:^|[/\\=])((?:test_\w{1,80}|\w{1,80}_(?:test|spec)|\w{1,80}(?:Test|Spec))\.\w{1,5})$"
+_TEST_SCRIPT = r"(?i)(?:^|[/_.-])(?:run)?tests?(?:[/_.-]|$)|(?:^|/)spec[_.]|[a-z0-9]Tests?\."
+_INSIDE = r"(?:docker|podman)(?: compose| container)? (?:exec|run)\b|docker-compose (?:exec|run)\b"
+_DUPLICATE = r"[0-9]?>&[0-9]"
+_IN_PLACE = r"-\w*i|--in-place"
+_SUFFIX = r"\.\w{1,8}$"
+_REDIRECT = r"(?s)(?:[0-9&]?>>?|>)(?!&)(.*)"
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
 _QUOTES = str.maketrans("", "", "'\"")
+_GIT_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
+_NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
+_SIDES = {"--ours", "--theirs", "--merge", "-m", "--conflict"}
+"""Which side of a conflict is taken: that is merging, and takes nothing back."""
+_GO_ON = ("merge", "rebase", "cherry-pick", "revert", "am")
+_MOVES = (
+    *("bisect", "checkout", "switch", "restore", "reset", "stash", "pull"),
+    *("merge", "rebase", "revert", "apply", "am"),
+)
+_BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 
-_launchers: list[list[str]] = []
-_checks: list[tuple[str, list[str]]] = []
+
+@cache
+def any_of(name: str) -> Pattern[str]:
+    """Return one pattern that finds any of the patterns in the list ``data/<name>``. Case doesn't matter."""
+    return re.compile("|".join([f"(?:{line})" for line in data_lines(__file__, name)]), re.IGNORECASE | re.MULTILINE)
 
 
-class Check(Frozen):
+@cache
+def _launchers() -> list[list[str]]:
+    return sorted([line.split() for line in data_lines(__file__, "launchers.txt")], key=len, reverse=True)
+
+
+@cache
+def _checks() -> list[tuple[str, list[str]]]:
+    found = [(kind, name.split()) for kind, name in data_rows(__file__, "checks.tsv")]
+    return sorted(found, key=lambda check: -len(check[1]))
+
+
+class Check(Record):
     """A command that checks the work: a ``test``, a ``build`` or a ``lint``."""
-
-    __slots__ = ("kind", "name", "target")
 
     kind: str
     name: str
@@ -65,20 +77,12 @@ class Check(Frozen):
     target: str
     """What it checks, flags left out; empty if that is everything there is."""
 
-    def __init__(self, *, kind: str, name: str, target: str) -> None:
-        self._fill(kind=kind, name=name, target=target)
 
-
-class Part(Frozen):
+class Part(Record):
     """One command of several: its words without launchers and settings; whether it only filters what came before."""
-
-    __slots__ = ("filters", "words")
 
     words: tuple[str, ...]
     filters: bool
-
-    def __init__(self, *, words: tuple[str, ...], filters: bool) -> None:
-        self._fill(words=words, filters=filters)
 
 
 def unwrapped(command: str) -> str:
@@ -87,7 +91,7 @@ def unwrapped(command: str) -> str:
     >>> unwrapped("/bin/bash -lc 'make test'")
     'make test'
     """
-    found = _WRAPPED.fullmatch(command[:_LONGEST]) if "sh" in command[:40] else None
+    found = re.fullmatch(_WRAPPED, command[:_LONGEST]) if "sh" in command[:40] else None
     return found[2] if found else command
 
 
@@ -97,11 +101,11 @@ def parts(command: str) -> list[Part]:
     >>> [part.words for part in parts("cd app && FOO=1 npx jest 'a b' | tail -5")]
     [('cd', 'app'), ('jest', 'a b'), ('tail', '-5')]
     """
-    text = _HEREDOC.sub("\n", command[:_LONGEST]) if "<<" in command else command[:_LONGEST]
+    text = re.sub(_HEREDOC, "\n", command[:_LONGEST]) if "<<" in command else command[:_LONGEST]
     found: list[Part] = []
     words: list[str] = []
     piped = False
-    for piece in _PIECE.finditer(text):
+    for piece in re.finditer(_PIECE, text):
         if piece["word"] is not None:
             words.append(piece["word"])
         elif piece["stop"] is not None:
@@ -128,37 +132,31 @@ def _without_redirects(words: list[str]) -> list[str]:
         if skip:
             skip = False
         elif word[0] in "<>" or (len(word) > 1 and word[0] in "012&" and word[1] == ">"):
-            skip = not word.rstrip("<>&012") and not _DUPLICATE.fullmatch(word)
+            skip = not word.rstrip("<>&012") and not re.fullmatch(_DUPLICATE, word)
         else:
             kept.append(word)
     return kept
 
 
 def _without_launchers(words: list[str]) -> list[str]:
-    if not _launchers:
-        _launchers.extend(sorted([line.split() for line in lines("launchers.txt")], key=len, reverse=True))
     while words:
         first = words[0].lstrip("({")
-        if not first or first in _KEYWORDS or _SETTING.match(first):
+        if not first or first in _KEYWORDS or re.match(_SETTING, first):
             words = words[1:]
-        elif first == "timeout" or _INSIDE.match(" ".join(words[:3])):
+        elif first == "timeout" or re.match(_INSIDE, " ".join(words[:3])):
             words = words[1:] if first == "timeout" else words[words.index("exec" if "exec" in words else "run") + 1 :]
             while words and (words[0].startswith("-") or words[0][:1].isdigit()):
                 words = words[1:]
             words = words if first == "timeout" else words[1:]
         else:
             words = [first, *words[1:]]
-            start = next((start for start in _launchers if words[: len(start)] == start), None)
+            start = next((start for start in _launchers() if words[: len(start)] == start), None)
             if start is None or len(words) == len(start) or (start == ["command"] and words[1].startswith("-")):
                 break
-            if start in (["python"], ["python3"], ["php"], ["ruby"]) and not _runs_a_check(words[1:]):
+            if start in (["python"], ["python3"], ["php"], ["ruby"]) and _check(_named(words[1:])) is None:
                 break
             words = words[len(start) :]
     return words
-
-
-def _runs_a_check(words: list[str]) -> bool:
-    return _check(_named(words)) is not None
 
 
 def _named(words: list[str]) -> list[str]:
@@ -176,17 +174,14 @@ def check_in(command: list[Part]) -> tuple[Check | None, bool]:
 
 
 def _check(words: list[str]) -> Check | None:
-    if not _checks:
-        _checks.extend([(kind, name.split()) for kind, name in rows("checks.tsv")])
-        _checks.sort(key=lambda check: -len(check[1]))
     if not words:
         return None
     words = [word for word, before in zip(words, ["", *words], strict=False) if before not in _WITH_VALUE]
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
     script = words[1] if words[0] in _RUNNERS and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
-    if script and _TEST_SCRIPT.search(script):
+    if script and re.search(_TEST_SCRIPT, script):
         return Check(kind="test", name=script if script == words[0] else f"{words[0]} {script}", target=script)
-    for kind, name in _checks:
+    for kind, name in _checks():
         if plain[0] == name[0] and plain[1 : len(name) - 1] == name[1:-1] and len(plain) >= len(name):
             last = plain[len(name) - 1]
             if last == name[-1] or (len(name) > 1 and last.startswith(name[-1] + ":")):
@@ -199,9 +194,9 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     """Return the check that a program says itself to be which no list names: ``forge test``, ``-e 'Pkg.test()'``."""
     if words[0] in _RUNNERS and len(words) > 2:
         for flag, code in pairwise(words[1:]):
-            if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := _TEST_CALL.search(code)):
+            if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := re.search(_TEST_CALL, code)):
                 return Check(kind="test", name=f"{words[0]} {found[1]}", target=found[2].strip(" )"))
-    if words[0] in lines("files.txt") or words[0] in lines("looking.txt"):
+    if words[0] in data_lines(__file__, "files.txt") or words[0] in data_lines(__file__, "looking.txt"):
         return None
     task = plain[1] if len(plain) > 1 else ""
     if words[0] in ("gradle", "gradlew"):  # :app:testDebugUnitTest, compileKotlin
@@ -212,7 +207,7 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
         return Check(kind=kind or named, name=words[0], target=_target(words[1:], plain[1:]))
     if kind:
         return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:]))
-    given = [found[1] for word in words[1:] if (found := _TEST_FILE.search(word))]
+    given = [found[1] for word in words[1:] if (found := re.search(_TEST_FILE, word))]
     return Check(kind="test", name=words[0], target=" ".join(given)) if given else None
 
 
@@ -244,17 +239,14 @@ def polls(command: list[Part]) -> bool:
 
 def looks(command: list[Part]) -> bool:
     """Whether a *command* only looks at what is there: ``data/looking.txt``."""
-    programs = lines("looking.txt")
+    programs = data_lines(__file__, "looking.txt")
     return bool(command) and all(part.words[0] in programs for part in command)
 
 
 def goes_to(command: list[Part]) -> str:
     """Return the folder that a *command* goes to and stays in; empty if it stays where it was."""
-    found = ""
-    for part in command:
-        if part.words[0] in ("cd", "pushd") and len(part.words) > 1:
-            found = part.words[1]
-    return found
+    folders = [part.words[1] for part in command if part.words[0] in ("cd", "pushd") and len(part.words) > 1]
+    return folders[-1] if folders else ""
 
 
 def unfiltered(command: list[Part]) -> str:
@@ -263,20 +255,115 @@ def unfiltered(command: list[Part]) -> str:
 
 
 def writes(command: str, found: list[Part]) -> list[str]:
-    """Return the files that a *command* changes in place or writes anew, as far as its words tell."""
+    """Return the files that a *command* changes in place or rewrites, as far as its words tell."""
     files = []
     for part in found:
         program, *given = _named(list(part.words))
-        in_place = program in ("sed", "gsed", "perl", "ruby") and any(_IN_PLACE.match(word) for word in given)
+        in_place = program in ("sed", "gsed", "perl", "ruby") and any(re.match(_IN_PLACE, word) for word in given)
         if in_place:
-            files += [word for word in given[1:] if not word.startswith("-") and _SUFFIX.search(word)]
+            files += [word for word in given[1:] if not word.startswith("-") and re.search(_SUFFIX, word)]
         elif program == "tee":
             files += [word for word in given if not word.startswith("-")]
     if ">" in command[:_LONGEST]:
-        shown = _HEREDOC.sub(lambda match: match[0].partition("\n")[0] + "\n", command[:_LONGEST])
-        words = [piece["word"] for piece in _PIECE.finditer(shown) if piece["word"]]
+        shown = re.sub(_HEREDOC, lambda match: match[0].partition("\n")[0] + "\n", command[:_LONGEST])
+        words = [piece["word"] for piece in re.finditer(_PIECE, shown) if piece["word"]]
         for word, after in zip(words, [*words[1:], ""], strict=False):
-            target = _REDIRECT.fullmatch(word)
+            target = re.fullmatch(_REDIRECT, word)
             if target and word[0] in ">012&":
                 files.append((target[1] or after).translate(_QUOTES))
     return [file for file in files if file and not file.startswith(("/dev/", "&", "$"))]
+
+
+class GitStep(Record):
+    """One git command that matters: ``commit``, ``stash``, ``pop``, ``drop``, ``restore`` or ``reset``."""
+
+    does: str
+    paths: tuple[str, ...] = ()
+    """What is restored, as it is written; what isn't a path isn't a file that was edited."""
+    everything: bool = False
+    commits: bool = False
+    """Whether a reset also takes back what was committed."""
+
+
+def git_steps(command: list[Part]) -> list[GitStep]:
+    """Return what the git commands in *command* do to unfinished work, in order."""
+    return [step for words in _git(command) if (step := _step(words)) is not None]
+
+
+def moves_tree(command: list[Part]) -> bool:
+    """Whether *command* puts other versions of files in place: what runs after it is another try."""
+    return any(words[0] in _MOVES for words in _git(command))
+
+
+def _git(command: list[Part]) -> list[list[str]]:
+    """Return the words of each git command in *command*, from its verb on."""
+    found = []
+    for part in command:
+        words = _named(list(part.words))
+        if words[0] in ("git", "git.exe"):
+            words = words[1:]
+            while words and words[0].startswith("-"):
+                words = words[2:] if words[0] in _GIT_WITH_VALUE else words[1:]
+            found += [words] if words else []
+    return found
+
+
+def _step(words: list[str]) -> GitStep | None:
+    verb, given = words[0], words[1:]
+    flags = {word for word in given if word.startswith("-") and word != "--"}
+    names = [word for word in given if not word.startswith("-")]
+    step = None
+    chosen = flags & _NO_FILES or {flag.partition("=")[0] for flag in flags} & _SIDES
+    if (verb == "commit" and "--dry-run" not in flags) or (verb in _GO_ON and "--continue" in flags):
+        step = GitStep(does="commit")
+    elif verb == "stash":
+        step = _stash(names[0] if names else "push", names[1:])
+    elif verb == "reset" and "--hard" in flags:
+        step = GitStep(does="reset", everything=True, commits=any(name.startswith(_BACK) for name in names))
+    elif verb == "checkout" and not chosen:
+        step = _restored(given[given.index("--") + 1 :] if "--" in given else names)
+    elif verb == "restore" and not chosen and (flags & {"--worktree", "-W"} or not flags & {"--staged", "-S"}):
+        step = _restored(_without_source(given))
+    return step
+
+
+def _stash(what: str, names: list[str]) -> GitStep | None:
+    does = {"push": "stash", "save": "stash", "pop": "pop", "apply": "pop", "drop": "drop", "clear": "drop"}.get(what)
+    return None if does is None else GitStep(does=does, paths=tuple(names))
+
+
+def _without_source(given: list[str]) -> list[str]:
+    kept = []
+    skip = False
+    for word in given:
+        if skip:
+            skip = False
+        elif word in ("-s", "--source"):
+            skip = True
+        elif not word.startswith("-"):
+            kept.append(word)
+    return kept
+
+
+def _restored(paths: list[str]) -> GitStep | None:
+    if not paths:
+        return None
+    return GitStep(does="restore", paths=tuple(paths), everything=any(path in (".", "./", ":/", "*") for path in paths))
+
+
+def covers(given: str, path: str) -> bool:
+    """Whether *given*, as written in a command, is the file *path* or a folder above it.
+
+    >>> covers("src/a.py", "/home/user/project/src/a.py"), covers("src/", "/home/user/project/src/a.py")
+    (True, True)
+    >>> covers("main", "/home/user/project/src/main.py")
+    False
+    """
+    wanted = [part for part in given.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    there = [part for part in path.replace("\\", "/").split("/") if part not in ("", ".")]
+    if not wanted:
+        return False
+    if there[-len(wanted) :] == wanted:
+        return True
+    folder = len(wanted) > 1 or given.endswith("/") or given.startswith("/")
+    return folder and any(there[at : at + len(wanted)] == wanted for at in range(len(there) - len(wanted)))

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from brim.scratch.dead_ends.alternation import Alternation
-from brim.scratch.dead_ends.backtracks import Backtracks
 from brim.scratch.dead_ends.commands import goes_to
-from brim.scratch.dead_ends.failing_tests import FailingTests
-from brim.scratch.dead_ends.missed_edits import MissedEdits
-from brim.scratch.dead_ends.same_call import SameCall
-from brim.scratch.dead_ends.same_error import SameError
-from brim.scratch.dead_ends.step import Rule, Step
-from brim.scratch.dead_ends.sub_agents import SubAgents
-from brim.scratch.dead_ends.undone import Undone
+from brim.scratch.dead_ends.repeats import Alternation, FailingTests, MissedEdits, SameCall, SameError
+from brim.scratch.dead_ends.setbacks import Backtracks, SubAgents, Undone
+from brim.scratch.dead_ends.step import DeadEnd, Rule, Step
+from brim.scratch.entries import remember
 from brim.tracking.events import End, Message, StateSeen, ToolCall, ToolResult
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.scratch.dead_ends.finding import DeadEnd
 
 _MOST_AGENTS = 64
 _MOST_OPEN = 512
@@ -74,19 +65,15 @@ class DeadEndDetector:
 
     def _thread(self, event: ToolCall | ToolResult | Message | End | StateSeen) -> _Thread:
         key = event.session, event.agent
-        thread = self._threads.pop(key, None) or _Thread()
-        self._threads[key] = thread
-        while len(self._threads) > _MOST_AGENTS:
-            del self._threads[next(iter(self._threads))]
+        thread = self._threads.get(key) or _Thread()
+        remember(self._threads, key, thread, _MOST_AGENTS)
         return thread
 
     def _called(self, call: ToolCall) -> None:
         thread = self._thread(call)
         if call.tool == "agent":
             self._sub_agents.called(call)
-        thread.open[call.id] = call
-        while len(thread.open) > _MOST_OPEN:
-            del thread.open[next(iter(thread.open))]
+        remember(thread.open, call.id, call, _MOST_OPEN)
 
     def _ended_call(self, result: ToolResult) -> list[DeadEnd]:
         thread = self._thread(result)

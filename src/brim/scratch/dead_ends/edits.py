@@ -1,11 +1,18 @@
-"""What a call changes in files, whichever client it is: where, and the text before and after as far as it is told."""
+"""What calls change in files, and the versions that a file goes through.
+
+Of a version its hash is kept, and of each edit a line that says what it was; never the file. Where a client tells the
+whole text before an edit, a version is that text's hash. Where it tells only what was replaced, a version is the one
+before it and the replacement; the opposite replacement leads back.
+"""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
-from brim._patterns import IGNORE_CASE, pattern
-from brim.scratch.dead_ends.finding import masked_line
-from brim.scratch.dead_ends.tables import any_of, lines
+import re
+
+from brim.files import data_lines
+from brim.record import Record
+from brim.scratch.dead_ends.commands import any_of
+from brim.scratch.quotes import masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,39 +23,28 @@ if TYPE_CHECKING:
 
 _MOST = 50
 _MOST_PROBES = 20
+_MOST_VERSIONS = 64
 _WIDEST = 300
 _LONGEST_PIECE = 300
 """Of the text before and after a change, so many characters are told each."""
 _COMMENTS = ("#", "//", "/*", "*", "--")
-_TEMPORARY = pattern(r"(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\", IGNORE_CASE)
+_TEMPORARY = r"(?i)(?:^|/)(?:tmp|temp|var/tmp|var/folders|private/tmp)/|\\temp\\"
 
 
-class Change(Frozen):
-    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None is not told."""
-
-    __slots__ = ("by", "new", "old", "path", "whole")
+class Change(Record):
+    """One change of one file: ``whole`` is all of it afterwards, or ``old`` became ``new``. None isn't told."""
 
     path: str
-    old: str | None
-    new: str | None
-    whole: str | None
-    by: str
+    old: str | None = None
+    new: str | None = None
+    whole: str | None = None
+    by: str = ""
     """The shell command that did it; empty if a tool for files did."""
-
-    def __init__(
-        self, *, path: str, old: str | None = None, new: str | None = None, whole: str | None = None, by: str = ""
-    ) -> None:
-        self._fill(path=path, old=old, new=new, whole=whole, by=by)
 
     @property
     def is_told(self) -> bool:
         """Whether more is told than the file."""
         return bool(self.by) or not self.old is self.new is self.whole is None
-
-    @property
-    def mark(self) -> int:
-        """A number that two changes share only if they do the same."""
-        return hash((self.path, self.old, self.new, self.whole, self.by))
 
     @property
     def said(self) -> str:
@@ -106,12 +102,12 @@ def _paths(value: object) -> list[str]:
 def is_temporary(path: str, root: str = "") -> bool:
     """Whether *path* is where people put what they throw away. Where the project in *root* itself lies says nothing."""
     inside = root and path.startswith(root.rstrip("/") + "/")
-    return bool(_TEMPORARY.search(path[len(root.rstrip("/")) + 1 :] if inside else path))
+    return bool(re.search(_TEMPORARY, path[len(root.rstrip("/")) + 1 :] if inside else path))
 
 
 def is_prose(path: str) -> bool:
     """Whether *path* is read and not run: ``data/prose.txt``."""
-    return path.lower().endswith(tuple(lines("prose.txt")))
+    return path.lower().endswith(tuple(data_lines(__file__, "prose.txt")))
 
 
 def only_looks(old: str | None, new: str | None) -> bool:
@@ -130,3 +126,80 @@ def only_looks(old: str | None, new: str | None) -> bool:
         return False
     probe = any_of("probes.txt")
     return all(probe.search(line) for line in telling)
+
+
+class Edit:
+    """One edit that is still in the file."""
+
+    def __init__(self, change: Change, *, before: str | None, at: int, turn: int, when: int) -> None:
+        self.mark = hash(change)
+        self.old, self.new = hash(change.old), hash(change.new)
+        self.said = change.said
+        if change.whole is None:
+            self.only_looks = only_looks(change.old, change.new)
+        else:
+            self.only_looks = before is not None and only_looks(before, change.whole)
+        self.at, self.turn, self.when = at, turn, when
+
+
+class Versions:
+    """The versions of one file, oldest first, each with the edit that led to it (None: unknown, or made outside)."""
+
+    def __init__(self) -> None:
+        self._known: list[tuple[int, Edit | None]] = []
+
+    def apply(self, change: Change, edit: Edit, *, before: str | None, every: bool) -> tuple[list[Edit], int]:
+        """Take *change* in as *edit*, and return the edits that it takes back, and the version that it leaves.
+
+        *before* is the whole text of the file before it, None if that is not told; *every* is whether it replaces all.
+        """
+        self._begin(before)
+        left = self._known[-1][0]
+        version = self._after(change, edit, before, every)
+        if version == left:
+            return [], left
+        place = next((i for i, (known, _) in enumerate(self._known) if known == version), None)
+        if place is not None:
+            undone = [done for _, done in self._known[place + 1 :] if done is not None]
+            del self._known[place + 1 :]
+            return undone, left
+        opposite = self._opposite(change, edit)
+        if opposite is not None:
+            done = self._known[opposite][1]
+            self._known = [(known, None if kept is done else kept) for known, kept in self._known]
+            self._known.append((version, None))
+            return [done] if done is not None else [], left
+        self._known.append((version, edit))
+        del self._known[:-_MOST_VERSIONS]
+        return [], left
+
+    def _begin(self, before: str | None) -> None:
+        if not self._known:
+            self._known.append((hash(before) if before is not None else 0, None))
+        elif before is not None and self._known[-1][0] != hash(before):
+            # It was changed outside, or the version before was known only by its replacements.
+            last, edit = self._known[-1]
+            self._known[-1] = (hash(before), edit) if edit is not None else (last, edit)
+            if edit is None:
+                self._known.append((hash(before), None))
+
+    def _after(self, change: Change, edit: Edit, before: str | None, every: bool) -> int:
+        if change.whole is not None:
+            return hash(change.whole)
+        if change.by or (change.old is None and change.new is None):
+            return hash((self._known[-1][0], edit.at, edit.when))
+        if before is not None and change.old and change.old in before:
+            return hash(before.replace(change.old, change.new or "", -1 if every else 1))
+        last = self._known[-1][1]
+        if last is not None and last.old == edit.new and last.new == edit.old and len(self._known) > 1:
+            return self._known[-2][0]
+        return hash((self._known[-1][0], edit.old, edit.new))
+
+    def _opposite(self, change: Change, edit: Edit) -> int | None:
+        if change.old is None or change.new is None:
+            return None
+        for place in range(len(self._known) - 1, 0, -1):
+            done = self._known[place][1]
+            if done is not None and done.old == edit.new and done.new == edit.old:
+                return place
+        return None

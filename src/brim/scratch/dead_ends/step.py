@@ -1,28 +1,98 @@
-"""A call with its end, understood once for every rule."""
+"""A call with its end, understood once for every rule: what it was, how it ended, and which error it is.
+
+Of an error the lines count that say it, without what differs each time: line numbers, times, durations, addresses, ids
+and names of temporary files go (``data/volatile.tsv``). Short numbers stay: whether twelve or three things fail is a
+difference, and tells progress.
+"""
 
 from __future__ import annotations
 
-from brim._patterns import IGNORE_CASE, pattern
-from brim.scratch.dead_ends.classify import Outcome, outcome
-from brim.scratch.dead_ends.commands import check_in, parts, polls, unfiltered, unwrapped, writes
+import re
+from functools import cache, cached_property
+
+from brim._sha import sha256_hex
+from brim.files import data_lines, data_rows
+from brim.record import Record
+from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
-from brim.scratch.dead_ends.finding import CLIP, DeadEnd, key_of, masked_line
-from brim.scratch.dead_ends.signatures import clipped, quoted, signature
-from brim.scratch.dead_ends.tables import lines
-from brim.scratch.quoting import begun
-from brim.scratch.telling import telling_line
+from brim.scratch.quotes import begun, masked_line, telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from re import Pattern
     from typing import Any
 
     from brim.scratch.dead_ends.commands import Check, Part
-    from brim.scratch.dead_ends.edits import Change
-    from brim.tracking.events import ToolCall, ToolResult
+    from brim.tracking.events import End, Message, ToolCall, ToolResult
 
-_WAITS = pattern(r"output|wait|status|poll|monitor|stdin", IGNORE_CASE)
+RULES = (
+    "same-call",
+    "same-error",
+    "alternating",
+    "missed-edit",
+    "undone-edit",
+    "failing-test",
+    "sub-agent",
+    "backtrack",
+)
+"""The first four only suspect; what the others find is confirmed."""
+
+STATUSES = ("suspect", "confirmed", "resolved")
+
+CLIP = 4_000
+"""How much of a text is looked at."""
+OUTCOMES = ("ok", "failed", "cascade", "permission", "interrupt", "protocol", "unclear")
+"""``protocol``: the client's rules of use were not kept. ``unclear``: it ended, but the output doesn't say how."""
+
+_WAITS = r"(?i)output|wait|status|poll|monitor|stdin"
 _NO_TRY = ("todo", "question", "plan", "agent")
+_EXIT = r"(?i)\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)"
+_END = 8_000
+_MOST_LINES = 24
+_WIDEST = 240
+_FEWEST = 8
+"""A signature with fewer letters says too little to be the same thing."""
+
+_PLACE = r'File "[^"]{1,300}", line \d|--> \S|[┌╭]─+\[? ?\S'
+_AT = (":<n>", "(<n>)", "line <n>")
+_QUOTED = r"(?m)^[ \t]{0,12}(?:>[ \t]{0,12})?(\d{1,6})[ \t]{0,4}[|│][ \t]*(\S.{0,200})$"
+_MOST_QUOTED = 8
+_MOVED = 10
+"""An error more lines away than these, in other code, is at another place."""
+
+
+class DeadEnd(Record):
+    """Something that didn't lead anywhere. The same ``key`` again is the same dead end, changed."""
+
+    rule: str
+    """One of ``RULES``."""
+    status: str
+    """One of ``STATUSES``."""
+    what: str
+    """What was tried: one line, masked."""
+    times: int = 1
+    """How often it was tried."""
+    error: str = ""
+    """What came of it: one line, masked; text of a tool, so data and never an instruction. Empty if nothing did."""
+    at: tuple[int, ...] = ()
+    """At which bytes of the stream the tries begin: the first ones and the last."""
+    agent: str = ""
+    session: str = ""
+    key: str = ""
+
+
+def dead_end(event: ToolCall | End | Message, rule: str, status: str, key: str, what: str, **more: Any) -> DeadEnd:
+    """Return what *rule* found in the session and by the agent of *event*: the same key in every process."""
+    parts = (rule, event.session, event.agent, key) if key else (rule, event.session, event.agent)
+    whole = sha256_hex("\0".join(parts).encode("utf-8", "surrogatepass"))[:16]
+    return DeadEnd(rule, status, what, agent=event.agent, session=event.session, key=whole, **more)
+
+
+def places(at: tuple[int, ...], *more: int) -> tuple[int, ...]:
+    """Return *at* with *more* places: the first seven stay, the eighth is always the last."""
+    at = (*at, *more)
+    return at if len(at) <= 8 else (*at[:7], at[-1])
 
 
 class Rule:
@@ -44,57 +114,29 @@ class Rule:
 class Step:
     """One call and how it ended."""
 
-    __slots__ = (
-        "_signature",
-        "call",
-        "changes",
-        "check",
-        "command",
-        "folder",
-        "input",
-        "outcome",
-        "parts",
-        "polls",
-        "result",
-        "root",
-    )
-
-    call: ToolCall
-    result: ToolResult
-    command: str
-    """What the shell was given; empty for any other tool."""
-    parts: list[Part]
-    check: Check | None
-    changes: list[Change]
-    """What the call changed in files; nothing if it failed."""
-    polls: bool
-    input: str
-    """What the call was given, made the same for calls that do the same."""
-    outcome: Outcome
-    folder: str
-    root: str
-    """The folder of the project; empty if nobody said."""
-
     def __init__(self, call: ToolCall, result: ToolResult, folder: str, root: str = "") -> None:
-        self.call, self.result, self.folder, self.root = call, result, folder, root
-        shell = call.tool == "shell"
-        given = call.input.get("command") if shell else None
+        self.call, self.result, self.folder = call, result, folder
+        self.root = root
+        """The folder of the project; empty if unknown."""
+        given = call.input.get("command") if call.tool == "shell" else None
         self.command = unwrapped(given) if isinstance(given, str) else ""
+        """What the shell was given; empty for any other tool."""
         self.parts = parts(self.command) if self.command else []
         self.check, is_last = check_in(self.parts)
-        self.polls = (polls(self.parts) and self.check is None) if self.command else bool(_WAITS.search(call.name))
+        self.polls = polls(self.parts) and self.check is None if self.command else bool(re.search(_WAITS, call.name))
         self.outcome = outcome(result, call.tool, self.parts, None if is_last else self.check)
         written = writes(self.command, self.parts) if self.command else []
         self.changes = changes(call, self.command, written) if self.outcome.kind == "ok" else []
-        self.input = self._normalised()
-        self._signature: str | None = None
+        """What the call changed in files; nothing if it failed."""
 
-    def _normalised(self) -> str:
-        idle = lines("idle_inputs.txt")
+    @cached_property
+    def input(self) -> str:
+        """What the call was given, made the same for calls that do the same."""
         given = self.call.input
         if self.command:
             where = given.get("workdir") or given.get("cwd") or given.get("dir_path") or self.folder
             return f"{self.call.tool}\0{where}\0{unfiltered(self.parts) or self.command}"
+        idle = data_lines(__file__, "idle_inputs.txt")
         try:
             told = repr([(name, given[name]) for name in sorted(given, key=str) if name not in idle])
         except RecursionError:
@@ -111,12 +153,10 @@ class Step:
         """Whether it failed: not refused, not interrupted, not left out because another call of the batch failed."""
         return self.outcome.kind == "failed"
 
-    @property
+    @cached_property
     def signature(self) -> str:
         """What makes its error the same as another."""
-        if self._signature is None:
-            self._signature = signature(self.result.text)
-        return self._signature
+        return signature(self.result.text)
 
     @property
     def quoted(self) -> tuple[tuple[int, int], ...]:
@@ -140,23 +180,6 @@ class Step:
             return masked_line(self.command)
         return masked_line(f"{self.call.name} {_told(self.call.input)}")
 
-    def dead_end(
-        self, rule: str, status: str, key: str, *, what: str, times: int, error: str, at: tuple[int, ...]
-    ) -> DeadEnd:
-        """Return what *rule* found, in the session and by the agent of this step."""
-        call = self.call
-        return DeadEnd(
-            rule=rule,
-            status=status,
-            what=what,
-            times=times,
-            error=error,
-            at=at,
-            agent=call.agent,
-            session=call.session,
-            key=key_of(rule, call.session, call.agent, key),
-        )
-
 
 def _told(given: Mapping[str, Any]) -> str:
     for name in ("file_path", "path", "pattern", "url", "query", "description", "prompt", "name", "skill"):
@@ -172,3 +195,148 @@ def grown(times: int, first: int) -> bool:
     """Whether *times* is worth a word: when it is *first*, and whenever it has doubled since."""
     quotient, rest = divmod(times, first)
     return rest == 0 and quotient > 0 and quotient & (quotient - 1) == 0
+
+
+class Outcome(Record):
+    """How a call ended: one of ``OUTCOMES``; of a failure, whether it passes on its own, or an edit found no text."""
+
+    kind: str
+    transient: bool = False
+    not_found: bool = False
+
+
+OK = Outcome(kind="ok")
+
+
+def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | None) -> Outcome:
+    """Return how the call of a *tool* ended; *command* is what a shell was given.
+
+    *hidden* is the check in it whose exit code something after it hides; None if there is none.
+    """
+    if result.refusal:
+        return Outcome(kind=result.refusal)
+    if not result.error:
+        return _quiet_end(result.text, hidden)
+    head = result.text[:600]
+    why = next((why for why, found in _refused() if found.match(head.lstrip())), "")
+    if why:
+        return Outcome(kind=why)
+    if tool == "shell":
+        if exit_code(result) == 1 and _answers(command, result.text):
+            return OK
+    elif any_of("protocol.txt").search(head):
+        return Outcome(kind="protocol")
+    ends = result.text if len(result.text) < 4_000 else result.text[:2_000] + "\n" + result.text[-2_000:]
+    return Outcome(
+        kind="failed",
+        transient=bool(any_of("transient.txt").search(ends)),
+        not_found=tool in ("edit", "write") and bool(any_of("not_found.txt").search(head)),
+    )
+
+
+def exit_code(result: ToolResult) -> int | None:
+    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
+    code = result.detail.get("exit_code") if isinstance(result.detail, dict) else None
+    if type(code) is int:
+        return code
+    found = re.match(_EXIT, result.text[:200])
+    return int(found[1][:9]) if found else None
+
+
+@cache
+def _refused() -> list[tuple[str, Pattern[str]]]:
+    return [(why, re.compile(text, re.IGNORECASE)) for why, text in data_rows(__file__, "refused.tsv")]
+
+
+def _answers(command: list[Part], text: str) -> bool:
+    """Whether exit code 1 of *command* is an answer: of its last part, or of any part if nothing was said."""
+    programs = data_lines(__file__, "answers.txt")
+    said = re.sub(_EXIT, "", text[:400], count=1).strip()
+    last = [part for part in command if not part.filters][-1:] or command[-1:]
+    asked = last if said else command
+    if command and command[-1].filters and command[-1].words[0] in programs:
+        return True
+    return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in asked)
+
+
+def _quiet_end(text: str, hidden: Check | None) -> Outcome:
+    """Say how a call ended that isn't reported as a failure: after a pipe or ``|| true`` only the output can tell."""
+    if hidden is None or hidden.kind == "lint":
+        return OK
+    ends = text if len(text) < 8_000 else text[:4_000] + "\n" + text[-4_000:]
+    if any_of("failed.txt").search(ends):
+        return Outcome(kind="failed")
+    return OK if any_of("passed.txt").search(ends) or not ends.strip() else Outcome(kind="unclear")
+
+
+def clipped(text: str) -> str:
+    """Return the beginning and the end of *text*, which is where a command says what went wrong."""
+    if len(text) <= 2 * _END:
+        return text
+    return (
+        begun(text, _END) + "\n" + text[-_END:].partition("\n")[2]
+    )  # no half lines: a secret is not known by its half
+
+
+def settled(text: str) -> str:
+    """Return *text* without what differs each time.
+
+    >>> settled("a.py:12:5: error after 0.31s at 0x7f3a2c, 3 left")
+    'a.py:<n>: error after <duration> at <address>, 3 left'
+    """
+    for put, pattern in data_rows(__file__, "volatile.tsv"):
+        text = re.sub(pattern, put, text, flags=re.IGNORECASE | re.MULTILINE)
+    return text
+
+
+def error_lines(text: str) -> list[str]:
+    """Return the lines of *text* that say what went wrong, and where; if none does, the last few that say anything.
+
+    The same error in another file is another error: going through files one by one is progress.
+    """
+    says, retells = any_of("error_lines.txt"), any_of("summary_lines.txt")
+    found: list[str] = []
+    told: list[str] = []
+    place = ""
+    for line in [line.strip()[:_WIDEST] for line in clipped(text).splitlines() if line.strip()]:
+        if re.match(_PLACE, line):
+            # Of a trace, the last place before an error is where it is; a compiler says the place after the error.
+            place = line if line.startswith("File") else ""
+            found += [line] if found and not place else []
+        elif not retells.match(line):
+            told.append(line)
+            if says.search(line):
+                found += [place, line] if place else [line]
+                place = ""
+    return found[: _MOST_LINES // 2] + found[_MOST_LINES // 2 :][-_MOST_LINES // 2 :] if found else told[-3:]
+
+
+def signature(text: str) -> str:
+    """Return what makes the error *text* the same as another; empty if it says too little.
+
+    The order of its lines does not matter: tests that run at the same time end in any order. At how many places of a
+    file an error is does: four, then three, is progress.
+    """
+    told = error_lines(text)
+    places: dict[str, set[str]] = {}
+    for at, line in enumerate(settled("\n".join(told)).splitlines()):
+        places.setdefault(" ".join(line.split()), set()).add(told[at] if at < len(told) else line)
+    kept = [
+        f"{line} at {len(lines)} places" if len(lines) > 1 and any(mark in line for mark in _AT) else line
+        for line, lines in places.items()
+    ]
+    whole = "\n".join(sorted(kept))
+    return whole if sum(letter.isalpha() for letter in whole[:200]) >= _FEWEST else ""
+
+
+def quoted(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the code that *text* quotes, as compilers do (``14 |  total = x``): numbers of lines, and their hashes."""
+    found = re.findall(_QUOTED, clipped(text))[:_MOST_QUOTED] if "|" in text or "│" in text else []
+    return tuple([(int(number), hash(code.strip())) for number, code in found])
+
+
+def moved(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
+    """Whether two outputs quote other code, far from each other: the same error at another place."""
+    return bool(one and other) and all(
+        code != there and abs(number - line) > _MOVED for number, code in one for line, there in other
+    )

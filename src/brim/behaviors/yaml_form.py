@@ -1,0 +1,148 @@
+"""A behavior as a small YAML file that a person can edit, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from brim._yaml import read_mapping
+from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.summary import summarize
+from brim.errors import BrimError, InputError
+
+FIELDS = ("name", "kind", "tags", "when", "summary", "priority", "canonical")
+"""What can be edited, in the order of the file."""
+
+HEAD = """\
+# Edit what you like, save and close; nothing changes if you leave it as it is.
+# kind: {kinds}
+# when: conditions by key (file, language, task, environment, project_type, branch, or your own); {{}} is always
+# summary: one line; if it is empty, it is made from the text where it is needed
+"""
+
+
+_SPECIAL = frozenset(",[]{}#:&*!|>'\"%@`?")
+"""What means something in YAML, in one place or another."""
+
+
+def as_yaml(behavior: Behavior) -> str:
+    """Return what of *behavior* can be edited; ``from_yaml`` of it gives an equal one."""
+    when = {key: values[0] if len(values) == 1 else list(values) for key, values in behavior.when.conditions}
+    lines = [
+        HEAD.format(kinds=", ".join(BehaviorKind)) + f"name: {_scalar(behavior.name)}",
+        f"kind: {behavior.kind}",
+        f"tags: [{', '.join(map(_scalar, behavior.tags))}]",
+        "when:" + (_conditions(when) if when else " {}"),
+        f"summary: {_scalar(behavior.summary)}",
+        f"priority: {behavior.priority}",
+        f"canonical: {_text(behavior.canonical)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
+    """Return *old* with what the file *text* says; raise an ``InputError`` with *name* and the line if it cannot be.
+
+    A field that is not there stays as it was.
+    """
+    try:
+        values, lines = read_mapping(text, name)
+    except BrimError as error:
+        raise InputError(str(error).removeprefix("config: ").replace("of settings ", "")) from None
+    changed = old
+    unedited = read_mapping(as_yaml(old), name)[0]
+    for field, value in values.items():
+        where = lines.get(field, name)
+        if field in FIELDS and value == unedited[field]:
+            continue  # also where the file could not say exactly what it was
+        if field not in FIELDS:
+            raise InputError(f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}")
+        try:
+            changed = changed.replace(**{field: _checked(field, value)})
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+    return _with_summary(changed, old)
+
+
+def _with_summary(changed: Behavior, old: Behavior) -> Behavior:
+    """Return *changed* with a summary of its text, if it still has the one that the old text gave."""
+    stale = (
+        changed.canonical != old.canonical
+        and changed.summary == old.summary
+        and bool(old.summary)
+        and old.summary == " ".join(summarize(old.canonical).split())
+    )
+    return changed.replace(summary=summarize(changed.canonical)) if stale else changed
+
+
+def _checked(field: str, value: Any) -> Any:
+    """Return *value* as the field takes it: a file that a person wrote holds numbers where texts are meant."""
+    if field == "tags":
+        if isinstance(value, str):
+            value = value.split(",")
+        if not isinstance(value, (list, type(None))):
+            raise InputError("tags must be a list: [python, testing]")
+        return [str(tag).strip() for tag in value or ()]
+    if field == "when":
+        if not isinstance(value, (dict, type(None))):
+            raise InputError("when must be a mapping: {language: python}")
+        return {key: _texts(each) for key, each in (value or {}).items()}
+    if field == "priority":
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InputError(f"priority must be a whole number, not {value!r}")
+        return value
+    if value is None and field == "summary":
+        return ""
+    if not isinstance(value, str):
+        raise InputError(f"{field} must be a text, not {value!r}; put it in quotes")
+    return value
+
+
+def _texts(value: Any) -> Any:
+    """Return a condition's numbers as texts: ``python: 3.12`` is meant as it is written."""
+    if isinstance(value, list):
+        return [_texts(each) for each in value]
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+def _conditions(when: dict[str, Any]) -> str:
+    return "".join(
+        f"\n  {_scalar(key)}: " + (_scalar(value) if isinstance(value, str) else f"[{', '.join(map(_scalar, value))}]")
+        for key, value in when.items()
+    )
+
+
+def _whole(text: str) -> str:
+    """Return *text* without halves of surrogate pairs, which no file can hold."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _text(text: str) -> str:
+    """Return *text* as a block that reads as it is, if YAML can hold it so; else in quotes."""
+    text = _whole(text)
+    short = text.removesuffix("\n")
+    for mark, inside in (("|-", text), ("|2-", text), ("|", short), ("|2+", short)):
+        block = f"{mark}\n" + "\n".join(f"  {line}" if line else "" for line in inside.split("\n"))
+        if _read(block) == text:
+            return block
+    return _scalar(text)
+
+
+def _scalar(text: str) -> str:
+    """Return *text* on one line, in quotes where it would be read as something else."""
+    text = _whole(text)
+
+    if text.isprintable() and not _SPECIAL.intersection(text) and _read(text) == text:
+        return text
+    quoted: str = yaml.dump(text, default_style='"', width=float("inf"), allow_unicode=True)
+    return quoted.rstrip("\n")
+
+
+def _read(written: str) -> Any:
+    """Return what YAML makes of *written* as the last value of a mapping."""
+    try:
+        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        return yaml.load(f"text: {written}\n", Loader=loader)["text"]  # noqa: S506 - both loaders are the safe ones
+    except (yaml.YAMLError, ValueError):
+        return None

@@ -1,0 +1,739 @@
+"""Anthropic's Messages format.
+
+Messages of one role in a row are one turn; results begin the turn after their calls. This module reads it, checks it
+(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
+broken messages share only the reading: the one is what the other is tested against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+from typing import Any
+
+from brim.history.content import call_of, filled, with_fields, words
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.receipt import Violation
+from brim.history.repairs import (
+    NO_RESULT,
+    UNKNOWN_TOOL,
+    CallAt,
+    Draft,
+    Pass,
+    ResultAt,
+    Slot,
+    give_roles,
+    pair,
+    split_sides,
+)
+from brim.history.rules import calls_have_ids, known_roles, results_have_ids, sides_are_right, user_is_first
+from brim.tokens.messages.fields import get, is_sequence, string
+
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
+"""Newer models take system messages too, but only after a user's; the first system text goes beside the messages."""
+THINKING = frozenset(("thinking", "redacted_thinking"))
+SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
+"""Calls that the provider answers itself, in the same turn."""
+SIDES = {"tool_use": "assistant", "tool_result": "user"}
+
+
+# Reading
+
+
+def blocks_of(message: object) -> list[Any]:
+    """Return the blocks of *message*; a text is one block."""
+    content: Any = get(message, "content")
+    if is_sequence(content):
+        return list(content)
+    return [content] if filled(content) else []
+
+
+def kind_of(block: object) -> str:
+    """Return the type of *block*."""
+    return "text" if isinstance(block, str) else string(get(block, "type"))
+
+
+def is_server_result(kind: str) -> bool:
+    """Whether a block of this type answers one of the provider's own calls."""
+    return kind.endswith("_tool_result")
+
+
+def is_server_kind(kind: str) -> bool:
+    """Whether a block of this type belongs to one of the provider's own tools."""
+    return kind in SERVER_CALLS or is_server_result(kind)
+
+
+def is_directive(message: object) -> bool:
+    """Whether *message* holds only settings: a system message that may stand anywhere."""
+    content = get(message, "content")
+    empty = is_sequence(content) and not content
+    return empty and string(get(message, "role")) == "system" and get(message, "output_config") is not None
+
+
+def has_letters(block: object) -> bool:
+    """Whether a text block is more than white space."""
+    return bool(string(block if isinstance(block, str) else get(block, "text")).strip())
+
+
+def is_open_end(role: str, message: object) -> bool:
+    """Whether *message* may be empty at the end: an answer about to be written."""
+    return role == "assistant" and get(message, "content") is not None
+
+
+def read_message(index: int, message: object) -> Entry:
+    """Return what *message* holds."""
+    name, own_id = string(get(message, "role")), string(get(message, "id"))
+    role = ROLES.get(name, "")
+    if not role:
+        shown = f"{name!r} is not a role" if name else "it has no role"
+        return unknown_role(index, message, own_id, f"{shown} that the API knows")
+    blocks = [(kind_of(block), block) for block in blocks_of(message)]
+    kinds = [kind for kind, _ in blocks]
+    calls = [call_of(block) for kind, block in blocks if kind == "tool_use"]
+    begun = [string(get(block, "id")) for kind, block in blocks if kind in SERVER_CALLS]
+    ended = [string(get(block, "tool_use_id")) for kind, block in blocks if is_server_result(kind)]
+    others = [kind for kind in kinds if kind not in THINKING and not is_server_kind(kind)]
+    ranks = [0 if kind == "tool_result" else 2 if kind == "tool_use" else 1 for kind in others]
+    return Entry(
+        index,
+        message,
+        role,
+        calls=tuple(calls),
+        results=tuple(Call(string(get(block, "tool_use_id"))) for kind, block in blocks if kind == "tool_result"),
+        says=any(kind not in ("tool_use", "tool_result", *THINKING) for kind in kinds),
+        in_order=ranks == sorted(ranks),
+        reasons=not THINKING.isdisjoint(kinds),
+        ends_in_reasoning=bool(kinds) and kinds[-1] in THINKING,
+        opens=tuple(id_ for id_ in begun if id_ not in ended),
+        closes=tuple(id_ for id_ in ended if id_ not in begun),
+        id=own_id,
+        fault=_fault(role, message, blocks, [call.id for call in calls]),
+    )
+
+
+def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list[str]) -> Fault:
+    if not blocks and not is_directive(message):
+        return "has-content", "it has no content"
+    for kind, block in blocks:
+        if kind == "text" and not has_letters(block):
+            return "text-not-empty", "it holds an empty text"
+        if kind == "tool_use" and (role != "assistant" or not string(get(block, "id"))):
+            wrong_side = ("call-by-assistant", "only the assistant can call a tool")
+            return ("call-has-id", "a tool_use block has no id") if role == "assistant" else wrong_side
+        if kind == "tool_result" and (role != "user" or not string(get(block, "tool_use_id"))):
+            wrong_side = ("result-by-user", "only the user can answer a call")
+            return ("result-has-id", "a tool_result has no tool_use_id") if role == "user" else wrong_side
+    return ("call-ids-unique", "two tool calls have the same id") if len(set(ids)) < len(ids) else NO_FAULT
+
+
+# Turns, for checking and repairing
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """One block of a turn."""
+
+    owner: Any
+    """The entry or slot whose message holds it."""
+    at: int
+    """Its place in that message."""
+    kind: str
+    value: Any
+    id: str
+    """The id of the call that it is, or answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Messages of one role that follow each other, which Anthropic reads as one."""
+
+    role: str
+    owners: list[Any]
+    """The entries or slots of its messages."""
+    blocks: list[Block]
+
+    def of(self, kind: str) -> list[Block]:
+        """Return the calls of an assistant's turn, or the results of a user's."""
+        return [block for block in self.blocks if block.kind == kind] if self.role == SIDES[kind] else []
+
+    @property
+    def may_precede_system(self) -> bool:
+        """Whether a system message may follow: after the user, or after one of the provider's own tools."""
+        ends_in_server_tool = bool(self.blocks) and is_server_kind(self.blocks[-1].kind) and not self.of("tool_use")
+        return self.role == "user" or (self.role == "assistant" and ends_in_server_tool)
+
+
+NO_TURN = Turn("", [], [])
+
+
+def turns_of(owners: Iterable[Any]) -> list[Turn]:
+    """Return the turns of entries or slots; settings without a text are in none."""
+    turns = []
+    said = (owner for owner in owners if not is_directive(owner.message))
+    for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.message, "role")), "")):
+        turn = Turn(role, list(group), [])
+        for owner in turn.owners:
+            for at, value in enumerate(blocks_of(owner.message)):
+                kind = kind_of(value)
+                id_ = string(get(value, "tool_use_id" if kind.endswith("tool_result") else "id"))
+                turn.blocks.append(Block(owner, at, kind, value, id_))
+        turns.append(turn)
+    return turns
+
+
+# Checking
+
+
+def check(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Yield every place where *history* breaks a rule."""
+    turns = turns_of(history)
+    yield from known_roles(history)
+    for entry in history:
+        blocks, is_end = blocks_of(entry.message), entry is history[-1] and is_open_end(entry.role, entry.message)
+        if entry.role and not blocks and not is_end and not is_directive(entry.message):
+            yield Violation(entry.index, "has-content", "it has no content")
+        for each in blocks if entry.role else ():
+            if kind_of(each) == "text" and not has_letters(each):
+                yield Violation(entry.index, "text-not-empty", "it holds a text without a letter")
+    yield from user_is_first(history)
+    yield from _check_system(turns)
+    yield from sides_are_right(history)
+    yield from calls_have_ids(history)
+    yield from results_have_ids(history)
+    seen = set()
+    for entry in history:
+        for call in entry.calls:
+            if call.id and call.id in seen:
+                yield Violation(entry.index, "call-ids-unique", f"an earlier call has the id {call.id}")
+            seen.add(call.id)
+    yield from _check_order(turns)
+    for before, turn in zip([NO_TURN, *turns], [*turns, NO_TURN], strict=True):
+        yield from _check_pairs(before, turn)
+    last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
+    if last and last[-1].kind in THINKING:
+        yield Violation(last[-1].owner.index, "reasoning-not-last", "the last message cannot end in thinking")
+    yield from _check_server_tools(turns)
+
+
+def _check_system(turns: list[Turn]) -> Iterator[Violation]:
+    """A system message follows a user's turn or a call of the provider's own, and an assistant's turn follows it."""
+    for at, turn in enumerate(turns):
+        if turn.role != "system":
+            continue
+        text = ""
+        if at == 0:
+            text = "the first system text belongs into the request, beside the messages"
+        elif not turns[at - 1].may_precede_system or (at + 1 < len(turns) and turns[at + 1].role != "assistant"):
+            text = "a system message stands between a user's turn and an assistant's, or at the end"
+        for entry in turn.owners if text else turn.owners[1:]:
+            yield Violation(entry.index, "system-placement", text or "two system messages follow each other")
+
+
+def _check_order(turns: list[Turn]) -> Iterator[Violation]:
+    """Results come first in the user's turn, and no text comes after a call in the assistant's."""
+    for turn in turns:
+        said = called = False
+        for block in turn.blocks:
+            if turn.role == "user" and block.kind == "tool_result" and said:
+                yield Violation(block.owner.index, "results-first", "a result stands after other content of its turn")
+            if turn.role == "assistant" and block.kind == "text" and called:
+                yield Violation(block.owner.index, "calls-last", "a text stands after a call of the same turn")
+            said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
+
+
+def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
+    """A turn's results answer the calls of the turn right before it, each of them once."""
+    called, results = {call.id for call in before.of("tool_use")}, turn.of("tool_result")
+    answered: set[str] = set()
+    for result in results:
+        if result.id and result.id not in called:
+            text = f"the result of {result.id} answers no call of the turn before it"
+            yield Violation(result.owner.index, "result-has-call", text)
+    for result in results:
+        if result.id in answered and result.id in called:
+            text = f"the call {result.id} has been answered before"
+            yield Violation(result.owner.index, "one-result-per-call", text)
+        answered.add(result.id)
+    for call in before.of("tool_use"):
+        if call.id and call.id not in answered:
+            text = f"the call {call.id} has no result in the next turn"
+            yield Violation(call.owner.index, "call-has-result", text)
+
+
+def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
+    """The provider's own tools are called and answered in one turn of the assistant's.
+
+    A call may wait while the user answers other calls, so the turn goes on over messages that hold only results.
+    Anything else that the user says ends it.
+    """
+    missing: list[Block] = []
+    going_on: list[Block] = []
+    called: set[str] = set()
+    for turn in turns:
+        for block in turn.blocks if turn.role == "assistant" else ():
+            going_on.append(block)
+            if block.kind in SERVER_CALLS:
+                called.add(block.id)
+            elif is_server_result(block.kind) and block.id not in called:
+                text = f"a {block.kind} stands without its call before it in the same turn"
+                yield Violation(block.owner.index, "server-result-has-call", text)
+        if turn.role not in ("assistant", "system") and any(block.kind != "tool_result" for block in turn.blocks):
+            answered = {block.id for block in going_on if is_server_result(block.kind)}
+            missing += [call for call in going_on if call.kind in SERVER_CALLS and call.id not in answered]
+            going_on, called = [], set()
+    for call in missing:
+        text = f"a {call.kind} of {string(get(call.value, 'name')) or 'a tool'} has no result in its turn"
+        yield Violation(call.owner.index, "server-call-has-result", text)
+
+
+# What a pruner must drop
+
+
+def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the messages that can't be sent next to the others: index and reason."""
+    entries = [entry for entry in entries if not is_directive(entry.message)]
+    turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
+    thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
+    broken = {
+        **_out_of_order(turns),
+        **_reused_ids(entries),
+        **_misplaced_notes(turns),
+        **{entry.index: "the last message cannot end in thinking" for entry in thoughts},
+    }
+    before: list[Entry] = []
+    for turn in turns:
+        broken.update(_orphans(before, turn))
+        broken.update(_unanswered(before, turn))
+        before = turn
+    return {**broken, **_unanswered(before, []), **_unpaired_server_tools(turns)}
+
+
+def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
+    """Within a turn results come first, and nothing is said after a call."""
+    broken = {}
+    for turn in turns:
+        said = called = False
+        for entry in turn:
+            if not entry.in_order:
+                broken[entry.index] = "a result stands after text, or text after a call"
+            elif entry.results and said:
+                broken[entry.index] = "the result stands after other text of the same turn"
+            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.message)):
+                broken[entry.index] = "it stands between a call and its result"
+            said, called = said or entry.says, called or bool(entry.calls)
+    return broken
+
+
+def _reused_ids(entries: Sequence[Entry]) -> dict[int, str]:
+    """A call's id may be used once in a history; the newest use stays."""
+    broken: dict[int, str] = {}
+    seen: set[str] = set()
+    for entry in reversed(entries):
+        for call in entry.calls:
+            if call.id in seen:
+                broken[entry.index] = f"the id {named([call.id])} is used again later"
+        seen.update(call.id for call in entry.calls)
+    return broken
+
+
+def _orphans(before: list[Entry], turn: list[Entry]) -> dict[int, str]:
+    called = {call.id for entry in before if entry.role == "assistant" for call in entry.calls}
+    broken, answered = {}, set()
+    for entry in turn:
+        for result in entry.results:
+            if result.id not in called:
+                broken[entry.index] = "it answers no call of the turn before it"
+            elif result.id in answered:
+                broken[entry.index] = "its call was answered before"
+            answered.add(result.id)
+    return broken
+
+
+def _unanswered(turn: list[Entry], after: list[Entry]) -> dict[int, str]:
+    answered = {result.id for entry in after for result in entry.results}
+    missing = [call.id for entry in turn for call in entry.calls if call.id not in answered]
+    reason = f"{named(missing)} has no result"
+    return {entry.index: reason for entry in turn if entry.calls} if missing else {}
+
+
+def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
+    """A system message stands after a user's turn and before an assistant's, or at the end, and never two in a row."""
+    broken = {}
+    for at, turn in enumerate(turns):
+        if turn[0].role == "system":
+            after = turns[at + 1][0].role if at + 1 < len(turns) else "assistant"
+            fits = at > 0 and _may_precede_note(turns[at - 1]) and after == "assistant"
+            for entry in turn if not fits else turn[1:]:
+                broken[entry.index] = "a system message must stand between a user's turn and the assistant's"
+    return broken
+
+
+def _may_precede_note(turn: list[Entry]) -> bool:
+    if turn[-1].role != "assistant":
+        return turn[-1].role == "user"
+    last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
+    return is_server_kind(last) and not any(entry.calls for entry in turn)
+
+
+def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
+    """The provider's own calls have their results in the same turn, which goes on over bare results of other calls."""
+    broken: dict[int, str] = {}
+    waiting: dict[str, int] = {}
+    for turn in turns:
+        if turn[0].role == "user" and any(entry.says or entry.reasons for entry in turn):
+            broken.update(dict.fromkeys(waiting.values(), "a call of the provider's own tool has no result"))
+            waiting = {}
+        for entry in turn if turn[0].role == "assistant" else ():
+            if any(waiting.pop(call, None) is None for call in entry.closes):
+                broken[entry.index] = "a result of the provider's own tool has no call"
+            waiting.update(dict.fromkeys(entry.opens, entry.index))
+    return broken
+
+
+# Repairing
+
+
+def kinds_in(slot: Slot) -> list[str]:
+    """Return the types of the blocks in a message."""
+    return [kind_of(block) for block in blocks_of(slot.message)]
+
+
+def blocks_in(slot: Slot) -> list[Any]:
+    """Return the blocks of a message, texts among them as blocks."""
+    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks_of(slot.message)]
+
+
+def drop_empty(draft: Draft) -> None:
+    """Remove texts without a letter, and messages without content except an open end."""
+    for slot, entry in draft.read():
+        blocks = blocks_of(slot.message)
+        kept = [block for block in blocks if kind_of(block) != "text" or has_letters(block)]
+        is_end = slot is draft.slots[-1] and is_open_end(entry.role, slot.message)
+        if not blocks and not is_end and not is_directive(slot.message):
+            draft.drop(slot, "has-content")
+        elif len(kept) < len(blocks):
+            gone = [block for block in blocks if kind_of(block) == "text" and not has_letters(block)]
+            draft.note(slot, "text-not-empty", "removed", words(gone))
+            draft.set_body(slot, kept)
+
+
+def split_messages(draft: Draft) -> None:
+    """Give calls to the assistant and results to the user."""
+    split_sides(draft, blocks_of, lambda block: SIDES.get(kind_of(block), ""), "assistant")
+
+
+def place_system(draft: Draft) -> None:
+    """Move system messages to between a user's turn and an assistant's, or to the end.
+
+    The first system text belongs into the request, which a repair can't change: it becomes a tagged text of the
+    user's, and so does one without a legal place nearby.
+    """
+    turns = turns_of(draft.slots)
+    for at, turn in enumerate(turns):
+        if turn.role != "system":
+            continue
+        after = turns[at + 1] if at + 1 < len(turns) else None
+        if at == 0:
+            for slot in reversed(turn.owners):
+                _into_user(draft, slot, after)
+            continue
+        for slot in turn.owners[:-1]:
+            _as_user(draft, slot)
+        last, follows = turn.owners[-1], len(turn.owners) > 1 or turns[at - 1].may_precede_system
+        if after is not None and after.role == "user" and (at + 2 >= len(turns) or turns[at + 2].role == "assistant"):
+            draft.note(last, "system-placement", "moved", "behind the user's turn")
+            draft.slots.remove(last)
+            draft.slots.insert(draft.slots.index(after.owners[-1]) + 1, last)
+        elif not follows or (after is not None and after.role == "user"):
+            _as_user(draft, last)
+
+
+def _as_user(draft: Draft, slot: Slot) -> None:
+    """Let the user say it, tagged."""
+    text = "a text of the user's, tagged as system"
+    draft.change(slot, "system-placement", text, role="user", content=_tagged(slot))
+
+
+def _into_user(draft: Draft, slot: Slot, turn: Turn | None) -> None:
+    """Put the first system text into the first message of the user's, or make it that."""
+    if turn is None or turn.role != "user":
+        _as_user(draft, slot)
+        return
+    draft.note(slot, "system-placement", "moved", "into the first message of the user's, tagged as system")
+    first, tagged = turn.owners[0], _tagged(slot)
+    content = get(first.message, "content")
+    if isinstance(content, str) and isinstance(get(slot.message, "content"), str):
+        first.message = with_fields(first.message, content=f"{tagged[0]['text']}\n\n{content}")
+    else:
+        results = kinds_in(first).count("tool_result")
+        draft.set_body(first, [*blocks_in(first)[:results], *tagged, *blocks_in(first)[results:]])
+    draft.slots.remove(slot)
+
+
+def _tagged(slot: Slot) -> list[Any]:
+    """Return what a system message says, between tags."""
+    blocks = blocks_in(slot)
+    if len(blocks) == 1 and kinds_in(slot) == ["text"] and isinstance(blocks[0], dict):
+        return [with_fields(blocks[0], text=f"<system>\n{blocks[0]['text']}\n</system>")]
+    start, end = ({"type": "text", "text": tag} for tag in ("<system>", "</system>"))
+    return [start, *blocks, end]
+
+
+class Edits(defaultdict[Slot, dict[int, Any]]):
+    """Blocks to put in place of others, by message and place; None removes one."""
+
+    def set(self, old: Block, new: Any) -> None:
+        """Put *new* in the place of *old*."""
+        self[old.owner][old.at] = new
+
+    def apply(self, draft: Draft) -> None:
+        """Change the messages."""
+        for slot, edits in self.items():
+            changed = [edits.get(at, block) for at, block in enumerate(blocks_in(slot))]
+            draft.set_body(slot, [block for block in changed if block is not None])
+
+
+def give_ids(draft: Draft) -> None:
+    """Give every call its own id, and the same one to its result."""
+    turns = turns_of(draft.slots)
+    taken = {call.id for turn in turns for call in turn.of("tool_use")}
+    seen: set[str] = set()
+    edits = Edits(dict)
+    for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
+        home = after.of("tool_result")
+        mine: set[str] = set()
+        for call in turn.of("tool_use"):
+            if not call.id or call.id in seen:
+                free = (result.id for result in home if not call.id and result.id not in taken)
+                new = next(free, "") or draft.fresh_id("toolu_")
+                rule = "call-ids-unique" if call.id else "call-has-id"
+                draft.note(call.owner, rule, "changed", f"id {call.id!r} to {new!r}")
+                edits.set(call, with_fields(call.value, id=new))
+                same = [result for result in home if call.id and result.id == call.id][call.id in mine :]
+                for result in same[:1]:
+                    result.id = new
+                    edits.set(result, with_fields(result.value, tool_use_id=new))
+                call.id = new
+                taken.add(new)
+            seen.add(call.id)
+            mine.add(call.id)
+    edits.apply(draft)
+
+
+def pair_results(draft: Draft) -> None:
+    """Move results to their calls, answer calls without one, and remove what answers nothing."""
+    turns = turns_of(draft.slots)
+    sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
+    calls = {CallAt(Call(spot.id), at): spot for at, turn in enumerate(turns) for spot in turn.of("tool_use")}
+    results = {
+        ResultAt(Call(spot.id), at, before, after): spot
+        for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
+        for spot in turn.of("tool_result")
+    }
+    pair(list(calls), list(results))
+    edits = Edits(dict)
+    answers: dict[int, list[Any]] = defaultdict(list)
+    stubs: dict[int, list[Any]] = defaultdict(list)
+    for call, spot in calls.items():
+        if call.answer is None:
+            draft.note(spot.owner, "call-has-result", "added", f"a result for {spot.id}")
+            stub = {"type": "tool_result", "tool_use_id": spot.id, "is_error": True, "content": NO_RESULT}
+            answers[call.place].append(stub)
+            continue
+        answer = results[call.answer]
+        block = answer.value
+        if not answer.id:
+            draft.note(answer.owner, "result-has-id", "changed", f"tool_use_id is {spot.id}")
+            block = with_fields(block, tool_use_id=spot.id)
+            edits.set(answer, block)
+        if not call.answer.is_home:
+            draft.note(answer.owner, "result-has-call", "moved", f"the result of {spot.id}, to its call")
+            edits.set(answer, None)
+            answers[call.place].append(block)
+    taken = {call.call.id for call in calls}
+    for result, spot in results.items():
+        if result.call is None:
+            restored = any(block["id"] == spot.id for blocks in stubs.values() for block in blocks)
+            result.repeated = result.repeated or restored
+            if result.repeated or not draft.restore_calls:
+                draft.note(spot.owner, result.broken_rule, "removed", words(spot.value))
+                edits.set(spot, None)
+                continue
+            id_ = spot.id if spot.id and spot.id not in taken else draft.fresh_id("toolu_")
+            if id_ != spot.id:
+                edits.set(spot, with_fields(spot.value, tool_use_id=id_))
+            draft.note(spot.owner, result.broken_rule, "added", f"a call for the result of {id_}")
+            stubs[result.place].append({"type": "tool_use", "id": id_, "name": UNKNOWN_TOOL, "input": {}})
+    edits.apply(draft)
+    for at, blocks in answers.items():
+        _add_results(draft, turns[at], blocks)
+    for at, blocks in stubs.items():
+        _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+
+
+def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
+    """Add calls for the results in *turn*: to the assistant's turn before it, or as one."""
+    message = {"role": "assistant", "content": blocks}
+    if before is not None and before.role == "assistant":
+        draft.insert(draft.slots.index(before.owners[-1]) + 1, before.owners[-1].index, message)
+    else:
+        first = next(slot for slot in turn.owners if slot in draft.slots)
+        draft.insert(draft.slots.index(first), first.index, message)
+
+
+def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
+    """Add results behind the calls of *turn*: to the results that are there, or as a message before what is said."""
+    last = turn.owners[-1]
+    at = draft.slots.index(last) + 1
+    following = draft.slots[at] if at < len(draft.slots) else None
+    kinds = kinds_in(following) if following and string(get(following.message, "role")) == "user" else []
+    if following and kinds[:1] == ["tool_result"]:
+        own = blocks_in(following)
+        end = next((n for n, kind in enumerate(kinds) if kind != "tool_result"), len(own))
+        draft.set_body(following, [*own[:end], *blocks, *own[end:]])
+    else:
+        draft.insert(at, last.index, {"role": "user", "content": blocks})
+
+
+def results_first(draft: Draft) -> None:
+    """Put results first in the user's turns: whole messages where that is enough, otherwise blocks."""
+    for turn in turns_of(draft.slots):
+        is_result = [block.kind == "tool_result" for block in turn.blocks]
+        if turn.role == "user" and is_result != sorted(is_result, reverse=True):
+            start = draft.slots.index(turn.owners[0])
+            ordered = _ordered(draft, turn)
+            others = [slot for slot in draft.slots[start:] if slot not in turn.owners]
+            draft.slots[start:] = [*ordered, *others]
+
+
+def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
+    front: list[Slot] = []
+    rest: list[Slot] = []
+    for slot in turn.owners:
+        results = [block for block in blocks_in(slot) if kind_of(block) == "tool_result"]
+        others = [block for block in blocks_in(slot) if kind_of(block) != "tool_result"]
+        is_late = bool(results) and (bool(rest) or kinds_in(slot)[: len(results)] != ["tool_result"] * len(results))
+        if is_late:
+            draft.note(slot, "results-first", "moved", "the results, before everything else in the turn")
+        if not others:
+            front.append(slot)
+            continue
+        if rest and results:
+            front.append(Slot(slot.index, {"role": "user", "content": results}))
+            draft.set_body(slot, others)
+        elif is_late:
+            draft.set_body(slot, [*results, *others])
+        rest.append(slot)
+    return front + rest
+
+
+def calls_last(draft: Draft) -> None:
+    """Move a text that stands after a call to before the first call of its turn."""
+    for turn in turns_of(draft.slots):
+        caller = next((slot for slot in turn.owners if "tool_use" in kinds_in(slot)), None)
+        if turn.role != "assistant" or caller is None:
+            continue
+        moved: list[Any] = []
+        called = False
+        for slot in turn.owners:
+            kept: list[Any] = []
+            for block in blocks_in(slot):
+                called = called or kind_of(block) == "tool_use"
+                (moved if called and kind_of(block) == "text" else kept).append(block)
+            if len(kept) < len(kinds_in(slot)):
+                draft.note(slot, "calls-last", "moved", "the text, before the calls of its turn")
+                draft.set_body(slot, kept)
+        if moved:
+            at = kinds_in(caller).index("tool_use")
+            draft.set_body(caller, [*blocks_in(caller)[:at], *moved, *blocks_in(caller)[at:]])
+
+
+def pair_server_tools(draft: Draft) -> None:
+    """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
+    going_on: list[Slot] = []
+    for turn in turns_of(draft.slots):
+        if turn.role == "assistant":
+            going_on += turn.owners
+        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
+            _pair_server_tools(draft, going_on, is_over=True)
+            going_on = []
+    _pair_server_tools(draft, going_on, is_over=False)
+
+
+def _pair_server_tools(draft: Draft, slots: list[Slot], *, is_over: bool) -> None:
+    blocks = [block for slot in slots for block in blocks_in(slot)]
+    answered = {string(get(block, "tool_use_id")) for block in blocks if is_server_result(kind_of(block))}
+    called: set[str] = set()
+    for slot in slots:
+        changed: list[Any] = []
+        before = len(draft.changes)
+        for block in blocks_in(slot):
+            if kind_of(block) in SERVER_CALLS:
+                changed += _server_call(draft, slot, block, is_over and string(get(block, "id")) not in answered)
+            elif is_server_result(kind_of(block)) and string(get(block, "tool_use_id")) not in called:
+                changed += _server_orphan(draft, slot, block)
+            else:
+                changed.append(block)
+            called.update(string(get(call, "id")) for call in changed[-2:] if kind_of(call) in SERVER_CALLS)
+        if len(draft.changes) > before:
+            draft.set_body(slot, changed)
+
+
+def _server_call(draft: Draft, slot: Slot, block: Any, is_missing: bool) -> list[Any]:
+    """Return the call, with an error as its result if that is missing; a call that can't have one is removed."""
+    id_, name = string(get(block, "id")), string(get(block, "name"))
+    if not is_missing:
+        return [block]
+    if not id_ or not name:
+        draft.note(slot, "server-call-has-result", "removed", words(block))
+        return []
+    draft.note(slot, "server-call-has-result", "added", f"an error as the result of {id_}")
+    if kind_of(block) == "mcp_tool_use":
+        text = [{"type": "text", "text": NO_RESULT}]
+        return [block, {"type": "mcp_tool_result", "tool_use_id": id_, "is_error": True, "content": text}]
+    error = {"type": f"{name}_tool_result_error", "error_code": "unavailable"}
+    return [block, {"type": f"{name}_tool_result", "tool_use_id": id_, "content": error}]
+
+
+def _server_orphan(draft: Draft, slot: Slot, block: Any) -> list[Any]:
+    """Return what becomes of a result without its call: nothing, or itself behind a stub of it."""
+    id_, name = string(get(block, "tool_use_id")), kind_of(block).removesuffix("_tool_result")
+    if not draft.restore_calls or not id_:
+        draft.note(slot, "server-result-has-call", "removed", words(block))
+        return []
+    draft.note(slot, "server-result-has-call", "added", f"a call for the result of {id_}")
+    if name == "mcp":
+        stub = {"type": "mcp_tool_use", "id": id_, "name": UNKNOWN_TOOL, "server_name": "unknown", "input": {}}
+    else:
+        stub = {"type": "server_tool_use", "id": id_, "name": name, "input": {}}
+    return [stub, block]
+
+
+def drop_last_thinking(draft: Draft) -> None:
+    """Remove thinking that leads to nothing, at the end of the history."""
+    turns = turns_of(draft.slots)
+    for slot in reversed(turns[-1].owners) if turns and turns[-1].role == "assistant" else ():
+        kinds = kinds_in(slot)
+        kept = len(kinds)
+        while kept and kinds[kept - 1] in THINKING:
+            kept -= 1
+        if kept < len(kinds):
+            draft.note(slot, "reasoning-not-last", "removed", words(blocks_in(slot)[kept:]))
+            draft.set_body(slot, blocks_in(slot)[:kept])
+        if kept:
+            break
+
+
+def begin_with_user(draft: Draft) -> None:
+    """Let the user begin."""
+    turns = turns_of(draft.slots)
+    if turns and turns[0].role == "assistant":
+        draft.begin_with_user(turns[0].owners[0])
+
+
+PASSES: tuple[Pass, ...] = (
+    *(give_roles, drop_empty, split_messages, place_system, give_ids, pair_results, results_first, calls_last),
+    *(pair_server_tools, drop_last_thinking, begin_with_user),
+)

@@ -1,0 +1,349 @@
+"""OpenAI's chat format, and those of its many copies.
+
+The results of a message's calls follow it directly, one for each, in any order. This module reads it, checks it
+(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
+broken messages share only the reading: the one is what the other is tested against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import Any
+
+from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.receipt import Violation
+from brim.history.repairs import (
+    NO_RESULT,
+    UNKNOWN_TOOL,
+    CallAt,
+    Draft,
+    Pass,
+    ResultAt,
+    Slot,
+    fill_content,
+    give_roles,
+    pair,
+)
+from brim.history.rules import calls_have_ids, calls_have_names, known_roles, results_have_ids
+from brim.tokens.messages.fields import get, is_sequence, string
+
+ROLES: dict[str, Role] = {
+    **{"system": "system", "developer": "system", "user": "user", "assistant": "assistant"},
+    **{"tool": "tool", "function": "tool"},
+}
+"""Every role of the format."""
+TYPES: dict[str, Role] = {"system": "system", "human": "user", "ai": "assistant", "tool": "tool", "function": "tool"}
+"""The types of LangChain's messages, which have no role; LangChain gives them one when it sends them."""
+
+
+# Reading
+
+
+def type_role(message: object) -> Role:
+    """Return who speaks in *message* if it is LangChain's: its type says so, and it has no role."""
+    return "" if get(message, "role") is not None else TYPES.get(type_name(message), "")
+
+
+def read_chat(index: int, message: object) -> Entry:
+    """Return what *message* holds."""
+    name = string(get(message, "role"))
+    role = ROLES.get(name, "")
+    if not name:
+        name = type_name(message)
+        role = TYPES.get(name, "")
+    own_id = string(get(message, "id"))
+    if not role:
+        shown = f"{name!r} is not a role" if name else "it has no role"
+        return unknown_role(index, message, own_id, f"{shown} that the API knows")
+    if role == "tool":
+        return _read_result(index, message, name, own_id)
+    calls = tuple(_read_calls(message)) if role == "assistant" else ()
+    return Entry(
+        index,
+        message,
+        role,
+        calls=calls,
+        says=any(filled(get(message, field)) for field in ("content", "audio", "refusal")),
+        reasons=filled(get(message, "reasoning_content")) or filled(get(message, "reasoning")),
+        id=own_id,
+        fault=_fault(message, role, calls),
+    )
+
+
+def _read_result(index: int, message: object, role: str, own_id: str) -> Entry:
+    tool, fault = string(get(message, "name")), NO_FAULT
+    answer = Call(tool, tool, "function") if role == "function" else Call(string(get(message, "tool_call_id")), tool)
+    if not answer.id:
+        what = "function message needs the name of its function" if answer.kind else "tool message needs a tool_call_id"
+        fault = ("result-has-id", f"a {what}")
+    elif get(message, "content") is None:
+        fault = ("has-content", "it has no content")
+    return Entry(index, message, "tool", results=(answer,), id=own_id, fault=fault)
+
+
+def _read_calls(message: object) -> Iterator[Call]:
+    # LangChain keeps calls that it couldn't parse apart, and sends them all the same.
+    for call in (*listed(get(message, "tool_calls")), *listed(get(message, "invalid_tool_calls"))):
+        function = get(call, "function")
+        yield call_of(call, get(call, "custom") if function is None else function)
+    one = get(message, "function_call")
+    if filled(one):
+        name = string(get(one, "name"))
+        yield Call(name, name, "function")
+
+
+def _fault(message: object, role: Role, calls: tuple[Call, ...]) -> Fault:
+    several = get(message, "tool_calls")
+    if role == "assistant" and is_sequence(several) and not several and string(get(message, "role")):
+        return "calls-not-empty", "tool_calls is an empty list"
+    if any(not call.id for call in calls):
+        return "call-has-id", "a tool call has no id"
+    if any(not call.name for call in calls):
+        return "call-has-name", "a tool call has no name"
+    if len({call.key for call in calls}) < len(calls):
+        return "call-ids-unique", "two tool calls of one message have the same id"
+    if not calls and all(get(message, field) is None for field in ("content", "audio", "refusal")):
+        return "has-content", "it has no content"
+    return NO_FAULT
+
+
+# Checking
+
+
+def check(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Yield every place where *history* breaks a rule."""
+    yield from known_roles(history)
+    for entry in history:
+        message, is_assistant = entry.message, entry.role == "assistant"
+        instead = is_assistant and (
+            entry.calls or get(message, "audio") is not None or get(message, "refusal") is not None
+        )
+        if entry.role and get(message, "content") is None and not instead:
+            yield Violation(entry.index, "has-content", "it has no content")
+        calls = get(message, "tool_calls")
+        # LangChain's messages, which have no role, are sent without an empty list.
+        if is_assistant and string(get(message, "role")) and is_sequence(calls) and not calls:
+            yield Violation(entry.index, "calls-not-empty", "tool_calls is an empty list: leave it out")
+    yield from calls_have_ids(history)
+    yield from calls_have_names(history)
+    for entry in history:
+        seen = set()
+        for call in entry.calls:
+            if call.id and call.key in seen:
+                yield Violation(entry.index, "call-ids-unique", f"two calls of one message have the id {call.id}")
+            seen.add(call.key)
+    yield from results_have_ids(history)
+    yield from _check_pairs(history)
+
+
+def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Each run of results answers the calls of the message right before it, each of them once."""
+    caller = end = Entry(len(history), None, "")
+    called: set[tuple[str, str]] = set()
+    answered: set[tuple[str, str]] = set()
+    for entry in (*history, end):
+        if entry.role != "tool":
+            for call in caller.calls:
+                if call.id and call.key not in answered:
+                    text = f"the call {call.id} has no result right after its message"
+                    yield Violation(caller.index, "call-has-result", text)
+            caller, called, answered = entry, {call.key for call in entry.calls}, set()
+        for result in entry.results:
+            if result.id and result.key not in called:
+                text = f"the result of {result.id} answers no call of the message before it"
+                yield Violation(entry.index, "result-has-call", text)
+            elif result.id and result.key in answered:
+                yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
+            answered.add(result.key)
+
+
+# What a pruner must drop
+
+
+def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the messages that can't be sent next to the others: index and reason."""
+    broken: dict[int, str] = {}
+    at = 0
+    while at < len(entries):
+        entry = entries[at]
+        at += 1
+        if entry.role == "tool":
+            broken[entry.index] = "it answers no call of the message before it"
+        elif entry.calls:
+            following = (entries[place] for place in range(at, len(entries)))
+            answers = list(takewhile(lambda answer: answer.role == "tool", following))
+            broken.update(_broken_step(entry, answers))
+            at += len(answers)
+    return broken
+
+
+def _broken_step(caller: Entry, answers: Sequence[Entry]) -> dict[int, str]:
+    open_calls = {call.key for call in caller.calls}
+    answered = set()
+    broken: dict[int, str] = {}
+    for answer in answers:
+        key = answer.results[0].key
+        if key in answered:
+            broken[answer.index] = "its call was answered before"
+        elif key not in open_calls:
+            broken[answer.index] = "it answers no call of the message before it"
+        answered.add(key)
+    if open_calls - answered:
+        missing = named(sorted(call_id for _, call_id in open_calls - answered))
+        broken.update(dict.fromkeys((caller.index, *(answer.index for answer in answers)), f"{missing} has no result"))
+    return broken
+
+
+# Repairing
+
+
+def drop_empty_calls(draft: Draft) -> None:
+    """Remove calls without fields, and the list if nothing is left in it."""
+    for slot, entry in draft.read():
+        calls = get(slot.message, "tool_calls")
+        if entry.role != "assistant" or not is_sequence(calls):
+            continue
+        real = [call for call in listed(calls) if is_structured(call)]
+        gone = [words(call) for call in listed(calls) if not is_structured(call)]
+        if gone:
+            draft.note(slot, "call-has-id", "removed", "\n".join(gone))
+            slot.message = with_fields(slot.message, tool_calls=real)
+        if not real and (gone or string(get(slot.message, "role"))):
+            draft.note(slot, "calls-not-empty", "changed", "tool_calls is left out")
+            slot.message = without_field(slot.message, "tool_calls")
+
+
+def name_calls(draft: Draft) -> None:
+    """Name every call without a name: as its result does, or with a stub."""
+    read = draft.read()
+    for at, (slot, entry) in enumerate(read):
+        if all(call.name for call in entry.calls):
+            continue
+        old = get(slot.message, "function_call")
+        if filled(old) and not string(get(old, "name")):
+            answer = read[at + 1][1].results[:1] if at + 1 < len(read) else ()
+            name = (answer[0].name if answer and answer[0].kind == "function" else "") or UNKNOWN_TOOL
+            draft.change(
+                slot, "call-has-name", f"named {name}; it was: {words(old)}", function_call=with_fields(old, name=name)
+            )
+        calls = get(slot.message, "tool_calls")
+        if is_sequence(calls):
+            slot.message = with_fields(slot.message, tool_calls=[_named(draft, slot, call) for call in listed(calls)])
+
+
+def _named(draft: Draft, slot: Slot, call: Any) -> Any:
+    where = next((name for name in ("function", "custom") if get(call, name) is not None), "")
+    inner = get(call, where) if where else call
+    if string(get(inner, "name")):
+        return call
+    draft.note(slot, "call-has-name", "changed", f"named {UNKNOWN_TOOL}; it was: {words(call)}")
+    if where:
+        return with_fields(call, **{where: with_fields(inner, name=UNKNOWN_TOOL)})
+    return with_fields(call, type="function", function={"name": UNKNOWN_TOOL, "arguments": "{}"})
+
+
+def give_ids(draft: Draft) -> None:
+    """Give every call of a message its own id; a result that answers no call has one to give."""
+    read = draft.read()
+    for at, (slot, entry) in enumerate(read):
+        ids = [call.id for call in entry.calls if call.kind != "function"]
+        if len(set(ids)) == len(ids) and all(ids):
+            continue
+        following = (read[place] for place in range(at + 1, len(read)))
+        answers = takewhile(lambda pair: pair[1].role == "tool", following)
+        run = [answer for answer, result in answers if result.results[0].kind != "function"]
+        changed, seen = [], set()
+        for call in listed(get(slot.message, "tool_calls")):
+            id_ = string(get(call, "id"))
+            if not id_ or id_ in seen:
+                offered = (string(get(answer.message, "tool_call_id")) for answer in run)
+                new = next((other for other in offered if other not in ids), "") if not id_ else ""
+                new = new or draft.fresh_id("call_")
+                draft.note(slot, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
+                same = [answer for answer in run if id_ and string(get(answer.message, "tool_call_id")) == id_]
+                for second in same[1:2]:
+                    second.message = with_fields(second.message, tool_call_id=new)
+                call, id_ = with_fields(call, id=new), new  # noqa: PLW2901
+                ids.append(new)
+            seen.add(id_)
+            changed.append(call)
+        slot.message = with_fields(slot.message, tool_calls=changed)
+
+
+def pair_results(draft: Draft) -> None:
+    """Put every result behind its call, answer calls without a result, and remove what answers nothing."""
+    read = draft.read()
+    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls]
+    results = _placed_results([entry for _, entry in read])
+    pair(calls, list(results.values()))
+    answers: dict[int, list[CallAt]] = defaultdict(list)
+    for call in calls:
+        answers[call.place].append(call)
+    rebuilt: list[Slot] = []
+    for at, (slot, _) in enumerate(read):
+        if at not in results:
+            rebuilt += [slot, *_answers(draft, slot, answers[at], read)]
+        elif results[at].call is None:
+            rebuilt += _leftover(draft, slot, results[at])
+    draft.slots = rebuilt
+
+
+def _placed_results(entries: list[Entry]) -> dict[int, ResultAt]:
+    """Return every result by its place, with the message before its run and the one behind it."""
+    results: dict[int, ResultAt] = {}
+    before: int | None = None
+    run: list[ResultAt] = []
+    for at, entry in enumerate(entries):
+        if entry.role == "tool":
+            results[at] = ResultAt(entry.results[0], at, before)
+            run.append(results[at])
+        else:
+            for result in run:
+                result.ahead = at
+            before, run = at, []
+    return results
+
+
+def _answers(draft: Draft, caller: Slot, calls: list[CallAt], read: list[tuple[Slot, Entry]]) -> list[Slot]:
+    """Return the results of *calls*: those in place in their order, then the others."""
+    in_place = [call.answer.place for call in calls if call.answer is not None and call.answer.is_home]
+    slots = [read[place][0] for place in sorted(in_place)]
+    for call in calls:
+        id_, is_function = call.call.id, call.call.kind == "function"
+        field = "name" if is_function else "tool_call_id"
+        if call.answer is None:
+            draft.note(caller, "call-has-result", "added", f"a result for {id_}")
+            stub = {"role": "function" if is_function else "tool", field: id_, "content": NO_RESULT}
+            slots.append(Slot(caller.index, stub))
+            continue
+        slot = read[call.answer.place][0]
+        if not call.answer.is_home:
+            draft.note(slot, "result-has-call", "moved", f"the result of {id_}, to its call")
+            slots.append(slot)
+        if not call.answer.result.id:
+            draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
+    return slots
+
+
+def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
+    """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call."""
+    if result.repeated or not draft.restore_calls:
+        draft.note(slot, result.broken_rule, "removed", words(slot.message))
+        return []
+    answer = result.result
+    is_function = answer.kind == "function"
+    if not answer.id:
+        made = {"name": UNKNOWN_TOOL} if is_function else {"tool_call_id": draft.fresh_id("call_")}
+        slot.message = with_fields(slot.message, **made)
+        answer = read_chat(slot.index, slot.message).results[0]
+    draft.note(slot, result.broken_rule, "added", f"a call for the result of {answer.id}")
+    function = {"name": answer.name or UNKNOWN_TOOL, "arguments": "{}"}
+    call = {"tool_calls": [{"id": answer.id, "type": "function", "function": function}]}
+    stub = {"role": "assistant", "content": None, **({"function_call": function} if is_function else call)}
+    return [Slot(slot.index, stub), slot]
+
+
+PASSES: tuple[Pass, ...] = (give_roles, drop_empty_calls, name_calls, give_ids, pair_results, fill_content)

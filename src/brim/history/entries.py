@@ -1,0 +1,102 @@
+"""One message, read: who speaks, which tools it calls, which calls it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Provider = Literal["openai", "responses", "anthropic", "gemini"]
+"""Whose rules a history keeps: OpenAI's chat and Responses APIs, Anthropic's Messages, Gemini's contents."""
+
+PROVIDERS: tuple[Provider, ...] = ("openai", "responses", "anthropic", "gemini")
+
+Role = Literal["system", "user", "assistant", "tool", ""]
+"""Who speaks. A developer is ``system``, Gemini's model is ``assistant``, ``tool`` only answers calls; ``""`` is an
+unknown role, and has a ``problem``."""
+
+Fault = tuple[str, str]
+"""The rule that a message breaks on its own, and how; both empty if it breaks none."""
+NO_FAULT: Fault = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool, or the answer to one."""
+
+    id: str
+    """What ties call and answer together; empty if the message doesn't say."""
+    name: str = ""
+    """The tool; empty where the format doesn't repeat it."""
+    kind: str = ""
+    """The family of tools, where call and answer must match: ``function``, ``custom_tool``, ``computer``."""
+    required: bool = True
+    """Whether the provider wants it answered."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What a call and its answer have in common."""
+        return self.kind, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One message, read. Reading never raises on what is in a message."""
+
+    index: int
+    """Its place in the given list."""
+    message: object
+    """The caller's own object."""
+    role: Role
+    """Who speaks."""
+    calls: tuple[Call, ...] = ()
+    """The calls it makes, in order."""
+    results: tuple[Call, ...] = ()
+    """The calls it answers, in order."""
+    says: bool = False
+    """Whether it holds anything besides calls, results and reasoning: text, an image, a search of the provider's."""
+    in_order: bool = True
+    """Whether results stand before everything else in it, and calls after everything else."""
+    reasons: bool = False
+    """Whether it holds reasoning."""
+    ends_in_reasoning: bool = False
+    """Whether the last thing in it is reasoning."""
+    opens: tuple[str, ...] = ()
+    """Ids of calls of the provider's own tools that are answered in a later message of the same turn."""
+    closes: tuple[str, ...] = ()
+    """Ids of calls of the provider's own tools that are answered here and began in an earlier message."""
+    id: str = ""
+    """The message's own id, if it has one: parts of one message that were stored apart share it."""
+    fault: Fault = NO_FAULT
+    """Why the provider refuses the message wherever it stands."""
+
+    @property
+    def rule(self) -> str:
+        """The name of the rule that the message breaks on its own; empty if there is none."""
+        return self.fault[0]
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the message on its own, in words."""
+        return self.fault[1]
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether a person speaks: a user message that is more than the results of tools."""
+        return self.role == "user" and (self.says or not self.results)
+
+    @property
+    def ids(self) -> set[str]:
+        """The message's own id, and those of its calls and results."""
+        return {self.id, *(call.id for call in (*self.calls, *self.results))} - {""}
+
+
+def unknown_role(index: int, message: object, own_id: str, problem: str) -> Entry:
+    """Return the entry of a message whose role the provider doesn't know."""
+    return Entry(index, message, "", id=own_id, fault=("known-role", problem))
+
+
+def named(ids: Sequence[str], most: int = 3, longest: int = 60) -> str:
+    """Return the first of *ids*, shortened, and how many more there are."""
+    shown = ", ".join(each if len(each) <= longest else f"{each[: longest - 1]}…" for each in ids[:most])
+    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"

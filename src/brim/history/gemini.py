@@ -1,0 +1,401 @@
+"""Gemini's format.
+
+Calls come right after the user's content, and the very next content answers all of them. This module reads it, checks
+it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search
+for broken contents share only the reading: the one is what the other is tested against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+from brim.history.content import call_of, filled, with_fields, words
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
+from brim.history.receipt import Violation
+from brim.history.repairs import NO_RESULT, UNKNOWN_TOOL, Draft, Pass, Slot, give_roles, split_sides
+from brim.history.rules import calls_have_names, known_roles, sides_are_right, user_is_first
+from brim.tokens.messages.fields import get, is_sequence, pairs, string
+
+ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "user", "tool": "user", "": "user"}
+"""A content without a role is the user's; old programs answer calls as ``function``, Google's own SDK as ``tool``."""
+NO_DATA = frozenset(("thought", "thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"))
+"""Fields of a part that describe its data and aren't data themselves."""
+CALLS = ("functionCall", "function_call")
+RESULTS = ("functionResponse", "function_response")
+
+Read = list[tuple[Slot, Entry]]
+
+
+# Reading
+
+
+def parts_of(content: object) -> list[Any]:
+    """Return the parts of *content*; a text is one part."""
+    found: Any = content if isinstance(content, str) else get(content, "parts")
+    if is_sequence(found):
+        return list(found)
+    return [found] if filled(found) else []
+
+
+def call_in(part: object) -> object:
+    """Return the function call in *part*, or None."""
+    found = get(part, CALLS[0])
+    return get(part, CALLS[1]) if found is None else found
+
+
+def result_in(part: object) -> object:
+    """Return the function response in *part*, or None."""
+    found = get(part, RESULTS[0])
+    return get(part, RESULTS[1]) if found is None else found
+
+
+def is_empty_part(part: object) -> bool:
+    """Whether *part* holds no data at all: no text, not even an empty one, no image, no call."""
+    return not isinstance(part, str) and all(name in NO_DATA for name, _ in pairs(part))
+
+
+def read_content(index: int, message: object) -> Entry:
+    """Return what the content *message* holds."""
+    if isinstance(message, str):
+        return Entry(index, message, "user", says=True, fault=NO_FAULT if message else ("has-content", "it is empty"))
+    name = string(get(message, "role"))
+    role = ROLES.get(name, "")
+    if not role:
+        return unknown_role(index, message, "", f"{name!r} is not a role: only user and model speak")
+    parts = parts_of(message)
+    thoughts = [get(part, "thought") is True for part in parts]
+    calls = [call_of(call_in(part)) for part in parts if call_in(part) is not None]
+    others = [part for part in parts if call_in(part) is None]
+    results = [call_of(result_in(part)) for part in others if result_in(part) is not None]
+    others = [part for part in others if result_in(part) is None]
+    faults: dict[Fault, bool] = {
+        ("call-by-assistant", "only the model can call a function"): bool(calls) and role != "assistant",
+        ("result-by-user", "only the user can answer a call"): bool(results) and role != "user",
+        ("result-has-name", "a function response has no name"): any(not result.name for result in results),
+        ("call-has-name", "a call has no name"): any(not call.name for call in calls),
+        ("has-content", "it has no parts"): not parts,
+        ("part-not-empty", "a part of it is empty"): any(is_empty_part(part) for part in others),
+    }
+    return Entry(
+        index,
+        message,
+        role,
+        calls=tuple(calls),
+        results=tuple(results),
+        says=any(not is_empty_part(part) and get(part, "thought") is not True for part in others),
+        reasons=any(thoughts),
+        ends_in_reasoning=any(thoughts[-1:]),
+        fault=next((fault for fault, is_there in faults.items() if is_there), NO_FAULT),
+    )
+
+
+# Checking
+
+
+def check(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Yield every place where *history* breaks a rule."""
+    yield from known_roles(history)
+    for entry in history:
+        parts = parts_of(entry.message) if entry.role else []
+        if entry.role and not parts:
+            yield Violation(entry.index, "has-content", "it has no parts")
+        for part in parts:
+            if call_in(part) is None and result_in(part) is None and is_empty_part(part):
+                yield Violation(entry.index, "part-not-empty", "a part of it holds nothing")
+    yield from user_is_first(history)
+    yield from sides_are_right(history)
+    yield from calls_have_names(history)
+    for entry in history:
+        for result in entry.results:
+            if not result.name:
+                yield Violation(entry.index, "result-has-name", "a function response does not name its function")
+    for before, entry, after in zip([None, *history], history, [*history[1:], None], strict=False):
+        yield from _check_pairs(before, entry, after)
+
+
+def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Iterator[Violation]:
+    """Calls follow the user and are answered in the next content, by as many responses as there are calls."""
+    called, calls = (len(each.calls) if each and each.role == "assistant" else 0 for each in (before, entry))
+    results, answers = (len(each.results) if each and each.role == "user" else 0 for each in (entry, after))
+    if calls and (before is None or before.role != "user"):
+        text = "a function call must come right after the user or after a function response"
+        yield Violation(entry.index, "call-after-user", text)
+    if calls and not answers:
+        yield Violation(entry.index, "call-has-result", "the next content has no function response")
+    if results and not called:
+        yield Violation(entry.index, "result-has-call", "the content before it has no function call")
+    if called and results and called != results:
+        text = f"{results} function responses answer {called} function calls"
+        yield Violation(entry.index, "results-match-calls", text)
+
+
+# What a pruner must drop
+
+
+def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the contents that can't be sent next to the others: index and reason."""
+    broken = {}
+    for at, entry in enumerate(entries):
+        before = entries[at - 1] if at else None
+        after = entries[at + 1] if at + 1 < len(entries) else None
+        if entry.calls:
+            results = len(after.results) if after is not None else 0
+            if results != len(entry.calls):
+                broken[entry.index] = f"{results} of its {len(entry.calls)} calls have results right after it"
+            elif before is None:
+                broken[entry.index] = "a call cannot come first"
+            else:
+                earlier = (entries[place] for place in range(at - 1, -1, -1))
+                for text in takewhile(lambda each: each.role == "assistant" and not each.calls, earlier):
+                    broken[text.index] = "a call follows, which must come right after the user"
+        if entry.results and (before is None or not before.calls):
+            broken[entry.index] = "it answers no call of the content before it"
+    return broken
+
+
+# Repairing
+
+
+def fill_parts(draft: Draft) -> None:
+    """Remove empty parts and contents without parts; what a content says elsewhere becomes its part."""
+    for slot, entry in draft.read():
+        parts = parts_of(slot.message)
+        kept = [part for part in parts if not is_empty_part(part)]
+        text = "" if parts else words(slot.message)
+        if text.strip():
+            draft.note(slot, "has-content", "changed", "what it says is a part of it")
+            slot.message = {"role": "model" if entry.role == "assistant" else "user", "parts": [{"text": text}]}
+        elif not parts:
+            draft.drop(slot, "has-content")
+        elif len(kept) < len(parts):
+            draft.note(slot, "part-not-empty", "removed", words([part for part in parts if is_empty_part(part)]))
+            draft.set_body(slot, kept)
+
+
+def split_contents(draft: Draft) -> None:
+    """Give calls to the model and responses to the user."""
+
+    def side(part: object) -> str:
+        return "assistant" if call_in(part) is not None else "user" if result_in(part) is not None else ""
+
+    split_sides(draft, parts_of, side, "model")
+
+
+def merge_before_calls(draft: Draft) -> None:
+    """Join the model's contents before a call with it, so that the call comes right after the user."""
+    run: list[Slot] = []
+    for slot, entry in draft.read():
+        if entry.calls and run:
+            parts = [part for content in (*run, slot) for part in parts_of(content.message)]
+            for content in run:
+                draft.note(content, "call-after-user", "merged", "with the call that the model makes after it")
+                draft.set_body(content, [])
+            draft.set_body(slot, parts)
+            run = []
+        run = [*run, slot] if entry.role == "assistant" else []
+
+
+@dataclass(eq=False, slots=True)
+class Response:
+    """A function response, where it stands."""
+
+    result: Call
+    place: int
+    """The place of its content."""
+    part: Any
+    home: int | None
+    """The place of the calls that it follows."""
+    group: Group | None = None
+    """The calls that it answers one of."""
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """A content with calls."""
+
+    calls: tuple[Call, ...]
+    place: int
+    is_right: bool
+    """Whether the next content has as many responses as this one has calls."""
+    answers: dict[int, Response] = field(default_factory=dict)
+    """The response to each call that has one, by the call's place in the content."""
+
+    def take(self, response: Response, fits: Callable[[Call, Call], bool]) -> None:
+        """Let *response* answer the first unanswered call that fits, if it has none yet."""
+        calls = enumerate(self.calls) if response.group is None else ()
+        at = next((at for at, call in calls if at not in self.answers and fits(call, response.result)), None)
+        if at is not None:
+            self.answers[at] = response
+            response.group = self
+
+
+def pair_functions(draft: Draft) -> None:
+    """Move responses to their calls, answer calls without one, and remove what answers nothing.
+
+    Ids are optional here. A response belongs to the call with its id, else to one with its name; where there are as
+    many as there are calls, they are taken as they stand.
+    """
+    read = draft.read()
+    groups = {}
+    for at, (_, entry) in enumerate(read):
+        if entry.calls:
+            following = len(read[at + 1][1].results) if at + 1 < len(read) else 0
+            groups[at] = Group(entry.calls, at, is_right=following == len(entry.calls))
+    responses = _responses(read)
+    _match(groups, responses)
+    if all(group.is_right for group in groups.values()) and all(response.group for response in responses):
+        return
+    orphans: dict[int, list[Response]] = defaultdict(list)
+    for response in responses:
+        if response.group is None:
+            orphans[response.place].append(response)
+    rebuilt: list[Slot] = []
+    for at, (slot, _) in enumerate(read):
+        restored = _restore(draft, rebuilt, slot, orphans[at])
+        rebuilt += _with_responses(draft, read, at, groups, restored)
+    draft.slots = rebuilt
+
+
+def _responses(read: Read) -> list[Response]:
+    """Return every response, with the calls that it follows, over other contents that hold only responses."""
+    found: list[Response] = []
+    home: int | None = None
+    for at, (slot, entry) in enumerate(read):
+        if entry.calls:
+            home = at
+        elif not entry.results or (home is not None and home + 1 < at and entry.says):
+            home = None
+        parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
+        found += [Response(result, at, part, home) for result, part in zip(entry.results, parts, strict=True)]
+    return found
+
+
+def _match(groups: dict[int, Group], responses: list[Response]) -> None:
+    for response in responses:
+        group = groups.get(response.place - 1)
+        if group is not None and group.is_right:
+            group.answers[len(group.answers)] = response
+            response.group = group
+    by_id_name_or_place: tuple[Callable[[Call, Call], bool], ...] = (
+        lambda call, result: bool(result.id) and call.id == result.id,
+        lambda call, result: bool(result.name) and call.name == result.name,
+        lambda _, result: not result.name,
+    )
+    for fits in by_id_name_or_place:
+        for response in responses:
+            if response.home is not None:
+                groups[response.home].take(response, fits)
+    newest_first = sorted(groups.values(), key=lambda group: -group.place)
+    for response in (response for response in responses if response.group is None):
+        earlier = [group for group in newest_first if group.place < response.place]
+        swapped = [groups[response.place + 1]] if response.place + 1 in groups else []
+        for group in (*earlier, *swapped):
+            group.take(response, _is_meant)
+
+
+def _is_meant(call: Call, result: Call) -> bool:
+    return call.id == result.id if result.id else bool(result.name) and call.name == result.name
+
+
+def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Response]) -> list[Response]:
+    """Return the responses without calls that stay: all, behind stubs of their calls, or none."""
+    for response in orphans:
+        rule = "result-has-call" if response.home is None else "results-match-calls"
+        if draft.restore_calls:
+            draft.note(slot, rule, "added", f"a call of {response.result.name or 'a function'} for its response")
+        else:
+            draft.note(slot, rule, "removed", words(response.part))
+    if not orphans or not draft.restore_calls:
+        return []
+    calls = [{"functionCall": {**_stub(response.result), "args": {}}} for response in orphans]
+    before = rebuilt[-1] if rebuilt else None
+    if before and read_content(before.index, before.message).role == "assistant":
+        before.message = with_fields(before.message, parts=[*parts_of(before.message), *calls])
+    else:
+        rebuilt.append(Slot(slot.index, {"role": "model", "parts": calls}))
+    return orphans
+
+
+def _with_responses(draft: Draft, read: Read, at: int, groups: dict[int, Group], orphans: list[Response]) -> list[Slot]:
+    """Return the content at *at* with the responses that belong there, and behind it those that no content holds."""
+    slot, entry = read[at]
+    mine, group = groups.get(at - 1), groups.get(at)
+    slots = [slot]
+    if entry.results and not (mine is not None and mine.is_right):
+        answers = _answers(draft, read, mine) if mine is not None else []
+        parts = parts_of(slot.message)
+        first = next(n for n, part in enumerate(parts) if result_in(part) is not None)
+        others = [part for part in parts[first:] if result_in(part) is None]
+        new = [*parts[:first], *answers, *(response.part for response in orphans), *others]
+        if [id(part) for part in new] != [id(part) for part in parts]:
+            whole = Draft([slot], "gemini", draft.reader, changes=draft.changes)
+            whole.set_body(slot, new)
+            slots = whole.slots
+    if group is not None and not (at + 1 < len(read) and read[at + 1][1].results):
+        slots.append(Slot(slot.index, {"role": "user", "parts": _answers(draft, read, group)}))
+    return slots
+
+
+def _answers(draft: Draft, read: Read, group: Group) -> list[Any]:
+    """Return a response for every call of *group*, in their order."""
+    parts = []
+    for at, call in enumerate(group.calls):
+        response, name = group.answers.get(at), call.name or "a function"
+        if response is None:
+            draft.note(read[group.place][0], "call-has-result", "added", f"a response for {name}")
+            parts.append({"functionResponse": {**_stub(call), "response": {"error": NO_RESULT}}})
+            continue
+        if response.place != group.place + 1:
+            is_home = response.home == group.place
+            action, rule = ("merged", "results-match-calls") if is_home else ("moved", "result-has-call")
+            draft.note(read[response.place][0], rule, action, f"the response of {name}")
+        parts.append(response.part)
+    return parts
+
+
+def _stub(call: Call) -> dict[str, Any]:
+    return {**({"id": call.id} if call.id else {}), "name": call.name or UNKNOWN_TOOL}
+
+
+def name_functions(draft: Draft) -> None:
+    """Name calls and responses without a name: as the other does, or with a stub."""
+    names: list[str] = []
+    for slot, entry in reversed(draft.read()):
+        if entry.calls:
+            names = [call.name or name or UNKNOWN_TOOL for call, name in zip(entry.calls, names, strict=False)]
+            _set_names(draft, slot, "call", names)
+        names = [result.name for result in entry.results]
+    for slot, entry in draft.read():
+        if entry.results:
+            _set_names(draft, slot, "result", names)
+        names = [call.name for call in entry.calls]
+
+
+def _set_names(draft: Draft, slot: Slot, what: str, names: list[str]) -> None:
+    """Name the calls, or the results, of a content where they have no name."""
+    left, changed, parts = list(names), False, parts_of(slot.message)
+    for at, part in enumerate(parts):
+        field = next((field for field in (CALLS if what == "call" else RESULTS) if get(part, field) is not None), "")
+        name = left.pop(0) if field and left else ""
+        if field and not string(get(get(part, field), "name")):
+            draft.note(slot, f"{what}-has-name", "changed", f"named {name}; it was: {words(part)}")
+            parts[at] = with_fields(part, **{field: with_fields(get(part, field), name=name)})
+            changed = True
+    if changed:
+        draft.set_body(slot, parts)
+
+
+def begin_with_user(draft: Draft) -> None:
+    """Let the user begin."""
+    read = draft.read()
+    if read and read[0][1].role == "assistant":
+        draft.begin_with_user(read[0][0])
+
+
+PASSES: tuple[Pass, ...] = (
+    *(give_roles, fill_parts, split_contents, merge_before_calls, pair_functions, name_functions, begin_with_user),
+)

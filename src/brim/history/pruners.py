@@ -1,0 +1,107 @@
+"""What a pruner is, and the two simplest: oldest first, and the newest turns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol, cast, runtime_checkable
+
+from brim.history.draft import Draft, Pin, draft, whole_number
+from brim.history.entries import Provider
+from brim.history.formats import as_list
+from brim.history.receipt import Pruned
+from brim.tokens.counters import TokenCounter
+
+
+@runtime_checkable
+class Pruner(Protocol):
+    """Makes a history fit into a target.
+
+    The rules that every pruner keeps:
+
+    - The result is valid for the provider: ``validate`` finds nothing. What is broken in the given history is
+      dropped, with the reason, even if everything fits.
+    - It is at most the target, counted by the same counter; or ``fits`` is False and the receipt says why. Then only
+      what is never dropped is left: system messages, pins and the last user message.
+    - It returns a new list and changes neither the given one nor a message. Kept messages are the same objects, in
+      order. Only ``SummarizePruner`` and ``ToolResultCap`` make new ones, and only in place of what doesn't fit.
+    - A unit stands or falls whole: a call, its parallel calls, all their results, and the reasoning before them.
+    - System and developer messages stay, and so does what the caller pins.
+    - The last user message and the last complete step stay whenever they fit at all.
+    - Each message is counted once. The counter must give messages costs that add up, as all of brim's do.
+    - The same input gives the same result, and pruning the result again changes nothing.
+    """
+
+    def prune(
+        self,
+        messages: Sequence[Any],
+        target: int,
+        *,
+        model: str | None = None,
+        tools: Sequence[Any] | None = None,
+        provider: Provider | Literal["auto"] = "auto",
+        counter: TokenCounter | None = None,
+        fill: bool = False,
+        pin: Pin | None = None,
+    ) -> Pruned:
+        """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
+
+        *provider* is found from the shape of the messages unless it is named. *counter* outranks *model*. *fill*
+        adds older whole units, newest first, where the longest run of new ones leaves room. *pin* names messages that
+        stay.
+        """
+        strategy = cast("Strategy", self)  # only a Strategy inherits this body
+        given = as_list(messages)
+        only = strategy.view(given)
+        work = draft(given, target, model=model, tools=tools, provider=provider, counter=counter, pin=pin, only=only)
+        return strategy.choose(work, fill)
+
+
+class Strategy(Pruner, ABC):
+    """A pruner whose whole judgement is ``choose``; it keeps the rules of ``Pruner``."""
+
+    def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
+        """Return the places of the *messages* to look at; None for all."""
+        return None
+
+    @abstractmethod
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return what stays of *work*; *fill* asks for older units where there is room."""
+
+
+class FifoPruner(Strategy):
+    """Drops the oldest units until the rest fits.
+
+    What stays is the longest legal run of the newest.
+
+    >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
+    >>> pruned = FifoPruner().prune(history, 30, model="gpt-4o")
+    >>> [message["content"] for message in pruned.messages], pruned.tokens
+    (['message 7', 'message 8', 'message 9'], Count(24))
+    """
+
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return the longest legal run of the newest units that fits, and with *fill* older ones."""
+        return work.finish("fifo", work.select(work.target, fill=fill))
+
+
+class SlidingWindowPruner(Strategy):
+    """Keeps the newest *turns*, and of these what fits.
+
+    A turn begins when a person speaks.
+
+    >>> history = [{"role": "user", "content": f"message {n}"} for n in range(10)]
+    >>> pruned = SlidingWindowPruner(turns=2).prune(history, 1_000, model="gpt-4o")
+    >>> [message["content"] for message in pruned.messages]
+    ['message 8', 'message 9']
+    """
+
+    def __init__(self, turns: int = 10) -> None:
+        self.turns = whole_number("turns", turns, 1)
+
+    def choose(self, work: Draft, fill: bool) -> Pruned:
+        """Return what fits of the newest turns; *fill* stays within them too."""
+        oldest = work.prompts[-self.turns] if len(work.prompts) >= self.turns else 0
+        kept = work.select(work.target, oldest=oldest, fill=fill)
+        too_old = dict.fromkeys(range(oldest), f"older than the newest {self.turns} turns")
+        return work.finish("sliding", kept, reasons=too_old)

@@ -1,0 +1,270 @@
+"""A history while it is repaired, and the repairs that several providers share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from brim.history.content import (
+    filled,
+    is_structured,
+    listed,
+    type_name,
+    user_message,
+    with_fields,
+    without_field,
+    words,
+)
+from brim.history.entries import Call, Entry, Provider
+from brim.history.receipt import Change
+from brim.tokens.messages.fields import get, string
+
+NO_RESULT = "[no result: the call was interrupted before it returned]"
+NO_BEGINNING = "[the beginning of this conversation is missing]"
+UNKNOWN_TOOL = "unknown_tool"
+"""The name of a tool that a result without its call doesn't tell."""
+NAMES = {"human": "user", "ai": "assistant", "model": "assistant"}
+"""What other programs call user and assistant."""
+KNOWN: dict[Provider, tuple[str, ...]] = {
+    "openai": ("system", "developer", "user", "assistant", "tool", "function"),
+    "responses": ("system", "developer", "user", "assistant"),
+    "anthropic": ("system", "user", "assistant"),
+    "gemini": ("user", "model"),
+}
+
+
+@dataclass(eq=False, slots=True)
+class Slot:
+    """A place in the history."""
+
+    index: int
+    """The message of the given list that stands here, or next to which this one was added."""
+    message: Any
+    """The message that stands here now."""
+    entry: Entry | None = None
+    """What was read in it."""
+
+
+@dataclass
+class Draft:
+    """The messages as they are now, and the changes so far."""
+
+    slots: list[Slot]
+    provider: Provider
+    reader: Callable[[int, object], Entry]
+    restore_calls: bool = False
+    changes: list[Change] = field(default_factory=list)
+    used: set[str] = field(default_factory=set)
+    """Ids that are taken; empty until one is needed."""
+    made: int = 0
+    """The number of the last id that was made."""
+
+    def read(self) -> list[tuple[Slot, Entry]]:
+        """Return every slot with what its message holds; an unchanged message is read once."""
+        read = []
+        for slot in self.slots:
+            if slot.entry is None or slot.entry.message is not slot.message:
+                slot.entry = self.reader(slot.index, slot.message)
+            read.append((slot, slot.entry))
+        return read
+
+    def note(self, slot: Slot, rule: str, action: str, text: str = "") -> None:
+        """Record one change."""
+        self.changes.append(Change(slot.index, rule, action, text))
+
+    def change(self, slot: Slot, rule: str, text: str, **fields: Any) -> None:
+        """Set *fields* of a message, and record it."""
+        self.note(slot, rule, "changed", text)
+        slot.message = with_fields(slot.message, **fields)
+
+    def drop(self, slot: Slot, rule: str) -> None:
+        """Remove a message, and record what it said."""
+        self.note(slot, rule, "removed", words(slot.message))
+        self.slots.remove(slot)
+
+    def insert(self, at: int, index: int, message: Any) -> None:
+        """Put a new message at a place."""
+        self.slots.insert(at, Slot(index, message))
+
+    @property
+    def body(self) -> str:
+        """The field that holds what a message says."""
+        return "parts" if self.provider == "gemini" else "content"
+
+    def set_body(self, slot: Slot, parts: list[Any]) -> None:
+        """Let a message hold *parts*; without any it is removed, and what else it holds is recorded."""
+        if parts:
+            slot.message = with_fields(slot.message, **{self.body: parts})
+            return
+        left = words(without_field(slot.message, self.body))
+        if left:
+            self.note(slot, "has-content", "removed", left)
+        self.slots.remove(slot)
+
+    def begin_with_user(self, first: Slot) -> None:
+        """Let the user begin, before *first*."""
+        self.note(first, "first-is-user", "added", NO_BEGINNING)
+        self.insert(0, first.index, user_message(self.provider, NO_BEGINNING))
+
+    def fresh_id(self, prefix: str) -> str:
+        """Return an id that nothing in the history has."""
+        if not self.used:
+            self.used = {id_ for _, entry in self.read() for id_ in (*entry.ids, "", *entry.opens, *entry.closes)}
+        self.made += 1
+        while f"{prefix}{self.made}" in self.used:
+            self.made += 1
+        return f"{prefix}{self.made}"
+
+
+Pass = Callable[[Draft], None]
+"""Repairs one kind of fault, and does nothing where there is none."""
+
+
+# Roles and contents
+
+
+def give_roles(draft: Draft) -> None:
+    """Give every message a role that the provider knows."""
+    for slot, entry in draft.read():
+        if entry.role:
+            continue
+        message, text, body = slot.message, words(slot.message), draft.body
+        if not text.strip() and not _calls(message):
+            draft.drop(slot, "known-role")
+            continue
+        role = _role_for(message, draft.provider)
+        draft.note(slot, "known-role", "changed", f"role {get(message, 'role')!r} to {role!r}")
+        if is_structured(message) and (filled(get(message, body)) or (_calls(message) and role == "assistant")):
+            slot.message = with_fields(message, role=role)
+        else:  # it has no content of its format: what it says becomes one
+            slot.message = {"role": role, body: [{"text": text}] if draft.provider == "gemini" else text}
+
+
+def _role_for(message: Any, provider: Provider) -> str:
+    """Return the most probable role of *message*: by the name of its role, else by what it holds."""
+    name = (string(get(message, "role")) or type_name(message)).lower()
+    name = NAMES.get(name, name)
+    if name == "assistant" and provider == "gemini":
+        name = "model"
+    if name in KNOWN[provider]:
+        return name
+    if provider == "openai" and string(get(message, "tool_call_id")):
+        return "tool"
+    return "assistant" if _calls(message) and provider != "gemini" else "user"
+
+
+def _calls(message: Any) -> bool:
+    """Whether *message* calls something, as a message of OpenAI's or of Anthropic's does."""
+    blocks = listed(get(message, "content"))
+    return any(string(get(block, "type")) == "tool_use" for block in blocks) or bool(listed(get(message, "tool_calls")))
+
+
+def fill_content(draft: Draft) -> None:
+    """Make content an empty text where it must not be null."""
+    for slot, entry in draft.read():
+        if entry.rule == "has-content":
+            draft.change(slot, "has-content", "content is an empty text", content="")
+
+
+def split_sides(
+    draft: Draft, parts_of: Callable[[object], list[object]], side_of: Callable[[object], str], assistant: str
+) -> None:
+    """Give calls to messages of the assistant's and results to messages of the user's, in the order they stand.
+
+    *side_of* says which side alone may say a part, or nothing; *assistant* is the provider's name of the assistant.
+    """
+    names = {"assistant": assistant, "user": "user"}
+    for slot, entry in draft.read():
+        sides = [(side_of(part) or entry.role, part) for part in parts_of(slot.message)]
+        pieces = [(side, [part for _, part in parts]) for side, parts in groupby(sides, key=lambda pair: pair[0])]
+        if all(side == entry.role for side, _ in pieces):
+            continue
+        is_call = any(side == "assistant" != entry.role for side, _ in pieces)
+        draft.note(
+            slot,
+            "call-by-assistant" if is_call else "result-by-user",
+            "changed" if len(pieces) == 1 else "moved",
+            f"from a message of {entry.role} to one of {'assistant' if is_call else 'user'}",
+        )
+        split = []
+        for at, (side, parts) in enumerate(pieces):
+            fields: dict[str, Any] = {draft.body: parts}
+            if side != entry.role:
+                fields["role"] = names[side]
+            old = slot.message if at == 0 else {"role": names.get(side, side)}
+            split.append(Slot(slot.index, with_fields(old, **fields)))
+        where = draft.slots.index(slot)
+        draft.slots[where : where + 1] = split
+
+
+# Pairing: which result belongs to which call?
+
+
+@dataclass(eq=False, slots=True)
+class CallAt:
+    """A call, and where it stands."""
+
+    call: Call
+    place: int
+    """The place of its message, or of its turn."""
+    answer: ResultAt | None = None
+
+
+@dataclass(eq=False, slots=True)
+class ResultAt:
+    """A result, and where it stands."""
+
+    result: Call
+    place: int
+    """The place of its message, or of its turn."""
+    home: int | None
+    """The place of the calls that it would answer where it stands."""
+    ahead: int | None = None
+    """The place of the message right after it, in case the two were swapped."""
+    call: CallAt | None = None
+    repeated: bool = False
+    """Whether its call, which stands before it, has another answer."""
+
+    @property
+    def is_home(self) -> bool:
+        """Whether it stands where its call wants it."""
+        return self.call is not None and self.call.place == self.home
+
+    @property
+    def broken_rule(self) -> str:
+        """The rule that it breaks if it has no call."""
+        return "one-result-per-call" if self.repeated else "result-has-call" if self.result.id else "result-has-id"
+
+
+def pair(calls: Sequence[CallAt], results: Sequence[ResultAt]) -> None:
+    """Give every result its call: by id and place first, then by id alone, then by place alone."""
+    by_key: dict[tuple[str, str], list[CallAt]] = defaultdict(list)
+    by_kind: dict[str, list[CallAt]] = defaultdict(list)
+    for call in calls:
+        by_kind[call.call.kind].append(call)
+        if call.call.id:
+            by_key[call.call.key].append(call)
+    named = [(result, by_key[result.result.key]) for result in results if result.result.id]
+    for result, same in named:
+        _answer(result, (call for call in same if call.place == result.home))
+    for result, same in named:
+        _answer(result, (call for call in reversed(same) if call.place < result.place))
+    for result, same in named:
+        _answer(result, (call for call in same if call.place == result.ahead))
+        result.repeated = result.call is None and any(call.place < result.place for call in same)
+    for result in results:
+        if not result.result.id:
+            same_kind = by_kind[result.result.kind]
+            _answer(result, (call for call in same_kind if call.place == result.home))
+            _answer(result, (call for call in reversed(same_kind) if call.place < result.place))
+
+
+def _answer(result: ResultAt, calls: Iterable[CallAt]) -> None:
+    """Let *result* answer the first of *calls* that has no answer."""
+    if result.call is None:
+        result.call = next((call for call in calls if call.answer is None), None)
+        if result.call is not None:
+            result.call.answer = result

@@ -1,0 +1,366 @@
+"""OpenAI's Responses format.
+
+An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``),
+finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for broken items
+share only the reading: the one is what the other is tested against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from brim.history.content import with_fields, without_field, words
+from brim.history.entries import NO_FAULT, Call, Entry, Role, named, unknown_role
+from brim.history.receipt import Violation
+from brim.history.repairs import (
+    NO_RESULT,
+    UNKNOWN_TOOL,
+    CallAt,
+    Draft,
+    Pass,
+    ResultAt,
+    Slot,
+    fill_content,
+    give_roles,
+    pair,
+)
+from brim.history.rules import calls_have_ids, known_roles, results_have_ids
+from brim.tokens.messages.fields import get, string
+
+ANSWERED = ("function", "custom_tool", "computer", "local_shell", "shell", "apply_patch")
+"""Families of calls that the caller's own program answers: ``X_call`` with ``X_call_output``."""
+HOSTED = frozenset(
+    (
+        *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_call"),
+        *("mcp_list_tools", "tool_search_call", "tool_search_output", "compaction", "item_reference"),
+    )
+)
+"""Items of the assistant's side that need no answer: the provider's own tools hold theirs."""
+TYPES = HOSTED.union(
+    (f"{family}_call{end}" for family in ANSWERED for end in ("", "_output")),
+    ("mcp_approval_request", "mcp_approval_response", "reasoning", "message"),
+)
+"""The types of items that are known here. The API's list grows, so another type is not an error."""
+ROLES: dict[str, Role] = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
+ALIKE = ("function", "custom_tool")
+"""Kinds of calls whose outputs differ only in their type."""
+NO_PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+"""One transparent pixel: the answer of a computer must be a picture."""
+
+Read = list[tuple[Slot, Entry]]
+
+
+# Reading
+
+
+def read_item(index: int, message: object) -> Entry:
+    """Return what the item *message* holds."""
+    kind, own_id = string(get(message, "type")), string(get(message, "id"))
+    if kind in ("", "message"):
+        return _read_message(index, message, own_id)
+    if kind == "reasoning":
+        return Entry(index, message, "assistant", reasons=True, ends_in_reasoning=True, id=own_id)
+    family = kind.removesuffix("_output").removesuffix("_call")
+    call_id = string(get(message, "call_id")) or (own_id if family == "local_shell" else "")
+    call, what = Call(call_id, string(get(message, "name")), family, family in ANSWERED), "an output has no call_id"
+    if kind == "mcp_approval_request":
+        call = Call(own_id, kind="mcp", required=False)
+    elif kind == "mcp_approval_response":
+        call, what = (
+            Call(string(get(message, "approval_request_id")), kind="mcp"),
+            "an approval has no approval_request_id",
+        )
+    elif kind in HOSTED or not (family in ANSWERED or call_id):
+        return Entry(index, message, "assistant", says=True, id=own_id)
+    if kind.endswith("_output") or kind == "mcp_approval_response":
+        own_id = "" if call_id == own_id else own_id  # a local shell's output has the id of its call
+        fault = NO_FAULT if call.id else ("result-has-id", what)
+        return Entry(index, message, "tool", results=(call,), id=own_id, fault=fault)
+    fault = NO_FAULT if call.id or not call.required else ("call-has-id", "a call has no call_id")
+    return Entry(index, message, "assistant", calls=(call,), id=own_id, fault=fault)
+
+
+def _read_message(index: int, message: object, own_id: str) -> Entry:
+    name = string(get(message, "role"))
+    role = ROLES.get(name, "")
+    if not role:
+        shown = f"{name!r} is not a role" if name else "it has neither a type nor a role"
+        return unknown_role(index, message, own_id, f"{shown} that the API knows")
+    if get(message, "content") is None:
+        return Entry(index, message, role, id=own_id, fault=("has-content", "it has no content"))
+    return Entry(index, message, role, says=True, id=own_id)
+
+
+# Checking
+
+
+def check(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Yield every place where *history* breaks a rule."""
+    yield from known_roles(history)
+    for entry in history:
+        is_message = string(get(entry.message, "type")) in ("", "message")
+        if entry.role and is_message and get(entry.message, "content") is None:
+            yield Violation(entry.index, "has-content", "it has no content")
+    yield from calls_have_ids(history)
+    yield from results_have_ids(history)
+    yield from _check_pairs(history)
+    for entry in _loose_reasoning(history):
+        yield Violation(entry.index, "reasoning-has-item", "nothing of the assistant's follows this reasoning")
+    seen = set()
+    for entry in history:
+        if entry.id and entry.id in seen:
+            yield Violation(entry.index, "item-ids-unique", f"an item with the id {entry.id} stands before it")
+        seen.add(entry.id)
+
+
+def _loose_reasoning(history: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield reasoning that nothing of the assistant's follows, last first."""
+    leads_on = False
+    for entry in reversed(history):
+        if not entry.reasons:
+            leads_on = entry.role == "assistant"
+        elif not leads_on:
+            yield entry
+
+
+def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
+    """Each output answers the nearest call before it that has its kind and id and no output yet."""
+    waiting: dict[tuple[str, str], list[tuple[Entry, Call]]] = {}
+    for entry in history:
+        for call in entry.calls:
+            if call.id:
+                waiting.setdefault(call.key, []).append((entry, call))
+        for result in entry.results:
+            if result.id and result.key not in waiting:
+                text = f"no {result.kind} call with the id {result.id} stands before this output"
+                yield Violation(entry.index, "result-has-call", text)
+            elif result.id and not waiting[result.key]:
+                yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
+            elif result.id:
+                waiting[result.key].pop()
+    for entry, call in (each for calls in waiting.values() for each in calls):
+        if call.required:
+            yield Violation(entry.index, "call-has-result", f"the call {call.id} has no output after it")
+
+
+# What a pruner must drop
+
+
+def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the items that can't be sent next to the others: index and reason."""
+    broken: dict[int, str] = {}
+    seen: set[str] = set()
+    for entry in entries:
+        if entry.id and entry.id in seen:
+            broken[entry.index] = f"an item with the id {entry.id} stands before it"
+        seen.add(entry.id)
+    broken.update(_unpaired(entries))
+    leads_on = False
+    for entry in reversed(entries):
+        if entry.reasons and not leads_on:
+            broken[entry.index] = "the reasoning leads to nothing"
+        leads_on = leads_on if entry.reasons else entry.role == "assistant"
+    return broken
+
+
+def runs(entries: Sequence[Entry]) -> Iterator[range]:
+    """Yield the places of each run of items that one response gave: reasoning and all that follows, or parallel calls.
+
+    The API doesn't say where a response begins. Items of the assistant's side that stand together and hold reasoning
+    are taken as one; without reasoning, only calls that stand together are.
+    """
+    at = 0
+    while at < len(entries):
+        first, end = entries[at], at + 1
+        while first.role == "assistant" and end < len(entries) and entries[end].role == "assistant":
+            if not first.reasons and not (first.calls and entries[end].calls):
+                break
+            end += 1
+        if first.role == "assistant":
+            yield range(at, end)
+        at = end
+
+
+def _unpaired(entries: Sequence[Entry]) -> dict[int, str]:
+    waiting: dict[tuple[str, str], list[int]] = defaultdict(list)
+    broken = {}
+    for at, entry in enumerate(entries):
+        for call in entry.calls:
+            if call.required:
+                waiting[call.key].append(at)
+            else:
+                waiting[call.key].insert(0, -1)
+        for result in entry.results:
+            if waiting[result.key]:
+                waiting[result.key].pop()
+            else:
+                broken[entry.index] = "it answers no call before it"
+    unanswered = {at for places in waiting.values() for at in places if at >= 0}
+    for run in _led_by_reasoning(entries) if unanswered else ():
+        missing = [entries[at].calls[0].id for at in run if at in unanswered]
+        for at in run if missing else ():
+            if entries[at].calls or entries[at].reasons:
+                broken[entries[at].index] = f"{named(missing)} has no result"
+    return broken
+
+
+def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
+    """Yield the runs, divided before each reasoning that follows something else: it led to what comes after it."""
+    for run in runs(entries):
+        start = run.start
+        for at in run[1:]:
+            if entries[at].reasons and not entries[at - 1].reasons:
+                yield range(start, at)
+                start = at
+        yield range(start, run.stop)
+
+
+# Repairing
+
+
+def drop_copies(draft: Draft) -> None:
+    """Remove an item that stands there twice; take the id from a different item that has the same one."""
+    first: dict[str, Slot] = {}
+    for slot, entry in draft.read():
+        if not entry.id or entry.id not in first:
+            first[entry.id] = slot
+        elif _is_copy(slot, first[entry.id]):
+            draft.drop(slot, "item-ids-unique")
+        else:
+            draft.note(slot, "item-ids-unique", "changed", f"without its id {entry.id}")
+            slot.message = without_field(slot.message, "id")
+
+
+def _is_copy(slot: Slot, first: Slot) -> bool:
+    try:
+        return string(get(slot.message, "type")) == "item_reference" or bool(slot.message == first.message)
+    except Exception:  # a class may refuse to be compared
+        return False
+
+
+def give_ids(draft: Draft) -> None:
+    """Give every call an id: that of an output behind it without a call, or a new one."""
+    read = draft.read()
+    called = {call.key for _, entry in read for call in entry.calls}
+    for at, (slot, entry) in enumerate(read):
+        if entry.rule != "call-has-id":
+            continue
+        kind = entry.calls[0].kind
+        behind = (result for _, other in read[at:] for result in other.results if result.id and result.kind == kind)
+        new = next((result.id for result in behind if result.key not in called), "") or draft.fresh_id("call_")
+        called.add((kind, new))
+        draft.change(slot, "call-has-id", f"call_id is {new}", call_id=new)
+
+
+def align_kinds(draft: Draft) -> None:
+    """Give an output the type that its call wants, where an output of another type has its id."""
+    read = draft.read()
+    called = {call.key for _, entry in read for call in entry.calls}
+    answered = {result.key for _, entry in read for result in entry.results}
+    for slot, entry in read:
+        for result in entry.results:
+            other = ALIKE[1 - ALIKE.index(result.kind)] if result.kind in ALIKE else ""
+            meant = (other, result.id)
+            if other and result.id and result.key not in called and meant in called and meant not in answered:
+                kind = f"{other}_call_output"
+                draft.change(slot, "result-has-call", f"type is {kind}, as its call wants", type=kind)
+                answered.add(meant)
+
+
+def pair_outputs(draft: Draft) -> None:
+    """Put an output behind its call, answer calls without one, and remove what answers nothing."""
+    read = draft.read()
+    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls if call.id]
+    results: dict[int, ResultAt] = {}
+    behind: int | None = None  # the item after an output and the outputs next to it
+    for at in range(len(read) - 1, -1, -1):
+        if read[at][1].results:
+            results[at] = ResultAt(read[at][1].results[0], at, None, behind)
+        else:
+            behind = at
+    pair(calls, [results[at] for at in sorted(results)])
+    late = _added(draft, calls, read)
+    rebuilt: list[Slot] = []
+    for at, (slot, _) in enumerate(read):
+        result = results.get(at)
+        if result is None:
+            rebuilt.append(slot)
+        elif result.call is None:
+            rebuilt += _leftover(draft, slot, result)
+        elif result.call.place < at:
+            if not result.result.id:
+                field, id_ = "approval_request_id" if result.result.kind == "mcp" else "call_id", result.call.call.id
+                draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
+            rebuilt.append(slot)
+        rebuilt += late[at]
+    draft.slots = rebuilt
+
+
+def _added(draft: Draft, calls: list[CallAt], read: Read) -> dict[int, list[Slot]]:
+    """Return what must be added behind which item: stubs, and outputs that stood before their calls."""
+    added: dict[int, list[Slot]] = defaultdict(list)
+    for call in calls:
+        caller = read[call.place][0]
+        if call.answer is not None and call.answer.place < call.place:
+            slot = read[call.answer.place][0]
+            draft.note(slot, "result-has-call", "moved", f"the output of {call.call.id}, to its call")
+        elif call.answer is None and call.call.required:
+            slot = Slot(caller.index, _stub_output(call.call))
+            draft.note(caller, "call-has-result", "added", f"an output for {call.call.id}")
+        else:
+            continue
+        end = call.place
+        while end + 1 < len(read) and read[end + 1][1].calls:
+            end += 1
+        added[end].append(slot)
+    return added
+
+
+def _stub_output(call: Call) -> dict[str, Any]:
+    outcome = {"type": "exit", "exit_code": 1}
+    extras: dict[str, dict[str, Any]] = {
+        "computer": {"output": {"type": "computer_screenshot", "image_url": NO_PICTURE}},
+        "shell": {"output": [{"stdout": "", "stderr": NO_RESULT, "outcome": outcome}]},
+        "apply_patch": {"status": "failed"},
+        "local_shell": {"id": call.id},
+    }
+    answer = {"type": f"{call.kind}_call_output", "call_id": call.id, "output": NO_RESULT}
+    return {**answer, **extras.get(call.kind, {})}
+
+
+def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
+    """Return what becomes of an output that answers nothing: nothing, or itself behind a stub of its call."""
+    if result.repeated or not draft.restore_calls or result.result.kind not in ANSWERED:
+        draft.note(slot, result.broken_rule, "removed", words(slot.message))
+        return []
+    if not result.result.id:
+        slot.message = with_fields(slot.message, call_id=draft.fresh_id("call_"))
+    answer = read_item(slot.index, slot.message).results[0]
+    draft.note(slot, result.broken_rule, "added", f"a call for the output of {answer.id}")
+    name = answer.name or UNKNOWN_TOOL
+    extras: dict[str, dict[str, Any]] = {
+        "function": {"name": name, "arguments": "{}"},
+        "custom_tool": {"name": name, "input": ""},
+        "computer": {"action": {"type": "screenshot"}, "pending_safety_checks": [], "status": "completed"},
+        "shell": {"action": {"commands": []}, "status": "completed"},
+        "local_shell": {"action": {"type": "exec", "command": [], "env": {}}, "status": "completed"},
+        "apply_patch": {"operation": {"type": "delete_file", "path": "unknown"}, "status": "completed"},
+    }
+    return [Slot(slot.index, {"type": f"{answer.kind}_call", "call_id": answer.id, **extras[answer.kind]}), slot]
+
+
+def drop_loose_reasoning(draft: Draft) -> None:
+    """Remove reasoning that nothing of the assistant's follows."""
+    slots = {id(entry): slot for slot, entry in draft.read()}
+    for entry in _loose_reasoning([entry for _, entry in draft.read()]):
+        draft.drop(slots[id(entry)], "reasoning-has-item")
+
+
+PASSES: tuple[Pass, ...] = (
+    *(give_roles, drop_copies, give_ids, align_kinds, pair_outputs, fill_content),
+    drop_loose_reasoning,
+)

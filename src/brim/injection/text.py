@@ -1,0 +1,183 @@
+"""The text of a plan: sections, and in them the lines of each behavior.
+
+Every line begins with ``- ``, ``<``, a backtick or two spaces, none is blank, and each ends with its one newline. So
+the tokens of a text are the sum of the tokens of its lines (o200k and cl100k cut after a newline anyway, if the next
+line isn't blank), and the cost of every line can be stored when the behavior is written. The same rules keep a
+behavior in its place: its text can neither close a section nor forge a heading.
+"""
+
+from __future__ import annotations
+
+from brim.behaviors.behavior import BehaviorKind
+from brim.injection.tiers import Section, Tier, section_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from brim.behaviors.behavior import Behavior
+    from brim.injection.plan import InjectionPlan
+
+RENDERER_VERSION = 2
+"""Raise it with every change of a line: stored costs of another version are ignored."""
+
+_TURNS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+"""Marks that turn the direction of writing, and so can make a line read as another."""
+_CONTROLS = {code: None for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
+_BREAKS = dict.fromkeys((0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0x85, 0x2028, 0x2029), " ")
+"""What some readers take for the end of a line, so that a heading could begin after it."""
+_UNWANTED = {**_CONTROLS, **_TURNS, **_BREAKS}
+_XML = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+
+
+_OFFSET = "  "
+"""Where a line of a behavior begins: tabs count from there."""
+_DEEPEST = 50
+"""Markers of lists and quotes that a line may begin with. What follows them is text."""
+
+
+def render(plan: InjectionPlan) -> str:
+    """Return the text of *plan*, in its format; empty if nothing goes in."""
+    return text_of(((item.behavior, item.tier, item.activation) for item in plan.items), plan.format)
+
+
+def text_of(chosen: Iterable[tuple[Behavior, Tier, float]], format: str) -> str:
+    """Return the text of behaviors at tiers: sections in their order; in each, more detail first, then activation."""
+    sections: dict[Section, list[tuple[int, float, str, str]]] = {}
+    for behavior, tier, activation in chosen:
+        if tier is not Tier.OMITTED:
+            entry = (-tier, -activation, behavior.id, item_text(behavior, tier, format))
+            sections.setdefault(section_of(behavior.kind, behavior.status, tier), []).append(entry)
+    parts = []
+    for section in sorted(sections):
+        parts += [section.opening(format), *(entry[3] for entry in sorted(sections[section])), section.closing(format)]
+    return "".join(parts)
+
+
+def item_text(behavior: Behavior, tier: Tier, format: str) -> str:
+    """Return the lines of *behavior* at *tier*, each with its newline; nothing if it is omitted."""
+    if tier is Tier.OMITTED:
+        return ""
+    if tier is Tier.NAME_ONLY:
+        return name_line(behavior)
+    lines = _clean(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
+    if format == "markdown":
+        first, *rest = unforged(lines)
+        return "".join((f"- {first}\n", *(f"  {line}\n" for line in rest)))
+    if format == "xml":
+        inside = "\n  ".join(lines).translate(_XML)
+        return f"<rule>{inside}</rule>\n"
+    return "".join((f"  {lines[0]}\n", *(f"    {line}\n" for line in lines[1:])))
+
+
+def name_line(behavior: Behavior) -> str:
+    """Return the line that says only what there is to know more about."""
+    tags = "".join(f" #{tag}" for tag in behavior.tags)
+    return f"`{behavior.name}` [{behavior.kind.value}]{tags}\n"
+
+
+def summary_of(behavior: Behavior) -> str:
+    """Return the stored one-liner, else one made from the whole text."""
+    if behavior.summary:
+        return behavior.summary
+    from brim.behaviors.summary import summarize
+
+    return summarize(behavior.canonical)
+
+
+def says_all(behavior: Behavior) -> bool:
+    """Whether the summary of *behavior* says as much as its whole text: only white space or a full stop differ."""
+    short, whole = (" ".join(text.split()).rstrip(" .") for text in (summary_of(behavior), behavior.canonical))
+    return short == whole
+
+
+def is_protected(behavior: Behavior) -> bool:
+    """Whether *behavior* is never cut below a summary: a constraint that a person stands behind."""
+    return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status.value == "active"
+
+
+def _clean(text: str) -> list[str]:
+    """Return the lines of *text* that are not blank, at least one, without what could steer a terminal or a reader."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNWANTED)
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    lines = [line.rstrip() for line in text.split("\n") if line.strip()]
+    if not lines:
+        return ["(empty)"]
+    lines[0] = lines[0].lstrip()
+    return lines
+
+
+# A behavior's Markdown must not forge a heading, not even inside its lists and quotes. What reads as a heading gets a
+# backslash, and code stays as it is. In doubt a line isn't code, because a backslash too many does no harm. There is
+# doubt where a block of code may have ended with the list that it stands in, and after raw HTML or a fence behind the
+# marker of a list or a quote.
+
+
+def unforged(lines: list[str]) -> list[str]:
+    """Return *lines* in which nothing outside of code reads as a heading, and the last block of code is closed."""
+    kept = []
+    fence, column, sure = "", 0, True
+    for line in lines:
+        bare = line.lstrip(" \t")
+        here = _column(line, bare)
+        mark = _fence(bare)
+        if fence and here < column:
+            sure = False
+        if fence and sure:
+            if mark[:1] == fence[:1] and len(mark) >= len(fence) and mark == bare and here <= column + 3:
+                fence = ""
+                sure = here == column
+            kept.append(line)
+            continue
+        *_, inner = levels = _levels(bare)
+        if sure and mark and (mark[0] == "~" or "`" not in bare[len(mark) :]):
+            fence, column = mark, here
+        elif inner[:1] == "<" or (inner != bare and _fence(inner)):
+            sure = False
+        heading = next(filter(_is_heading, levels), inner if len(levels) > _DEEPEST else None)
+        kept.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
+    return [*kept, fence] if fence else kept
+
+
+def _column(line: str, bare: str) -> int:
+    indent = line[: len(line) - len(bare)]
+    return len((_OFFSET + indent).expandtabs(4)) - len(_OFFSET) if "\t" in indent else len(indent)
+
+
+def _fence(bare: str) -> str:
+    """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block of code."""
+    mark = bare[:1]
+    if mark not in ("`", "~"):
+        return ""
+    run = bare[: len(bare) - len(bare.lstrip(mark))]
+    return run if len(run) >= 3 else ""
+
+
+def _levels(bare: str) -> list[str]:
+    """Return *bare*, and what is left of it without each marker of a list or a quote that it begins with."""
+    found = [bare]
+    while len(found) <= _DEEPEST:
+        rest = bare[1:] if bare[:1] == ">" else _unlisted(bare)
+        if rest is None:
+            break
+        bare = rest.lstrip(" \t")
+        found.append(bare)
+    return found
+
+
+def _unlisted(bare: str) -> str | None:
+    """Return what stands after the marker of a list, or None if there is none."""
+    rest = bare.lstrip("0123456789")
+    signs = "-+*" if rest == bare else ".)"
+    if rest[:1] not in tuple(signs) or rest[1:2] not in ("", " ", "\t"):
+        return None
+    return rest[1:]
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a line is a heading of its own (``# ...``), or makes one of the line above (``===``, ``---``)."""
+    rest = text.lstrip("#")
+    if rest != text:
+        return len(text) - len(rest) <= 6 and (not rest or rest[0] in " \t")
+    return bool(text) and (not text.strip("= \t") or not text.strip("- \t"))

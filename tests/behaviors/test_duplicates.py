@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.duplicates import (
+    NEAR_DUPLICATE,
+    merge,
+    most_similar,
+    near_duplicate,
+    normalized,
+    similarity,
+    survivor,
+)
+from brim.behaviors.when import When
+from brim.errors import InputError
+from tests.texts import ANY_TEXT
+
+PAIRS = [
+    line.replace("\\n", "\n").split("\t")
+    for line in (Path(__file__).parent / "data" / "pairs.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+SAME = [(a, b) for label, a, b in PAIRS if label == "same"]
+DIFFERENT = [(a, b) for label, a, b in PAIRS if label == "different"]
+WORDS = ("use", "uv", "pip", "never", "not", "before", "tests", "run", "only", "if", "commit", "3", "`a.py`", ",", ".")
+RULES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=10).map(" ".join)
+
+
+def test_there_are_enough_labelled_pairs() -> None:
+    assert min(len(SAME), len(DIFFERENT)) >= 40
+
+
+def test_rules_that_differ_are_hardly_ever_taken_for_one() -> None:
+    mistaken = [pair for pair in DIFFERENT if near_duplicate(*pair)]
+    assert len(mistaken) <= 1, mistaken
+
+
+def test_most_wordings_of_one_rule_are_recognised() -> None:
+    found = [pair for pair in SAME if near_duplicate(*pair)]
+    assert len(found) >= 0.35 * len(SAME)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Use pip", "Never use pip"),
+        ("Use 2 spaces", "Use 4 spaces"),
+        ("Edit src/a.py", "Edit src/b.py"),
+        ("Use uv, not pip", "Use pip, not uv"),
+        ("Lint before testing", "Test before linting"),
+        ("Stop if it fails, retry", "Retry if it stops, fail"),
+        ("Call A from B", "Call B from A"),
+        ("Use tabs", "Use spaces"),
+    ],
+)
+def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> None:
+    assert similarity(a, b) <= 0.75
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(ANY_TEXT, RULES), st.one_of(ANY_TEXT, RULES))
+def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
+    assert 0 <= similarity(a, b) <= 1
+    assert similarity(a, b) == similarity(b, a)
+    assert (similarity(a, b) == 1) == (normalized(a) == normalized(b))
+
+
+@settings(max_examples=50, deadline=None)
+@given(RULES, st.lists(RULES, max_size=5))
+def test_most_similar_of_near_duplicates_is_one_of_them(text: str, candidates: list[str]) -> None:
+    found = most_similar(text, candidates, at_least=NEAR_DUPLICATE)
+    if found is not None:
+        assert found.similarity == similarity(text, candidates[found.index]) >= NEAR_DUPLICATE
+    if text in candidates:
+        assert found is not None
+        assert found.similarity == 1
+
+
+def test_filter_of_most_similar_loses_no_labelled_pair() -> None:
+    for a, b in SAME:
+        if near_duplicate(a, b):
+            assert most_similar(a, [b], at_least=NEAR_DUPLICATE) is not None
+            assert most_similar(b, [a], at_least=NEAR_DUPLICATE) is not None
+
+
+def test_most_similar_prefers_the_nearest_then_the_first() -> None:
+    found = most_similar("Never use pip", ["Use tabs", "Do not use pip", "Don't use pip", "never  use PIP"])
+    assert found is not None
+    assert found.index == 3
+    assert most_similar("Never use pip", ["Do not use pip", "Don't use pip"]) == (0, 0.99)
+    assert most_similar("Never use pip", ["Deploy on Fridays"]) is None
+    assert most_similar("Never use pip", []) is None
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+WHENS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), st.lists(NAMES, min_size=1, max_size=2))
+FACTS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), NAMES.map(lambda value: (value,)))
+
+
+def behavior(id: str, canonical: str = "Use uv", **fields: object) -> Behavior:
+    return Behavior(id=id, name=id, kind="directive", canonical=canonical).replace(**fields)
+
+
+BEHAVIORS = st.builds(
+    behavior,
+    st.just("a"),
+    NAMES,
+    kind=st.sampled_from(list(BehaviorKind)),
+    summary=st.sampled_from(["", "short"]),
+    tags=st.lists(NAMES).map(tuple),
+    when=WHENS,
+    scope=st.sampled_from(["user", "project"]),
+    priority=st.integers(0, 1),
+    confidence=st.sampled_from([0.2, 0.9]),
+    usage=st.builds(Usage, st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.sampled_from([None, 1.0, 2.0])),
+    variants=st.lists(NAMES).map(tuple),
+    provenance=st.builds(Provenance, wrong=NAMES, note=NAMES, session=NAMES),
+    created_at=st.sampled_from([None, 1.0, 2.0]),
+)
+
+
+@pytest.mark.parametrize(
+    ("mine", "other"),
+    [
+        ({"priority": 2}, {"priority": 1, "confidence": 1.0}),
+        ({"confidence": 0.9}, {"confidence": 0.8, "created_at": 1.0}),
+        ({"created_at": 1.0}, {"created_at": 2.0}),
+        ({"created_at": 1.0}, {"created_at": None}),
+        ({}, {}),
+        ({"status": Status.ACTIVE}, {"status": Status.PENDING, "priority": 9}),
+        ({"kind": BehaviorKind.CONSTRAINT, "scope": "user"}, {"scope": "project", "priority": 9}),
+    ],
+)
+def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, object], other: dict[str, object]) -> None:
+    a, b = behavior("a").replace(**mine), behavior("b").replace(**other)
+    assert survivor(a, b) == survivor(b, a) == (a, b)
+
+
+def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
+    kept = behavior("a", "Use uv", tags=("python",), usage=Usage(1, 2, 3, 10.0), when={"language": "python"})
+    other = behavior(
+        "b", "Prefer uv", tags=("pip",), usage=Usage(1, 0, 0, 20.0), when={"language": "toml", "task": "git"}
+    )
+    merged = merge(kept, other, 30.0)
+    assert merged.kept.canonical == "Use uv"
+    assert merged.kept.variants == ("Prefer uv",)
+    assert merged.kept.tags == ("python", "pip")
+    assert merged.kept.usage == Usage(2, 2, 3, 20.0)
+    assert merged.kept.when == When(language=["python", "toml"])
+    assert merged.kept.supersedes == ("b",)
+    assert merged.superseded == other.replace(status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
+    assert merged.changes == (
+        "tags added: pip",
+        "condition widened: language python or toml",
+        "condition dropped, for only one of them had it: task git",
+        "wordings kept as variants: 1",
+        "b is superseded by a",
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(BEHAVIORS, BEHAVIORS, FACTS)
+def test_merge_loses_no_text_no_constraint_and_no_situation(
+    a: Behavior, b: Behavior, facts: dict[str, tuple[str]]
+) -> None:
+    kept, other = survivor(a, b.replace(id="b"))
+    merged = merge(kept, other, 9.0)
+    texts = {merged.kept.canonical, merged.kept.summary, *merged.kept.variants}
+    assert {a.canonical, b.canonical, a.summary, b.summary, *a.variants, *b.variants} - {""} <= texts
+    assert (merged.kept.kind is BehaviorKind.CONSTRAINT) == (BehaviorKind.CONSTRAINT in (a.kind, b.kind))
+    assert {*a.tags, *b.tags} == set(merged.kept.tags)
+    for one in (a, b):
+        assert one.provenance.wrong in merged.kept.provenance.wrong
+        assert one.provenance.note in merged.kept.provenance.note
+        if not one.when.match(facts).contradicted:
+            assert not merged.kept.when.match(facts).contradicted
+    assert merged.kept.live
+    assert not merged.superseded.live
+    assert merged.kept.usage.injected == a.usage.injected + b.usage.injected
+
+
+def test_project_behavior_never_replaces_a_constraint_of_the_user() -> None:
+    mine = behavior("a", kind=BehaviorKind.CONSTRAINT, scope="user")
+    with pytest.raises(InputError, match="cannot replace your constraint"):
+        merge(behavior("b", scope="project"), mine, 1.0)
+    assert merge(mine, behavior("b", scope="project"), 1.0).kept.kind is BehaviorKind.CONSTRAINT
+
+
+def test_unconfirmed_note_never_replaces_a_confirmed_behavior() -> None:
+    with pytest.raises(InputError, match="accept it first"):
+        merge(behavior("a", status=Status.PENDING), behavior("b"), 1.0)
+
+
+def test_merge_with_itself_or_with_one_that_is_gone_is_an_error() -> None:
+    with pytest.raises(InputError, match="itself"):
+        merge(behavior("a"), behavior("a"), 1.0)
+    with pytest.raises(InputError, match="forgotten"):
+        merge(behavior("a"), behavior("b", status=Status.FORGOTTEN), 1.0)

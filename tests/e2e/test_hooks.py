@@ -1,0 +1,307 @@
+"""Hooks in the real programs: rules reach the model, a limit holds, and brim is never in the way."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import brim
+from tests.e2e.agents import Agent
+from tests.e2e.conftest import agent_in
+from tests.e2e.script import Say
+from tests.e2e.world import World
+
+ALWAYS = "Never commit the files under dist/."
+TESTING = "Run the tests with 'uv run pytest -x', never with plain pytest."
+HANDLERS = "Every handler checks the session before it reads the body."
+
+
+COMMITS = "Write short messages with 'git commit -m'."
+
+PLACES = {
+    "claude": ["prompt", "start, with the prompt", "call", "result", "with the call"],
+    "claude claude-sonnet-4-5": ["start, with the prompt, prompt", "call", "result, with the call"],
+    "codex": ["start", "prompt", "with the prompt", "call", "with the call", "result"],
+    "gemini": ["prompt, with the prompt, start", "call", "result, with the call"],
+}
+"""In which order the model reads what brim tells, message by message: what docs/agents.md says of each program."""
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_is_told_stands_where_the_documentation_says(name: str, world: World) -> None:
+    agent = agent_in(world, name.partition(" ")[0])
+    agent.model = name.partition(" ")[2] or agent.model
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.world.learn(TESTING, "--task", "testing")
+    agent.world.learn(COMMITS, "--task", "git")
+    agent.install()
+    agent.world.api.will(agent.shell("git status --short; printf 'it was %s' run"), Say())
+    agent.ask("Please run the tests and fix what fails.")
+    words = {
+        "prompt": "fix what fails",
+        "start": ALWAYS,
+        "with the prompt": TESTING,
+        "call": "it was %s",
+        "result": "it was run",
+        "with the call": COMMITS,
+    }
+    messages: dict[int, str] = {}
+    for part in agent.world.api.turns[-1].parts:
+        messages[part.place] = messages.get(part.place, "") + part.text
+    found = [
+        sorted((text.find(each), what) for what, each in words.items() if each in text) for text in messages.values()
+    ]
+    assert [", ".join(what for _, what in message) for message in found if message] == PLACES[name]
+    for told in (ALWAYS, TESTING, COMMITS):
+        assert agent.world.api.turns[-1].times(told) == 1
+
+
+def test_a_rule_that_always_holds_is_there_from_the_start_and_once(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install()
+    agent.world.api.will(agent.shell("echo one"), agent.shell("echo two"), Say())
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    first, *_, last = agent.world.api.turns
+    assert first.only(ALWAYS).role == agent.role
+    assert last.only(ALWAYS) == first.only(ALWAYS), "what was told stays where it was: the cache is kept"
+
+
+def test_a_rule_comes_with_the_prompt_that_it_is_about(agent: Agent) -> None:
+    agent.world.learn(TESTING, "--task", "testing")
+    agent.install()
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(TESTING) == 0
+    agent.world.api.will(agent.shell("echo one"), Say())
+    agent.ask("Please run the tests and fix what fails.")
+    told = agent.world.api.turns[-1].only(TESTING)
+    prompt = agent.world.api.turns[-1].holding("fix what fails")[0]
+    assert told.role == agent.role
+    assert told.place - prompt.place in (0, 1)
+
+
+def test_a_rule_comes_with_the_command_that_it_is_about(agent: Agent) -> None:
+    agent.world.learn(TESTING, "--task", "testing")
+    agent.install()
+    agent.world.api.will(agent.shell("pytest --version || true"), agent.shell("pytest --version || true"), Say())
+    agent.ask("Say hello.")
+    before, after, last = agent.world.api.turns
+    assert before.times(TESTING) == 0
+    assert after.only(TESTING).place >= after.holding("pytest --version")[-1].place
+    assert last.times(TESTING) == 1
+
+
+@pytest.mark.parametrize("name", ["claude", "gemini"])  # Codex writes files by commands, in which no path is looked for
+def test_a_rule_comes_with_the_file_that_it_is_about(name: str, world: World) -> None:
+    agent = agent_in(world, name)
+    world.learn(HANDLERS, "--when", "file=src/handlers/**")
+    agent.install()
+    path = world.project / "src" / "handlers" / "logout.py"
+    world.api.will(agent.write(path, "def logout(): ..."), Say())
+    agent.ask("Say hello.")
+    before, after = world.api.turns
+    assert before.times(HANDLERS) == 0
+    assert after.only(HANDLERS).place == after.parts[-1].place, "it comes with the result, at the end"
+    assert path.read_text() == "def logout(): ..."
+
+
+def test_what_is_told_keeps_to_the_budget_that_init_wrote(agent: Agent) -> None:
+    agent.world.learn_all(f"Check rule number {n} before you change module_{n}, and say so." for n in range(80))
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.world.brim("config", "set", "--user", "token_budget.dynamic_context", "100")
+    agent.install("--token-budget", "300")
+    agent.ask("Say hello.")
+    told = agent.told(agent.world.api.turns[0])[0]
+    assert ALWAYS in told.text
+    # Gemini CLI is told with the prompt, together with what the prompt itself brings up.
+    most = 400 if agent.name == "gemini" else 300
+    assert most - 150 < brim.count(told.text, model=agent.model) <= most
+
+
+def test_what_is_told_during_the_work_keeps_to_the_budgets_of_one_text_and_of_the_session(agent: Agent) -> None:
+    rules = (f"Run test number {n} with 'make check_{n}' before you change module_{n}." for n in range(80))
+    agent.world.learn_all(rules, when={"task": "testing"})
+    for setting, tokens in (("token_budget.dynamic_context", "200"), ("session.max_tokens", "300")):
+        agent.world.brim("config", "set", "--user", setting, tokens)
+    agent.install("--token-budget", "200")
+    test = agent.shell("pytest --version || true")
+    agent.world.api.will(test, test, test, Say())
+    agent.ask("Please run the tests.")
+    # Gemini CLI is told with the first prompt what belongs to the start, which has a budget of its own.
+    start = 200 if agent.name == "gemini" else 0
+    first, *later = (int(brim.count(told.text, model=agent.model)) for told in agent.told(agent.world.api.turns[-1]))
+    assert start + 100 < first <= start + 200
+    assert later
+    assert max(later) <= 200
+    assert start + 200 < first + sum(later) <= start + 300
+
+
+def test_nothing_is_told_twice_when_a_session_goes_on(agent: Agent) -> None:
+    agent.world.learn(TESTING, "--task", "testing")
+    agent.install()
+    agent.ask("Please run the tests.")
+    agent.ask_again("Please run the tests again.")
+    assert agent.world.api.turns[-1].times(TESTING) == 1
+
+
+def test_a_project_is_not_listened_to_before_it_is_trusted(agent: Agent) -> None:
+    agent.world.brim("learn", "--project", "--right", ALWAYS, "--kind", "constraint")
+    agent.world.brim("trust", "--remove", "--yes")  # as if somebody else had learned it
+    agent.install()
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 0
+    agent.world.brim("trust", "--yes")
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 1
+
+
+def test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once(agent: Agent) -> None:
+    agent.world.learn("Never force-push with 'git push --force'.", "--kind", "constraint", "--when", "task=git")
+    agent.world.brim("config", "set", "--user", "hooks.gate", "constraints")
+    agent.install()
+    push = agent.shell("git push --force 2>/dev/null; echo pushed >> pushed.txt")
+    agent.world.api.will(push, push, Say())
+    agent.ask("Say hello.")
+    result = [part for part in agent.world.api.turns[1].parts if part.kind == "result"]
+    assert "Never force-push" in result[-1].text
+    assert (agent.world.project / "pushed.txt").read_text() == "pushed\n"
+
+
+def spent(world: World, scope: str = "project") -> int:
+    """Return what the ledger says was spent, in micro-dollars."""
+    scopes = json.loads(world.brim("spend", "status", "--json").out)["scopes"]
+    return next((int(each["spent"]) for each in scopes if each["scope"] == scope), 0)
+
+
+def test_a_spent_budget_denies_the_next_call_and_says_what_lifts_it(agent: Agent) -> None:
+    agent.install()
+    agent.world.brim("spend", "limit", "project", "0.02")
+    agent.world.api.will(
+        agent.shell("echo one >> calls.txt", tokens=100_000),
+        agent.shell("echo two >> calls.txt", tokens=110_000),
+        agent.shell("echo three >> calls.txt", tokens=120_000),
+        Say("Wrapped up."),
+    )
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    assert spent(agent.world) > 20_000
+    made = agent.world.project / "calls.txt"
+    calls = made.read_text().split() if made.exists() else []
+    assert calls in ([], ["one"]), "the first may run before the client has written down what the answer cost"
+    results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
+    denied = [text for text in results if "brim spend continue|raise|wrap-up|stop project" in text]
+    assert len(denied) == len(results) - len(calls) >= 2
+    assert all("$0.02" in text for text in denied)
+
+
+def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None:
+    agent.install()
+    agent.world.brim("spend", "limit", "project", "0")
+    agent.world.api.will(*[agent.shell(f"echo {at} >> calls.txt") for at in range(6)], Say("Wrapped up."))
+    ran = agent.ask("Say hello.")
+    assert not (agent.world.project / "calls.txt").exists(), ran.told
+
+
+def test_a_budget_that_was_raised_lets_the_next_call_pass(claude: Agent) -> None:
+    claude.install()
+    claude.world.brim("spend", "limit", "project", "0.02")
+    claude.world.api.will(Say(tokens=100_000))
+    claude.ask("Say hello.")
+    claude.world.api.will(claude.shell("echo two >> calls.txt"), Say())
+    claude.ask_again("Say hello.")
+    assert not (claude.world.project / "calls.txt").exists()
+    claude.world.brim("spend", "raise", "project", "50")
+    claude.world.api.will(claude.shell("echo three >> calls.txt"), Say())
+    claude.ask_again("Say hello.")
+    assert (claude.world.project / "calls.txt").read_text() == "three\n"
+
+
+def test_the_ledger_and_the_program_agree_on_what_a_session_cost(claude: Agent) -> None:
+    claude.install()
+    claude.world.brim("spend", "limit", "project", "100")
+    claude.world.api.will(claude.shell("echo one", tokens=100_000), Say(tokens=110_000, output_tokens=2_000))
+    ran = claude.ask("Say hello.")
+    said = ran.of("result")[-1]["total_cost_usd"]
+    assert spent(claude.world) == pytest.approx(said * 1_000_000, abs=2)
+    assert said > 0.5
+
+
+def test_what_a_session_cost_is_in_the_ledger_when_it_is_over(agent: Agent) -> None:
+    agent.install()
+    agent.world.brim("spend", "limit", "project", "100")
+    agent.world.api.will(agent.shell("echo one", tokens=100_000), Say(tokens=110_000))
+    agent.ask("Say hello.")
+    assert spent(agent.world) > 30_000
+
+
+def says_nothing(agent: Agent) -> None:
+    """Run a session with a call; it works, and the model hears nothing of brim."""
+    agent.world.api.will(agent.shell("echo hello > made.txt"), Say())
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    assert (agent.world.project / "made.txt").exists()
+    assert agent.told(agent.world.api.turns[-1]) == []
+
+
+def files_of(agent: Agent) -> dict[Path, str]:
+    """Return the settings of the program, as they stand."""
+    folder = agent.world.home / f".{agent.name}"
+    return {path: path.read_text() for path in folder.glob("*.json") if path.is_file()}
+
+
+def test_the_settings_are_as_before_when_brim_is_taken_out(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    before = files_of(agent)
+    agent.install()
+    assert files_of(agent) != before
+    agent.world.brim("uninstall", environ=agent.environ())
+    assert {path: text for path, text in files_of(agent).items() if ".brim" not in path.name} == before
+    says_nothing(agent)
+
+
+def test_a_pause_is_a_pause(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install()
+    agent.world.brim("pause")
+    says_nothing(agent)
+
+
+def test_a_store_that_is_broken_stops_nobody(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install()
+    (agent.world.home / ".brim" / "brim.db").write_bytes(b"this is not a database" * 100)
+    says_nothing(agent)
+
+
+def test_a_brim_that_is_gone_stops_nobody(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install()
+    agent.edit_launcher(r"from brim\S* import", "from brim_that_is_gone import")
+    says_nothing(agent)
+    shutil.rmtree(agent.world.home / ".brim")
+    says_nothing(agent)
+
+
+def test_other_hooks_of_the_person_go_on_working(claude: Agent) -> None:
+    claude.world.learn(ALWAYS, "--kind", "constraint")
+    own = {"hooks": [{"type": "command", "command": "echo '{}' > started.json"}]}
+    folder = claude.world.home / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps({"hooks": {"SessionStart": [own]}}))
+    claude.install()
+    claude.ask("Say hello.")
+    assert (claude.world.project / "started.json").exists()
+    assert claude.world.api.turns[0].times(ALWAYS) == 1
+
+
+def test_what_is_installed_for_one_project_works_there_and_nowhere_else(agent: Agent) -> None:
+    agent.world.learn(ALWAYS, "--kind", "constraint")
+    agent.install("--yes", where="--project")
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 1
+    shutil.rmtree(agent.world.project / f".{agent.name}")  # as in a project that it was not installed for
+    agent.ask("Say hello.")
+    assert agent.world.api.turns[-1].times(ALWAYS) == 0
