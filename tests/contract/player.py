@@ -29,7 +29,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-HOOKS = "brim.agents.hook"
+HOOKS = "brim.hooks.process"
 """The module whose ``main(argv, stdin, stdout, environ)`` answers a hook."""
 COMMANDS = "brim.cli"
 """The module whose ``main()`` is the command line."""

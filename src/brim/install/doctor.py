@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.activation.context import Context
-from brim.agents.clients import client_of
-from brim.agents.hook import PAUSED, is_off
-from brim.agents.log import log_path
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.config import Config, load
 from brim.errors import BrimError
+from brim.hooks.client import client_of
+from brim.hooks.process import PAUSED, is_off
+from brim.hooks.state import log_path
 from brim.install.agents import (
     INJECTION_ONLY,
     NAMES,

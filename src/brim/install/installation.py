@@ -15,13 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brim.agents.hook import PAUSED
-from brim.agents.status_chain import NAME as CHAIN
 from brim.config import load
 from brim.config.places import config_paths, project_folder, user_folder
 from brim.config.text import read_text, with_key
 from brim.errors import BrimError, ConfigError, InputError, StoreError
 from brim.files import keep, locked, remove_unfinished, replace_file, save
+from brim.hooks.process import PAUSED
+from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
     ALL,
     NAMES,

@@ -15,13 +15,14 @@ from glob import escape, glob
 
 from brim.errors import StoreError
 from brim.files import replace_file
+from brim.hooks.startup import write_startup
 from brim.install.agents import launcher_path, status_path
 from brim.install.receipt import LOCK
 from brim.store.project import make_folder
 
-CODE = "from brim.agents.hook import main; main()"
+CODE = "from brim.hooks import main; main()"
 """What Python runs for a hook. The event and the agent are its arguments."""
-STATUS_CODE = "from brim.agents.statusline import main; main()"
+STATUS_CODE = "from brim.hooks.statusline import main; main()"
 """What Python runs for the status line."""
 RESIDENT = ("bin/hook-unless-resident", "resident")
 """What 0.1 left in the user's folder for resident hooks."""
@@ -61,6 +62,8 @@ def install_launchers(home: str, python: str | None = None) -> list[str]:
         raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
     if changed:
         remove_bundles(home)  # perhaps of another Python, and then never read again
+    with suppress(OSError):  # hooks start without it, only slower
+        write_startup(home)
     return changed
 
 
@@ -89,8 +92,8 @@ def remove_resident(home: str) -> None:
 
 
 def remove_bundles(home: str) -> None:
-    """Remove the modules that hooks have kept."""
-    for path in glob(os.path.join(escape(home), "cache", "hook-*.bin")):
+    """Remove the start-up files of hooks."""
+    for path in glob(os.path.join(escape(home), "cache", "*.bin")):
         with suppress(OSError):
             os.unlink(path)
 

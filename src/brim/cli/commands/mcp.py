@@ -36,9 +36,11 @@ Examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
+    from argparse import SUPPRESS
+
     parser.add_argument("--http", action="store_true", help="listen for HTTP instead of standard input")
     parser.add_argument("--port", type=whole_number(0), metavar="N", help=f"for --http; 0 is any (default: {PORT})")
-    parser.add_argument("--resident", action="store_true", help="also answer hooks of a client that calls a tool")
+    parser.add_argument("--resident", action="store_true", help=SUPPRESS)  # in settings of version 0.1
     parser.add_argument("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end")
     add_json(parser)
 
@@ -56,7 +58,7 @@ def run(options: Namespace) -> int:
     _need_the_extra()
     if options.as_list:
         return _list(options)
-    return _serve_http(options) if options.http else _serve(options)
+    return _serve_http(options) if options.http else _serve()
 
 
 def _need_the_extra() -> None:
@@ -75,7 +77,7 @@ def _list(options: Namespace) -> int:
     from brim.mcp.server import INSTRUCTIONS
     from brim.tokens.counters import counter_for
 
-    costs = tool_costs(resident=options.resident)
+    costs = tool_costs()
     total, instructions = sum(cost.tokens for cost in costs), int(counter_for(None).count(INSTRUCTIONS))
     if options.as_json:
         tools = [{"name": cost.name, "tokens": cost.tokens, "description": cost.description} for cost in costs]
@@ -88,20 +90,17 @@ def _list(options: Namespace) -> int:
     return 0
 
 
-def _serve(options: Namespace) -> int:
+def _serve() -> int:
     import sys
 
     from brim.mcp.server import build_server
     from brim.mcp.stdio import end_at_signals
 
-    server = build_server(os.environ, working_folder(), resident=options.resident)
-    end_at_signals(server.close)
+    server = build_server(os.environ, working_folder())
+    end_at_signals()
     if sys.stdin is not None and sys.stdin.isatty():
         note("waiting for a client: agents start this by themselves; Ctrl-D ends it")
-    try:
-        server.run("stdio")
-    finally:
-        server.close()
+    server.run("stdio")
     return 0
 
 
@@ -125,9 +124,6 @@ def _serve_http(options: Namespace) -> int:
             note("Ctrl-C ends it")
         sys.stdout.flush()
 
-    server = build_server(os.environ, working_folder(), resident=options.resident, shared=True)
-    try:
-        serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
-    finally:
-        server.close()
+    server = build_server(os.environ, working_folder(), shared=True)
+    serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
     return 0
