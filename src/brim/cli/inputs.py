@@ -1,4 +1,4 @@
-"""What can be counted: text, a file, a folder, or standard input, all read piece by piece."""
+"""Text from files, folders and standard input, read piece by piece."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import codecs
 import os
 import sys
 
+from brim.cli.output import printable
 from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,26 +19,25 @@ CHUNK = 1 << 18
 """Bytes read at a time."""
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
-"""Folders that nobody means when they name the folder above; those that begin with a dot are skipped as well."""
+"""Folders that are skipped inside a folder, like those that begin with a dot."""
 
 
-class Source:
-    """Something to count, and the *name* to show for it: a *text*, or a *path* to read (``-`` is standard input).
+class Source(Record):
+    """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
 
-    *found* says that it was found in a folder: then it is skipped, not refused, if it is not text. A *problem* is why
-    it cannot be read, if that is known before it is read.
+    One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if
+    that is known already.
     """
 
-    __slots__ = ("found", "name", "path", "problem", "text")
-
-    def __init__(
-        self, name: str, *, text: str | None = None, path: str | None = None, found: bool = False, problem: str = ""
-    ) -> None:
-        self.name, self.text, self.path, self.found, self.problem = name, text, path, found, problem
+    name: str
+    text: str | None = None
+    path: str | None = None
+    found: bool = False
+    problem: str = ""
 
     @property
     def is_word(self) -> bool:
-        """Whether it is one bare word: a text, or a file name that somebody misspelt."""
+        """Whether it is one bare word: a text, or a misspelt file name."""
         return bool(self.text) and not any(character.isspace() for character in self.text or "")
 
     @property
@@ -66,8 +67,18 @@ def sources(arguments: list[str]) -> Iterator[Source]:
             yield Source("text", text=argument)
 
 
+def read_text(path: str) -> str:
+    """Return the text of *path*; ``-`` is standard input."""
+    return "".join(chunks(Source(name_of(path), path=path), lambda _size: None))
+
+
+def name_of(path: str) -> str:
+    """Return what *path* is called in messages."""
+    return "standard input" if path == "-" else printable(path)
+
+
 def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
-    """Yield the text of *source* piece by piece; *on_read* is told the bytes of each."""
+    """Yield the text of *source* piece by piece; *on_read* gets the bytes of each."""
     if source.problem:
         raise InputError(f"{source.name}: {source.problem}")
     if source.path is None:

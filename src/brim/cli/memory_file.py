@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os.path
 
-from brim.cli.messages import kind_of, read_document, read_json, read_text
+from brim.cli.documents import kind_of, read_document, read_json
+from brim.cli.inputs import read_text
 from brim.errors import ConfigError, InputError
 from brim.history.types import PROVIDERS
 

@@ -1,24 +1,30 @@
-"""Messages in JSON: a list, a whole request body, or the transcript of an agent; and back in the form they came in."""
+"""Histories in JSON: a list of messages, a request body or an agent's transcript; written back in the same form."""
 
 from __future__ import annotations
 
 import json
-import sys
+from dataclasses import dataclass, field
+from typing import Any
 
-from brim.cli.inputs import Source, chunks
+from brim.cli.inputs import name_of, read_text
+from brim.cli.options import option
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from typing import Any
-
-    from brim.history.types import Provider
+from brim.history.types import PROVIDERS, Provider
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""
 
 
+FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
+PROVIDER = option(
+    "--provider",
+    choices=["auto", *PROVIDERS],
+    default="auto",
+    help="whose rules hold (default: auto, inferred from the messages)",
+)
+
+
+@dataclass
 class Document:
     """What was read: its *messages*, and where they stand in it.
 
@@ -26,14 +32,13 @@ class Document:
     messages of a transcript begin in, and *broken* those that are not JSON.
     """
 
-    __slots__ = ("body", "broken", "key", "lines", "messages", "name", "text")
-
-    def __init__(self, name: str, text: str, messages: list[Any]) -> None:
-        self.name, self.text, self.messages = name, text, messages
-        self.body: dict[str, Any] = {}
-        self.key = ""
-        self.lines: list[int] | None = None
-        self.broken: list[int] = []
+    name: str
+    text: str
+    messages: list[Any]
+    body: dict[str, Any] = field(default_factory=dict)
+    key: str = ""
+    lines: list[int] | None = None
+    broken: list[int] = field(default_factory=list)
 
     @property
     def model(self) -> str | None:
@@ -88,29 +93,20 @@ class Document:
 
     def with_messages(self, messages: list[Any]) -> str:
         """Return the JSON with *messages* in place of its own, in the same form."""
-        if self.key:
-            return to_text({**self.body, self.key: messages}, like=self.text)
-        if messages and self.text.strip().count("\n") == len(self.messages) + 1:  # a line for each, and for a bracket
-            return "[\n" + ",\n".join(f"  {to_text(message, like='')}" for message in messages) + "\n]"
-        return to_text(messages, like=self.text)
-
-
-def add_file(parser: ArgumentParser, what: str) -> None:
-    """Add the file that a command works on."""
-    parser.add_argument("file", metavar="FILE|-", help=f"{what}; - is standard input")
-
-
-def add_provider(parser: ArgumentParser) -> None:
-    """Add ``--provider``."""
-    from brim.history.types import PROVIDERS
-
-    text = "whose rules hold (default: auto, found from the messages)"
-    parser.add_argument("--provider", choices=["auto", *PROVIDERS], default="auto", help=text)
+        try:
+            if self.key:
+                return json.dumps({**self.body, self.key: messages}, ensure_ascii=False, **layout_of(self.text))
+            if messages and self.text.strip().count("\n") == len(self.messages) + 1:  # a line for each message
+                rows = ",\n".join(f"  {json.dumps(message, ensure_ascii=False)}" for message in messages)
+                return f"[\n{rows}\n]"
+            return json.dumps(messages, ensure_ascii=False, **layout_of(self.text))
+        except RecursionError:
+            raise InputError("nested too deeply to be written") from None
 
 
 def read_document(path: str) -> Document:
     """Return the messages in *path*: a list, a request body or a transcript; ``InputError`` if it is none of them."""
-    text, name = read_text(path), _name(path)
+    text, name = read_text(path), name_of(path)
     try:
         value = _parsed(text, name)
     except InputError:
@@ -126,7 +122,7 @@ def read_document(path: str) -> Document:
 
 def read_messages(path: str) -> Any:
     """Return the list of messages or the request body in *path*."""
-    text, name = read_text(path), _name(path)
+    text, name = read_text(path), name_of(path)
     found = _document(name, text, _parsed(text, name), strict=False)
     return found.body or found.messages
 
@@ -135,18 +131,13 @@ def read_tools(path: str) -> list[Any]:
     """Return the tool schemas in *path*."""
     tools = read_json(path)
     if not isinstance(tools, list):
-        raise InputError(f"{_name(path)}: tools must be a list of schemas, not {kind_of(tools)}")
+        raise InputError(f"{name_of(path)}: tools must be a list of schemas, not {kind_of(tools)}")
     return tools
 
 
 def read_json(path: str) -> Any:
     """Return the JSON in *path*."""
-    return _parsed(read_text(path), _name(path))
-
-
-def read_text(path: str) -> str:
-    """Return the text of *path*; ``-`` is standard input."""
-    return "".join(chunks(Source(_name(path), path=path), lambda _size: None))
+    return _parsed(read_text(path), name_of(path))
 
 
 def kind_of(value: object) -> str:
@@ -156,35 +147,14 @@ def kind_of(value: object) -> str:
     )
 
 
-def to_text(value: object, *, like: str) -> str:
-    """Return *value* as JSON that is laid out as the text *like* is: in one line, or indented as much."""
-    like = like.lstrip("\ufeff \t\r\n").rstrip()
-    _, newline, rest = like.partition("\n")
+def layout_of(text: str) -> dict[str, Any]:
+    """Return the arguments of ``json.dumps`` that lay JSON out as *text* is: in one line, or indented as much."""
+    text = text.lstrip("\ufeff \t\r\n").rstrip()
+    _, newline, rest = text.partition("\n")
     inner = rest[: len(rest) - len(rest.lstrip(" \t"))]
-    key = like.find('":')
-    tight = not newline and key >= 0 and like[key + 2 : key + 3] != " "
-    try:
-        return json.dumps(
-            value,
-            ensure_ascii=False,
-            indent=(inner or 0) if newline else None,
-            separators=(",", ":") if tight else None,
-        )
-    except RecursionError:
-        raise InputError("nested too deeply to be written") from None
-
-
-def say_text(text: str) -> None:
-    """Print JSON to standard output; what its encoding lacks is written as JSON writes it."""
-    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("_", "-")
-    if not encoding.startswith("utf"):
-        text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
-    print(text)
-
-
-def say_object(value: dict[str, Any]) -> None:
-    """Print one JSON object."""
-    say_text(to_text(value, like="{\n  }"))
+    key = text.find('":')
+    tight = not newline and key >= 0 and text[key + 2 : key + 3] != " "
+    return {"indent": (inner or 0) if newline else None, "separators": (",", ":") if tight else None}
 
 
 def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Document:
@@ -197,9 +167,7 @@ def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Docum
         raise InputError(f"{name}: messages must be a list of messages or a request body, not {what}")
     if strict and not isinstance(value[key], list):
         raise InputError(f"{name}: {key} must be a list of messages, not {kind_of(value[key])}")
-    found = Document(name, text, value[key])
-    found.body, found.key = value, key
-    return found
+    return Document(name, text, value[key], body=value, key=key)
 
 
 def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Document | None:
@@ -210,9 +178,8 @@ def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Docu
     if not is_transcript(lines):
         return None
     spoken = conversation(lines)
-    found = Document(name, text, [each.message for each in spoken])
-    found.lines, found.broken = [each.line_number for each in spoken], broken
-    return found
+    numbers = [each.line_number for each in spoken]
+    return Document(name, text, [each.message for each in spoken], lines=numbers, broken=broken)
 
 
 def _lines(text: str) -> tuple[list[Any], list[int]]:
@@ -245,9 +212,3 @@ def _parsed(text: str, name: str) -> Any:
         raise InputError(f"{name}: {error}") from None
     except RecursionError:
         raise InputError(f"{name}: nested too deeply") from None
-
-
-def _name(path: str) -> str:
-    from brim.cli.output import printable
-
-    return "standard input" if path == "-" else printable(path)
