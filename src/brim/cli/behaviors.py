@@ -36,7 +36,7 @@ def edge_object(edge: Edge) -> dict[str, Any]:
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
     """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
     from brim.injection.tiers import Tier
-    from brim.store.planning import costs_of
+    from brim.store.planner import costs_of
 
     costs = costs_of(scopes, (behavior.id,), config)
     tiers = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)

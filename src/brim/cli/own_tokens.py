@@ -12,7 +12,7 @@ def start_tokens() -> tuple[int, dict[str, int | None]]:
     """
     from brim.activation.context import Context
     from brim.cli.learned import Place
-    from brim.cli.planning import DYNAMIC_KEY, START_KEY, Planner
+    from brim.store.planner import DYNAMIC_KEY, START_KEY, Planner
     from brim.store.project import branch, environment, project_types
 
     place = Place(for_agent=True)
@@ -29,7 +29,7 @@ def start_tokens() -> tuple[int, dict[str, int | None]]:
     with place.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, limits
-        plan = Planner(scopes, place, context).plan(budget)
+        plan = Planner(scopes, place.config, context, now=place.now).plan(budget)
     return 0 if plan.over_budget or not plan.included else int(plan.total_tokens), limits
 
 

@@ -10,7 +10,7 @@ from brim.injection.lines import summary_of
 from brim.injection.rendering import render
 from brim.mcp.measuring import local_mode
 from brim.mcp.situation import context_of
-from brim.store.planning import START_KEY, Planner
+from brim.store.planner import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

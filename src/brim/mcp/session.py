@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from brim.behaviors.kinds import LIVE, Status
 from brim.errors import BrimError
 from brim.mcp.notes import kept_entries
-from brim.store.planning import START_KEY
+from brim.store.planner import START_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

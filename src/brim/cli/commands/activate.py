@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import note, say_json
-from brim.cli.planning import DYNAMIC_KEY, START_KEY, Planner, add_planning, flags_of
+from brim.cli.planning import add_planning, flags_of
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.planner import DYNAMIC_KEY, START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def run(options: Namespace) -> int:
     place = Place(flags_of(options, budget_key), for_agent=options.session is not None)
     context = context_of(options, place)
     with place.open() as scopes:
-        planner = Planner(scopes, place, context)
+        planner = Planner(scopes, place.config, context, now=place.now)
         with _session(scopes, options, place) as session:
             plan = _told(planner, session, options.event)
             if plan.included and not plan.over_budget and options.session is not None:
@@ -148,6 +149,6 @@ def _say(planner: Planner, plan: InjectionPlan, session: Session, options: Names
             "budget": plan.token_budget,
             "event": options.event,
             "session": None if options.session is None else state,
-            **planner.as_object(plan),
+            **planner.to_dict(plan),
         }
     )

@@ -6,8 +6,9 @@ from brim.cli.behaviors import kind_of
 from brim.cli.fitting import fitted
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import heading, note, paint, say, say_json
-from brim.cli.planning import Planner, context_object, tell_nothing
+from brim.cli.planning import context_object, tell_nothing
 from brim.cli.settings import add_json
+from brim.store.planner import Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def run(options: Namespace) -> int:
     place = Place()
     context = context_of(options, place)
     with place.open() as scopes:
-        planner = Planner(scopes, place, context)
+        planner = Planner(scopes, place.config, context, now=place.now)
         items = planner.plan(None, limited=False).items
         shown = [item for item in items if item.tier or options.all]
         if options.as_json:
@@ -64,5 +65,5 @@ def _table(planner: Planner, items: list[Item]) -> str:
 
 
 def _object(planner: Planner, item: Item) -> dict[str, object]:
-    found = planner.item_object(item)
+    found = planner.item_dict(item)
     return {**{key: found[key] for key in ("id", "name", "kind", "scope", "tier", "reasons")}, "value": item.activation}

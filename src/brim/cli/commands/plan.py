@@ -6,9 +6,10 @@ from brim.cli.behaviors import kind_of
 from brim.cli.fitting import fitted
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import heading, listed, note, paint, say, say_json, symbols
-from brim.cli.planning import START_KEY, Planner, add_planning, context_object, flags_of, tell_nothing
+from brim.cli.planning import add_planning, context_object, flags_of, tell_nothing
 from brim.cli.settings import add_json
 from brim.cli.tier_range import budgets_of, drawn, is_range
+from brim.store.planner import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ def run(options: Namespace) -> int:
     place = Place(flags_of(options, START_KEY))
     context = context_of(options, place)
     with place.open() as scopes:
-        planner = Planner(scopes, place, context)
+        planner = Planner(scopes, place.config, context, now=place.now)
         plans = [planner.plan(budget) for budget in budgets or [place.config[START_KEY]]]
         if options.as_json and budgets:
-            objects = [planner.as_object(plan) for plan in plans]
+            objects = [planner.to_dict(plan) for plan in plans]
             say_json({"context": context_object(context), "plans": objects})
         elif options.as_json:
-            say_json({"context": context_object(context), **planner.as_object(plans[0])})
+            say_json({"context": context_object(context), **planner.to_dict(plans[0])})
         elif not plans[-1].items:
             tell_nothing(scopes, context)
         elif budgets:

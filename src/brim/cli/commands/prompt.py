@@ -6,9 +6,10 @@ import sys
 
 from brim.cli.learned import Place, add_context, context_of
 from brim.cli.output import note, say_json
-from brim.cli.planning import START_KEY, Planner, add_planning, flags_of, tell_nothing
+from brim.cli.planning import add_planning, flags_of, tell_nothing
 from brim.cli.settings import add_json
 from brim.errors import InputError
+from brim.store.planner import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def run(options: Namespace) -> int:
         budget = None
     context = context_of(options, place)
     with place.open() as scopes:
-        planner = Planner(scopes, place, context)
+        planner = Planner(scopes, place.config, context, now=place.now)
         plan = planner.plan(budget, whole=not options.tiered)
         _say(planner, plan, as_json=options.as_json)
         if not plan.items:
@@ -65,6 +66,6 @@ def _say(planner: Planner, plan: InjectionPlan, *, as_json: bool) -> None:
 
     text = render(plan)
     if as_json:
-        say_json({"text": text, "tokens": int(plan.total_tokens), **planner.as_object(plan)})
+        say_json({"text": text, "tokens": int(plan.total_tokens), **planner.to_dict(plan)})
     elif sys.stdout is not None:
         sys.stdout.write(text)

@@ -94,7 +94,7 @@ def _how_many(behaviors: Sequence[Behavior], **fields: object) -> int:
 def _tokens(scopes: Scopes, place: Place, live: list[Behavior]) -> tuple[dict[str, int], str]:
     """Return what the text with all of *live* would count at each tier, headings included, and what counts."""
     from brim.injection.mapper import ActivationTierMapper
-    from brim.store.planning import costs_of
+    from brim.store.planner import costs_of
 
     format = place.config["injection.format"]
     costs = costs_of(scopes, [each.id for each in live], place.config)

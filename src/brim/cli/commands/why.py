@@ -5,8 +5,9 @@ from __future__ import annotations
 from brim.cli.behaviors import named
 from brim.cli.learned import Place, add_behavior, add_context, context_of
 from brim.cli.output import printable, say, say_json
-from brim.cli.planning import START_KEY, Planner, context_object
+from brim.cli.planning import context_object
 from brim.cli.settings import add_json
+from brim.store.planner import START_KEY, Planner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def run(options: Namespace) -> int:
         if not behavior.live:
             _say_put_away(scopes, behavior, context, as_json=options.as_json)
         else:
-            _say_account(scopes, Planner(scopes, place, context), behavior, place, as_json=options.as_json)
+            _say_account(
+                scopes, Planner(scopes, place.config, context, now=place.now), behavior, place, as_json=options.as_json
+            )
     if behavior.scope == "project":
         place.tell_trust()
     return 0
@@ -75,7 +78,7 @@ def _say_account(scopes: Scopes, planner: Planner, behavior: Behavior, place: Pl
     alone, plan = planner.plan(None, limited=False), planner.plan(place.config[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     if as_json:
-        planned = None if item is None else {**planner.item_object(item), "token_budget": plan.token_budget}
+        planned = None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget}
         tier = {"tier": "omitted" if mapped is None else str(mapped.tier), "planned": planned}
         reason = found.outcome if mapped is None else mapped.reason
         say_json({**_who(behavior, planner.context), **found.to_dict(), **tier, "reason": reason})

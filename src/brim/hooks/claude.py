@@ -1,0 +1,93 @@
+"""Claude Code: one JSON object on standard input, one on standard output.
+
+It cuts text for the model at about 10,000 characters and puts a pointer to a file in its place. At *Stop* any text makes
+the model go on, so nothing is said there. What a *PreCompact* hook prints goes unchanged into the instructions of the
+summary.
+"""
+
+from __future__ import annotations
+
+from brim.hooks.client import Client, ClientEvent, cut, dumped, mapping, text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.hooks.event import Answer, HookCall
+
+
+class Claude(Client):
+    """Claude Code."""
+
+    agent = "claude"
+    variable = "CLAUDE_CODE_SESSION_ID"
+    EVENTS = {  # noqa: RUF012 (a constant)
+        "SessionStart": ClientEvent("session_start", injects=True),
+        "UserPromptSubmit": ClientEvent("prompt", injects=True),
+        "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
+        "PostToolUse": ClientEvent("after_tool", matcher="*"),
+        "PostToolUseFailure": ClientEvent("tool_failed", matcher="*"),
+        "PreCompact": ClientEvent("before_compact"),
+        "PostCompact": ClientEvent("after_compact", injects=True),
+        "Stop": ClientEvent("stop"),
+        "SubagentStop": ClientEvent("subagent_stop"),
+        "SessionEnd": ClientEvent("session_end"),
+    }
+    CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed")
+
+    def max_chars(self, event: str) -> int:
+        """Return the limit at *event*; before a compaction the summarizer gets the text."""
+        return self.LONGEST if event == "before_compact" else super().max_chars(event)
+
+    def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return who typed a prompt, what a tool answered, and the summary."""
+        if event == "prompt":
+            from brim.tracking.readers.claude_words import typed_text
+
+            prompt = text(data, "prompt")
+            typed = typed_text(prompt) if not text(data, "agent_id") else ""
+            return {"prompt": typed or prompt, "human": bool(typed.strip())}
+        if event == "after_tool":
+            response = data.get("tool_response")
+            return {
+                "output": _answered(response),
+                "interrupted": mapping(data, "tool_response").get("interrupted") is True,
+            }
+        if event == "tool_failed":
+            return {"output": text(data, "error"), "error": text(data, "error") or "failed"}
+        return {"summary": text(data, "compact_summary")} if event == "after_compact" else {}
+
+    def reply(self, call: HookCall, answer: Answer) -> str:
+        """Return *answer* as Claude Code reads it; empty for nothing."""
+        if call.event == "before_compact":
+            written = cut(answer.instructions, self.LONGEST)
+            is_like_json = written.lstrip().startswith(("{", "["))
+            return f"Keep in the summary:\n{written}" if is_like_json else written
+        said: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if answer.told and call.event in self.CONTEXT_EVENTS:
+            specific["additionalContext"] = cut(answer.told, self.LONGEST)
+        if answer.deny and call.event == "before_tool":
+            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
+        elif answer.deny and call.event == "prompt":
+            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
+        if answer.stop_reason:
+            said.update({"continue": False, "stopReason": answer.stop_reason})
+        if answer.note:
+            said["systemMessage"] = answer.note
+        if specific:
+            said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
+        return dumped(said)
+
+
+def _answered(response: object) -> str:
+    """Return the text of a tool's answer, which each tool shapes in its own way."""
+    if not isinstance(response, dict):
+        return text_of(response)
+    if "stdout" in response or "stderr" in response:
+        return "\n".join([part for part in (text(response, "stdout"), text(response, "stderr")) if part])
+    return text(mapping(response, "file"), "content") or text_of(response.get("content")) or text(response, "result")
+
+
+CLIENT = Claude()

@@ -1,0 +1,166 @@
+"""What the clients share: how their messages become a ``HookCall``, and the limits of their answers.
+
+``claude``, ``codex`` and ``gemini`` each have a ``CLIENT`` that fills in the differences.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from brim.hooks.event import AGENTS, HookCall
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.hooks.event import Answer
+
+
+class ClientEvent(Record):
+    """One event of a client, and how ``brim init`` asks to be called for it."""
+
+    event: str
+    """What it means: one of ``brim.hooks.event.EVENTS``."""
+    matcher: str | None = None
+    """The matcher in the settings file, None if it has none there."""
+    timeout: int = 5
+    """Seconds after which the client need not wait any longer; brim itself ends after one."""
+    injects: bool = False
+    """Whether it is installed with ``--hooks injection-only`` too."""
+
+
+class Client:
+    """How one agent says what happened, and how it wants to be answered."""
+
+    agent: str
+    variable: str
+    """The environment variable with the session's id, for messages that lack it."""
+    EVENTS: Mapping[str, ClientEvent]
+    """The events that brim answers, by the client's own names."""
+    CONTEXT_EVENTS: tuple[str, ...]
+    """The neutral events at which a text reaches the model."""
+    LONGEST = 9_000
+    """Characters of a text for the model."""
+    MOST_BYTES: int | None = None
+    """Bytes of it, where the client counts those too."""
+
+    def max_chars(self, event: str) -> int:
+        """Return how long a text for the model may be at the neutral *event*; 0 if none reaches it there."""
+        return self.LONGEST if event in self.CONTEXT_EVENTS else 0
+
+    def call_of(self, event: str, data: Mapping[str, Any], environ: Mapping[str, str]) -> HookCall | None:
+        """Return what happened; None if brim doesn't know *event*."""
+        known = self.EVENTS.get(event)
+        if known is None:
+            return None
+        fields: dict[str, Any] = {
+            "event": known.event,
+            "session": text(data, "session_id"),
+            "sub_agent": text(data, "agent_id"),
+            "cwd": _path(data, "cwd"),
+            "transcript": _path(data, "transcript_path"),
+            "model": text(data, "model"),
+            "permission_mode": text(data, "permission_mode"),
+            "tool": text(data, "tool_name"),
+            "call_id": text(data, "tool_use_id"),
+            "input": mapping(data, "tool_input"),
+            "source": text(data, "source"),
+            "trigger": text(data, "trigger"),
+            "error": text(data, "error"),
+            "interrupted": data.get("is_interrupt") is True,
+        }
+        if not data.get("session_id"):
+            fields["session"] = environ.get(self.variable, "")
+        fields.update(self.own_fields(known.event, data))
+        if fields["tool"]:
+            from brim.tracking.readers.tools import tool_of
+
+            fields["tool_kind"] = tool_of(fields["tool"])
+        return HookCall(agent=self.agent, name=event, data=data, **fields)
+
+    def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields of the neutral *event* that this client sends in its own way."""
+        raise NotImplementedError
+
+    def reply(self, call: HookCall, answer: Answer) -> str:
+        """Return *answer* in the client's own format; empty for nothing."""
+        raise NotImplementedError
+
+
+def client_of(agent: str) -> Client:
+    """Return the client of *agent*; a ``KeyError`` if there is none."""
+    if agent not in AGENTS:
+        raise KeyError(agent)
+    name = f"brim.hooks.{agent}"
+    __import__(name)
+    found: Client = sys.modules[name].CLIENT
+    return found
+
+
+# Reading what was sent --------------------------------------------------------------------------------------------
+
+
+def text(data: object, key: str) -> str:
+    """Return the text under *key*; empty if there is none, or something else."""
+    found = data.get(key) if isinstance(data, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def mapping(data: object, key: str) -> dict[str, Any]:
+    """Return the mapping under *key*, or an empty one."""
+    found = data.get(key) if isinstance(data, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def text_of(content: object) -> str:
+    """Return the text of a list of blocks, of one block, or of a text; blocks of other kinds are left out."""
+    if isinstance(content, list):
+        return "\n".join([part for part in [_block(each) for each in content] if part])
+    return _block(content)
+
+
+def without_half_characters(value: Any) -> Any:
+    """Return *value* with every half of a character that was cut in two replaced: no file takes a half."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    if isinstance(value, list):
+        return [without_half_characters(each) for each in value]
+    if isinstance(value, dict):
+        return {without_half_characters(key): without_half_characters(each) for key, each in value.items()}
+    return value
+
+
+def _path(data: object, key: str) -> str:
+    found = text(data, key)
+    return "" if "\0" in found else found
+
+
+def _block(block: object) -> str:
+    return block if isinstance(block, str) else text(block, "text")
+
+
+# Writing the answer -----------------------------------------------------------------------------------------------
+
+
+def cut(written: str, most: int) -> str:
+    """Return *written* in at most *most* characters, whole lines if possible."""
+    if len(written) <= most:
+        return written
+    head = written[:most]
+    return head[: head.rfind("\n") + 1] or head
+
+
+def cut_bytes(written: str, most: int) -> str:
+    """Return *written* in at most *most* bytes of UTF-8, whole lines if possible."""
+    data = written.encode("utf-8", "surrogatepass")
+    if len(data) <= most:
+        return written
+    return cut(written, len(data[:most].decode("utf-8", "ignore")))
+
+
+def dumped(answer: dict[str, Any]) -> str:
+    """Return *answer* as one line of JSON; empty if there is nothing in it."""
+    return json.dumps(answer) if answer else ""

@@ -1,0 +1,72 @@
+"""Codex: Claude Code's format, read more strictly. A key that it doesn't know makes the whole answer invalid.
+
+Before a call ``continue`` is such a key: with it a refusal would be ignored and the call made. Text for the model is cut
+in its middle at 10,000 bytes. A failed command arrives like any other result. Nothing that a hook says before a
+compaction reaches the summary.
+"""
+
+from __future__ import annotations
+
+from brim.hooks.client import Client, ClientEvent, cut, cut_bytes, dumped, text, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from brim.hooks.event import Answer, HookCall
+
+
+class Codex(Client):
+    """Codex."""
+
+    agent = "codex"
+    variable = "CODEX_SESSION_ID"
+    EVENTS = {  # noqa: RUF012 (a constant)
+        "SessionStart": ClientEvent("session_start", injects=True),
+        "UserPromptSubmit": ClientEvent("prompt", injects=True),
+        "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
+        "PostToolUse": ClientEvent("after_tool", matcher="*"),
+        "PreCompact": ClientEvent("before_compact"),
+        "PostCompact": ClientEvent("after_compact", injects=True),
+        "Stop": ClientEvent("stop"),
+        "SubagentStop": ClientEvent("subagent_stop"),
+        "SessionEnd": ClientEvent("session_end", timeout=3),  # it allows no more
+    }
+    CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool")
+    LONGEST = 7_500
+    MOST_BYTES = 9_900  # Codex takes four bytes for a token, and at most 2,500 tokens
+
+    def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return who typed a prompt, what a tool answered, and the summary."""
+        if event == "prompt":
+            from brim.tracking.readers.codex_words import asked, typed
+
+            prompt = text(data, "prompt")
+            human = typed({}, prompt) and not text(data, "agent_id")
+            return {"prompt": asked(prompt) if human else prompt, "human": human}
+        if event == "after_tool":
+            response = data.get("tool_response")
+            if isinstance(response, dict):  # what an MCP server answered
+                return {"output": text_of(response.get("content")) or text(response, "output")}
+            return {"output": text_of(response)}
+        return {"summary": text(data, "compact_summary")} if event == "after_compact" else {}
+
+    def reply(self, call: HookCall, answer: Answer) -> str:
+        """Return *answer* as Codex reads it; empty for nothing."""
+        said: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if answer.told and call.event in self.CONTEXT_EVENTS:
+            specific["additionalContext"] = cut_bytes(cut(answer.told, self.LONGEST), self.MOST_BYTES)
+        if answer.deny and call.event == "before_tool":
+            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
+        elif answer.deny and call.event == "prompt":
+            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
+        if answer.note and call.event != "session_end":
+            said["systemMessage"] = answer.note
+        if specific:
+            said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
+        return dumped(said)
+
+
+CLIENT = Codex()

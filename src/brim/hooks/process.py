@@ -1,0 +1,245 @@
+"""The process that an agent starts at an event: it reads what happened and answers in one write, or not at all.
+
+It never raises, always exits with 0, and never takes longer than a second: an agent waits for it, and may take a failure
+for a *no*. What goes wrong is one line in the log.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from brim.hooks.event import Answer, HookCall
+    from brim.hooks.session import HookWorkspace
+
+SECONDS = 0.9
+"""For everything; together with Python's start it stays within one second."""
+LARGEST = 16 << 20
+"""Bytes of standard input that are read; a longer message isn't answered."""
+PAUSED = "paused"
+"""The file in the user's folder that makes every hook answer nothing: ``brim pause``."""
+UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
+"""The events with little to do, at which there is time to tidy up."""
+
+
+class TimeUp(BaseException):
+    """The time is over. Code that catches it answers what is ready and begins nothing more."""
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    stdin: Any = None,
+    stdout: Any = None,
+    environ: Mapping[str, str] | None = None,
+) -> int:
+    """Answer the event of *argv* (event, agent) and *stdin* on *stdout*; return 0, always.
+
+    Without *argv* this is the process of a hook: it takes its own arguments and ends here.
+    """
+    process = argv is None
+    given = sys.argv[1:] if argv is None else argv
+    try:
+        environ = os.environ if environ is None else environ
+        if process:
+            _prepare_process(environ)
+        text = ""
+        clock = _begin_clock()
+        try:
+            try:
+                text = _answer(given, stdin, environ, ending=process)
+            finally:
+                _end_clock(clock)
+        except BaseException as error:
+            called = " ".join(str(each)[:60] for each in given[:2])
+            _log_failure(environ, f"{called}: nothing was answered", error)
+        if text:
+            _write(stdout, text)
+    except BaseException:  # noqa: S110 (an agent waits, and must not be told no)
+        pass
+    if process:
+        os._exit(0)  # everything is written, so there is no reason to tear down Python
+    return 0
+
+
+def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
+    """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
+    from brim.hooks.event import NOTHING
+    from brim.hooks.events import HANDLERS
+    from brim.hooks.session import HookWorkspace
+    from brim.workspace import working_folder
+
+    handle = HANDLERS.get(call.event)
+    if handle is None:
+        return NOTHING
+    answer: Answer = NOTHING
+    try:
+        with HookWorkspace(environ, call.cwd or working_folder() or "", now=now, ending=ending) as workspace:
+            answer = handle(call, workspace)
+            if call.event in UNHURRIED:
+                workspace.fold_logs()
+    except TimeUp:
+        if not answer:
+            raise
+    return answer
+
+
+def attempt(
+    part: Callable[[HookCall, HookWorkspace], Answer | None], call: HookCall, workspace: HookWorkspace
+) -> Answer:
+    """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when the time is over.
+
+    One part that fails doesn't take the others with it. That includes the part during which the time ends: what was
+    told before it is noted as told, so it must be said.
+    """
+    from brim.hooks.event import NOTHING
+
+    if workspace.is_late:
+        return NOTHING
+    try:
+        return part(call, workspace) or NOTHING
+    except TimeUp:
+        workspace.is_late, what = True, "took too long: only what was ready is answered"
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+    from brim.hooks.session import log
+
+    log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
+    return NOTHING
+
+
+def is_off(environ: Mapping[str, str]) -> bool:
+    """Whether hooks answer nothing: ``BRIM_DISABLE`` is set, or brim is paused."""
+    return is_disabled(environ) or os.path.exists(os.path.join(_home(environ), PAUSED))
+
+
+def is_disabled(environ: Mapping[str, str]) -> bool:
+    """Whether ``BRIM_DISABLE`` is set."""
+    return environ.get("BRIM_DISABLE", "").lower() not in ("", "0", "false", "no", "off")
+
+
+def answer_to(
+    event: str, agent: str, data: object, environ: Mapping[str, str], *, now: float, ending: bool = False
+) -> str:
+    """Return what *agent* is told at its own *event*, in its format; empty for nothing. Raises what goes wrong."""
+    from brim.hooks.client import client_of
+
+    if not isinstance(data, dict):
+        raise ValueError("what came is no JSON object")
+    client = client_of(agent)
+    named = data.get("hook_event_name")
+    name = event if event in client.EVENTS or not isinstance(named, str) else named
+    call = client.call_of(name, data, environ)
+    if call is None:
+        raise ValueError(f"{agent} has no event {name[:80]!r} that brim knows")
+    answer = run_hook(call, environ, now=now, ending=ending)
+    return client.reply(call, answer) if answer else ""
+
+
+def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
+    if is_off(environ):
+        return ""
+    if len(argv) < 2:
+        raise ValueError("a hook is called with EVENT and AGENT")
+    if len(argv) > 2:  # how much it does: ``brim init --hooks``
+        environ = {**environ, "BRIM_HOOKS": argv[2]}
+    import json
+    import time
+
+    text = _read(stdin)
+    data = json.loads(text)
+    if "\\ud" in text or "\\uD" in text:  # perhaps half of a character that was cut in two
+        from brim.hooks.client import without_half_characters
+
+        data = without_half_characters(data)
+    return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
+
+
+def _read(stdin: Any) -> str:
+    """Return standard input as text; a ``ValueError`` if it is too long."""
+    if stdin is None:
+        parts = []
+        left = LARGEST + 1
+        while left > 0 and (part := os.read(0, min(left, 1 << 20))):
+            parts.append(part)
+            left -= len(part)
+        found: Any = b"".join(parts)
+    else:
+        found = stdin.read(LARGEST + 1)
+    if len(found) > LARGEST:
+        raise ValueError(f"more than {LARGEST:,} bytes came")
+    return found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
+
+
+def _write(stdout: Any, text: str) -> None:
+    """Write *text* at once."""
+    if stdout is not None:
+        try:
+            stdout.write(text)
+        except TypeError:
+            stdout.write(text.encode())
+        stdout.flush()
+        return
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _prepare_process(environ: Mapping[str, str]) -> None:
+    import gc
+
+    gc.disable()  # the process ends before there is anything to collect
+    for number in (0, 1, 2):  # a closed standard stream: the next file that is opened would get its number
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if not is_off(environ):
+        from brim.hooks.startup import use_startup
+
+        use_startup(_home(environ))
+
+
+def _home(environ: Mapping[str, str]) -> str:
+    """Return the user's folder. The launcher names it, so nothing is imported to find out."""
+    if environ.get("BRIM_HOME"):
+        return environ["BRIM_HOME"]
+    from brim.config.places import user_folder
+
+    return user_folder(environ)
+
+
+def _begin_clock() -> tuple[Any, Any] | None:
+    """Raise ``TimeUp`` when the time is over, where signals allow it; return what was set before."""
+    import signal
+
+    def ring(*_: object) -> None:
+        raise TimeUp
+
+    try:
+        before = signal.signal(signal.SIGALRM, ring)
+        return before, signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    except (AttributeError, ValueError):  # Windows, or not the main thread
+        return None
+
+
+def _end_clock(clock: tuple[Any, Any] | None) -> None:
+    if clock is None:
+        return
+    import signal
+
+    before, timer = clock
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+    if timer[0]:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
+def _log_failure(environ: Mapping[str, str], what: str, error: BaseException) -> None:
+    from brim.hooks.session import log
+
+    log(environ, f"{what}: {'took too long' if isinstance(error, TimeUp) else f'{type(error).__name__}: {error}'}")

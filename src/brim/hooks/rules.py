@@ -1,0 +1,355 @@
+"""Telling an agent the rules that matter, within its budgets.
+
+At a session's start the budget is ``token_budget.default``; what is told is remembered and not charged. During the work
+it is ``token_budget.dynamic_context``, and every token counts against the session's total. What is told is decided,
+charged and noted in one transaction, so simultaneous hooks never tell more than they may.
+"""
+
+from __future__ import annotations
+
+from brim.activation.context import Context
+from brim.hooks.client import client_of
+from brim.hooks.event import NOTHING, Answer
+from brim.hooks.process import attempt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from brim.hooks.event import HookCall
+    from brim.hooks.session import HookWorkspace
+    from brim.injection.costs import StoredCosts
+    from brim.injection.plan import InjectionPlan
+    from brim.injection.session import Session
+    from brim.injection.tiers import Tier
+    from brim.store.model_costs import Counting
+
+START = "token_budget.default"
+DYNAMIC = "token_budget.dynamic_context"
+
+HELD_BACK = (
+    "brim held this call back once: the rules below are about it, and this window had not been shown them. "
+    "Follow them, and make the call again if it is still right.\n"
+)
+"""What stands above the rules that a call is denied for."""
+
+GATED = ("edit", "write", "shell")
+"""The tools whose calls the gate may hold back."""
+
+_RENEWED = "renewed"
+"""Kept for a session whose window began again: how. Nothing counts as told in it."""
+
+
+def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str = "") -> Answer:
+    """Return what a session is told when it begins *how*: *lines*, charged by their bytes, and the rules that matter.
+
+    ``startup``, ``clear`` and ``compact`` let everything be told again; ``resume`` doesn't.
+    """
+    if call.session and how != "resume":  # until the session's memory in the store knows it too
+        workspace.state(call.session).keep(_RENEWED, how)
+    budget, room = workspace.config[START], max_chars(call, workspace)
+    if budget == 0 or room <= 0:
+        return NOTHING
+    if (budget is not None and size(lines) > budget) or len(lines) > room:
+        lines = ""
+    left, left_bytes = _less(budget, size(lines)), _less(client_of(call.agent).MOST_BYTES, size(lines))
+
+    def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
+        text = _rules_at_start(call, workspace, how, left, room - len(lines), max_bytes=left_bytes)
+        _forget_renewal(call, workspace)
+        return Answer(context=text)
+
+    return Answer(preamble=lines, context=attempt(rules, call, workspace).context)
+
+
+def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
+    if call.session and workspace.state(call.session).kept(_RENEWED):
+        workspace.state(call.session).keep(_RENEWED, None)
+
+
+def _rules_at_start(
+    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, max_bytes: int | None
+) -> str:
+    if not workspace.has_stores:
+        return ""
+    scopes, context, model = workspace.scopes, situation(call, workspace), model_of(call, workspace)
+    if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told anyway
+        found = Candidates(workspace, context, model=model, session=None)
+        plan = found.plan(budget, room, None, max_bytes=max_bytes)
+        return "" if _is_too_much(plan, call, workspace, START) else found.text(plan)
+    limits = workspace.config.section("session")
+    seen = scopes.session_seen(call.session, call.sub_agent, **limits)
+    seen.begin(how)
+    found = Candidates(workspace, context, model=model, session=seen)
+    with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
+        session.begin(how)
+        plan = found.plan(budget, room, session, max_bytes=max_bytes)
+        if _is_too_much(plan, call, workspace, START):
+            return ""
+        session.record(plan)
+        return found.text(plan, call.session, event=call.event, session=session)
+
+
+def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
+    """Return what an agent is told during its work: rules that are due, and what its last summary lost.
+
+    *new_prompt* says that a person typed one, which is counted whether anything is told or not. *of_call* says that it
+    is about a tool call: what matches the call rises a tier, and the gate may hold it back before it is made.
+    """
+    dynamic, room = workspace.config[DYNAMIC], max_chars(call, workspace)
+    gate = call.event == "before_tool" and call.tool_kind in GATED and workspace.config["hooks.gate"] is not None
+    if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt):
+        return NOTHING
+    if not workspace.has_user_store:
+        return _lost_alone(call, workspace, dynamic, room)
+    scopes, limits = workspace.scopes, workspace.config.section("session")
+    if scopes.user is None or scopes.user.readonly:  # what can't be charged isn't told
+        return NOTHING
+    seen = scopes.session_seen(call.session, call.sub_agent, **limits)
+    how = "" if call.sub_agent else str(workspace.state(call.session).kept(_RENEWED) or "")
+    seen.begin(how)
+    if new_prompt:
+        seen.next_prompt()
+    budget = seen.budget(dynamic)
+    found: Candidates | None = None
+    if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
+        context, model = situation(call, workspace), model_of(call, workspace)
+        found = Candidates(workspace, context, model=model, session=seen, of_call=of_call)
+    lost = budget != 0 and _gives_back(call, workspace, budget, room)
+    if not (found or lost):
+        if new_prompt:
+            with scopes.session(call.session, call.sub_agent, **limits) as session:
+                session.next_prompt()
+        return NOTHING
+    with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
+        session.begin(how)
+        if new_prompt:
+            session.next_prompt()
+        deny = _held_back(call, workspace, found, session) if found and gate else ""
+        budget = session.budget(dynamic)
+        preamble, text, tokens = "", "", 0
+        if found and room > 0 and not deny:
+            text, tokens = _rules(call, workspace, found, session, budget=budget, room=room)
+        if lost and not deny:
+            preamble = _lost(call, workspace, session, _less(budget, tokens), room - len(text), beside=text)
+    if how:
+        _forget_renewal(call, workspace)
+    return Answer(deny=deny, preamble=preamble, context=text)
+
+
+def tell_with_result(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return what is told with a call's result to an agent that can't be told anything before one."""
+    if client_of(call.agent).max_chars("before_tool") > 0:
+        return NOTHING
+    return tell_now(call, workspace, of_call=True)
+
+
+def _rules(
+    call: HookCall, workspace: HookWorkspace, found: Candidates, session: Session, *, budget: int | None, room: int
+) -> tuple[str, int]:
+    """Return the rules that fit, and the tokens that they took; charge and note them."""
+    plan = found.plan(budget, room, session, max_bytes=client_of(call.agent).MOST_BYTES)
+    if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
+        return "", 0
+    session.charge(plan)
+    return found.text(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
+
+
+def _held_back(call: HookCall, workspace: HookWorkspace, found: Candidates, session: Session) -> str:
+    """Return why the pending call is held back: constraints that it matches and this window was never shown.
+
+    What doesn't fit the budget is no reason: a call is never denied without saying why.
+    """
+    held = [id for id in found.matching if id not in session.shown]
+    budget = _less(session.budget(workspace.config[DYNAMIC]), size(HELD_BACK))
+    if not held or budget == 0:
+        return ""
+    client, configured = client_of(call.agent), workspace.config["injection.max_chars"]
+    room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
+    most = _less(client.MOST_BYTES, size(HELD_BACK))
+    plan = found.plan(budget, max(0, room), session, only=held, max_bytes=most)
+    if plan.over_budget or not plan.included:
+        return ""
+    session.charge(plan)
+    session.spend(size(HELD_BACK))
+    return HELD_BACK + found.text(plan, call.session, event="gate", session=session)
+
+
+def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
+    """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
+    if plan.over_budget and plan.token_budget == workspace.config[key]:
+        from brim.hooks.session import log
+
+        if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
+            log(workspace.environ, f"{key}: nothing was told: {'; '.join(plan.reasons)}", now=workspace.now)
+    return plan.over_budget
+
+
+# What the last summary lost ---------------------------------------------------------------------------------------
+
+
+def _gives_back(call: HookCall, workspace: HookWorkspace, budget: int | None, room: int) -> bool:
+    """Whether something that the last summary lost fits. It was lost from the window of the main thread."""
+    return room > 0 and not call.sub_agent and bool(_that_fit(workspace.state(call.session).lost, budget, room)[0])
+
+
+def _lost(
+    call: HookCall, workspace: HookWorkspace, session: Session, budget: int | None, room: int, *, beside: str = ""
+) -> str:
+    """Return what the last summary lost, once, charged by its bytes; lines that don't fit wait for the next event.
+
+    *beside* is the rest of what is told.
+    """
+    state = workspace.state(call.session)
+    most = _less(client_of(call.agent).MOST_BYTES, size(beside))
+    budget = most if budget is None else budget if most is None else min(budget, most)
+    if not _that_fit(state.lost, budget, room)[0]:
+        return ""
+    told, waiting = _that_fit(state.take_lost(), budget, room)
+    session.spend(size(told))
+    if waiting:
+        state.lost = waiting
+    return told
+
+
+def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, room: int) -> Answer:
+    """Return what the last summary lost, where there is no store to charge and so nothing else is told.
+
+    The compaction has renewed the session's total, so it holds unless the text alone is more than that.
+    """
+    if not workspace.state(call.session).lost:
+        return NOTHING
+    from brim.injection.session import Session
+
+    session = Session(**workspace.config.section("session"))
+    budget = session.budget(dynamic)
+    if not session.renew_on_compaction or not _gives_back(call, workspace, budget, room):
+        return NOTHING
+    return Answer(preamble=_lost(call, workspace, session, budget, room))
+
+
+def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
+    """Return the lines of *text* that fit, and those that don't, each below the first line, which is a heading."""
+    heading, *lines = [f"{line}\n" for line in text.split("\n") if line.strip()] or [""]
+    told, waiting = heading, ""
+    for line in lines:
+        if len(told + line) > room or (budget is not None and size(told + line) > budget):
+            waiting += line
+        else:
+            told += line
+    if len(told) > room or (budget is not None and size(told) > budget) or (lines and told == heading):
+        return "", text
+    return told, heading + waiting if waiting else ""
+
+
+# Budgets ----------------------------------------------------------------------------------------------------------
+
+
+def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
+    """Return how many characters the client and the settings allow a text for the model at this event."""
+    most, configured = client_of(call.agent).max_chars(call.event), workspace.config["injection.max_chars"]
+    return most if configured is None else min(most, configured)
+
+
+def size(text: str) -> int:
+    """Return the charge for a line made up at run time: its bytes, since a token is never shorter than one."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def _less(limit: int | None, taken: int) -> int | None:
+    return None if limit is None else max(0, limit - taken)
+
+
+# The situation ----------------------------------------------------------------------------------------------------
+
+LONGEST = 4_000
+"""Characters at either end of a prompt or command that are looked at: a pasted log says nothing about the task."""
+
+MOST_FILES = 20
+"""Files of one call that are looked at."""
+
+PATHS = ("file_path", "notebook_path", "absolute_path", "filePath", "path", "paths", "include")
+"""Where clients put the files of a call."""
+
+USUAL_MODELS = {"claude": "opus"}
+"""The model that tokens are counted for until an agent names its own: the one with the most tokens, to be safe."""
+
+
+def situation(call: HookCall, workspace: HookWorkspace) -> Context:
+    """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
+    from brim.store.project import branch, environment, project_types
+
+    project = workspace.project
+    calling = call.event not in ("session_start", "prompt")
+    return Context(
+        file=files_of(call) if calling else None,
+        environment=environment(workspace.environ),
+        project_type=project_types(project) if project else None,
+        branch=branch(project) if project else None,
+        prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
+        command=_ends(command_of(call)) if calling else "",
+    )
+
+
+def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
+    """Return the model that the agent runs, as far as it is known; None is no model at all."""
+    if call.model:
+        return call.model
+    if call.session:
+        state = workspace.state(call.session)
+        seen, named = state.usage, state.kept("model")
+        if seen is not None and seen.model:
+            return seen.model
+        if isinstance(named, str) and named:
+            return named
+    configured: str | None = workspace.config["model"]
+    return configured or USUAL_MODELS.get(call.agent)
+
+
+def files_of(call: HookCall) -> list[str]:
+    """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for its files."""
+    given = call.input
+    if call.tool_kind in ("edit", "write", "shell") and _patch(call):
+        from brim.tracking.readers.codex_patch import edits
+
+        return [str(file["file_path"]) for _, file in edits(_patch(call))][:MOST_FILES]
+    if call.tool_kind == "shell":
+        return []
+    found = [each for key in PATHS for each in _texts(given.get(key))]
+    if call.tool_kind == "search":
+        from brim.behaviors.languages import language_of
+
+        patterns = [*_texts(given.get("glob")), *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ())]
+        found = [each for each in [*patterns, *found] if language_of(each)]
+    return list(dict.fromkeys(found))[:MOST_FILES]
+
+
+def command_of(call: HookCall) -> str:
+    """Return the shell command of a call; empty if it has none, or only applies a patch."""
+    if call.tool_kind != "shell" or _patch(call):
+        return ""
+    from brim.tracking.readers.inputs import command_line
+
+    return command_line(call.input.get("command") or call.input.get("cmd"))
+
+
+def _patch(call: HookCall) -> str:
+    """Return the patch that a call applies: Codex passes one as a command."""
+    for key in ("command", "input", "patch"):
+        given = call.input.get(key)
+        texts = given if isinstance(given, list) else [given]
+        applies = any(isinstance(each, str) and each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts)
+        for each in texts:
+            if isinstance(each, str) and "*** Begin Patch" in each and (call.tool_kind != "shell" or applies):
+                return each[each.find("*** Begin Patch") :]
+    return ""
+
+
+def _texts(value: object) -> list[str]:
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values[:MOST_FILES] if isinstance(each, str) and 0 < len(each) <= LONGEST]
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * LONGEST else f"{text[:LONGEST]}\n{text[-LONGEST:]}"

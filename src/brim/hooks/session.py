@@ -1,0 +1,346 @@
+"""What is around one call of a hook: its workspace, what is remembered of its session, and the log.
+
+A session's state is a small JSON file. Hooks of one session run at the same time, and the status line next to them, so
+a change is written under a lock, on top of what the file holds by then; what may happen only once is claimed under the
+same lock. If the file is missing, broken or not writable, nothing is remembered; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from brim.config.places import user_folder
+from brim.errors import StoreError
+from brim.files import locked, read_safely, replace_file
+from brim.record import Record
+from brim.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+FOLDER = "state"
+LARGEST = 1 << 20
+"""Bytes of a state file that are read; a larger one isn't ours."""
+PATIENCE = 0.1
+"""Seconds that a change waits for the lock."""
+DAY = 24 * 3600.0
+KEPT = 30 * DAY
+"""Seconds after which the file of an abandoned session is removed."""
+SWEPT = "swept"
+"""The file whose time says when old files were last looked for; no session's file has its name."""
+SOURCES = ("statusline", "transcript", "hook")
+"""Where a reading of the window comes from."""
+
+_HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+
+class HookWorkspace(Workspace):
+    """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its sessions."""
+
+    is_late = False
+    """Whether the time is over: what is ready is answered, and nothing more is begun."""
+
+    def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
+        super().__init__(environ, cwd, who="agent", now=now, ending=ending)
+        self._states: dict[str, SessionState] = {}
+
+    @property
+    def supervised(self) -> bool:
+        """Whether ``brim run`` watches this agent: it keeps journal and spending, and hooks only inject."""
+        return bool(self.environ.get("BRIM_RUN_ID"))
+
+    @property
+    def only_injects(self) -> bool:
+        """Whether nothing is journaled and no money counted: the supervisor does that, or ``--hooks`` said so."""
+        return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
+
+    @property
+    def has_stores(self) -> bool:
+        """Whether anything is stored that ``scopes`` would open."""
+        return any(map(os.path.exists, self.databases))
+
+    @property
+    def has_user_store(self) -> bool:
+        """Whether the user has a store, where sessions are kept."""
+        return os.path.exists(self.database)
+
+    def state(self, session: str) -> SessionState:
+        """Return what is remembered of *session*; ``close`` writes it if it changed."""
+        if session not in self._states:
+            self._states[session] = SessionState.load(self.home, session)
+        return self._states[session]
+
+    def fold_logs(self, at_least: int = 1 << 18) -> None:
+        """Fold long database logs, unless the time is over."""
+        if not self.is_late:
+            super().fold_logs(at_least)
+
+    def close(self) -> None:
+        """Write the states that changed, and close the store."""
+        for state in self._states.values():
+            state.save()
+        super().close()
+
+
+class UsageSeen(Record):
+    """How full the window was, in exact numbers, when the agent last said so."""
+
+    tokens: int
+    """Tokens of the last prompt."""
+    window: int = 0
+    """Tokens that the window holds, 0 if the source doesn't say."""
+    model: str = ""
+    time: float = 0.0
+    """When it was read, in seconds since 1970."""
+    source: str = ""
+    """One of ``SOURCES``."""
+    cost: int | None = None
+    """Micro-dollars of the session so far, None if the source doesn't say."""
+
+    @classmethod
+    def read(cls, found: object) -> UsageSeen | None:
+        """Return the reading that a state file holds, None if it isn't one."""
+        if not isinstance(found, dict):
+            return None
+        tokens, window, cost, time = (found.get(name) for name in ("tokens", "window", "cost", "time"))
+        if type(tokens) is not int or tokens < 0:
+            return None
+        return cls(
+            tokens,
+            window if type(window) is int and window > 0 else 0,
+            str(found.get("model") or ""),
+            float(time) if isinstance(time, int | float) else 0.0,
+            str(found.get("source") or ""),
+            cost if type(cost) is int and cost >= 0 else None,
+        )
+
+
+class SessionState:
+    """What is remembered of one session. Changes are written when the hook ends."""
+
+    def __init__(self, path: str, session: str, values: Mapping[str, Any]) -> None:
+        self.path, self.session = path, session
+        self._values = dict(values)
+        self._changed: set[str] = set()
+
+    @classmethod
+    def load(cls, home: str, session: str) -> SessionState:
+        """Return what is remembered of *session* in the user's folder *home*."""
+        path = os.path.join(home, FOLDER, f"{file_id(session)}.json")
+        return cls(path, session, _read(path))
+
+    @property
+    def usage(self) -> UsageSeen | None:
+        """The newest exact reading of the main thread's window."""
+        return UsageSeen.read(self._values.get("usage"))
+
+    @usage.setter
+    def usage(self, seen: UsageSeen | None) -> None:
+        self.keep("usage", None if seen is None else seen.to_dict())
+
+    @property
+    def lost(self) -> str:
+        """What the last summary lost and the agent hasn't got back yet; ``take_lost`` gives it once."""
+        found = self._values.get("lost")
+        return found if isinstance(found, str) else ""
+
+    @lost.setter
+    def lost(self, text: str) -> None:
+        self.keep("lost", text)
+
+    def kept(self, name: str) -> Any:
+        """Return what is kept under *name*, None if nothing. It may be any JSON value."""
+        return self._values.get(name)
+
+    def kept_number(self, name: str) -> int:
+        """Return the whole number kept under *name*, else 0."""
+        found = self._values.get(name)
+        return found if type(found) is int else 0
+
+    def keep(self, name: str, value: Any) -> None:
+        """Remember *value*, a small JSON value, under *name*."""
+        if name in self._values and self._values[name] == value:
+            return
+        self._values[name] = value
+        self._changed.add(name)
+
+    def told(self, latch: str) -> bool:
+        """Whether *latch* has been claimed and not been opened since."""
+        return latch in _mapping(self._values.get("told"))
+
+    def tell_once(self, latch: str) -> bool:
+        """Claim *latch*; whether this call was the first since it was opened.
+
+        It is written at once, so one of two simultaneous hooks gets it. If it can't be written, none does: a warning
+        that comes again with every call is worse than none.
+        """
+
+        def claim(values: dict[str, Any]) -> bool:
+            known = values["told"] = _mapping(values.get("told"))
+            if latch in known:
+                return False
+            known[latch] = 1
+            return True
+
+        return not self.told(latch) and self._change(claim)
+
+    def open_latch(self, latch: str) -> None:
+        """Let *latch* be claimed again."""
+        if self.told(latch):
+            self._change(lambda values: _mapping(values.get("told")).pop(latch, None) is not None)
+
+    def take_lost(self) -> str:
+        """Return what the last summary lost, to one caller; empty if another one has taken it."""
+        if not self.lost:
+            return ""
+        taken: list[str] = []
+
+        def take(values: dict[str, Any]) -> bool:
+            found = values.get("lost")
+            if isinstance(found, str) and found:
+                taken.append(found)
+            values["lost"] = ""
+            return bool(taken)
+
+        return taken[0] if self._change(take) else ""
+
+    def save(self) -> None:
+        """Write what changed, if anything did."""
+        if self._changed:
+            self._change(lambda _: True)
+
+    def _change(self, decide: Callable[[dict[str, Any]], bool]) -> bool:
+        """Let *decide* change what the file holds by now, under the lock; write it if it returns True.
+
+        Return whether it did and was written. What was kept in this process is written with it.
+        """
+        mine = {name: self._values[name] for name in self._changed}
+        folder = os.path.dirname(self.path)
+        try:
+            with locked(f"{self.path[:-5]}.lock", patience=PATIENCE, prepare=lambda: _make_folder(folder)):
+                values = {**_read(self.path), **mine}
+                if not decide(values):
+                    self._values = values
+                    return False
+                _write(self.path, values)
+        except (OSError, StoreError):  # no space, no permission, no home, or the lock is held too long
+            return False
+        self._values = values
+        self._changed.clear()
+        return True
+
+
+def file_id(session: str) -> str:
+    """Return *session* as part of a file name: unchanged if it is harmless, else its SHA-256."""
+    if 0 < len(session) <= 64 and not session.strip(_HARMLESS):
+        return session
+    from brim._sha import sha256_hex
+
+    return sha256_hex(session.encode("utf-8", "surrogatepass"))
+
+
+def remove_old(home: str, *, now: float) -> int:
+    """Remove the files of abandoned sessions, at most once a day; return how many. What can't be removed stays.
+
+    Every session that begins calls this, and looking at hundreds of files takes milliseconds.
+    """
+    folder = os.path.join(home, FOLDER)
+    removed = 0
+    try:
+        if not _is_due(os.path.join(folder, SWEPT), now):
+            return 0
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
+                        os.unlink(entry.path)
+                        removed += 1
+                except OSError:
+                    continue
+    except OSError:
+        return removed
+    return removed
+
+
+def _is_due(mark: str, now: float) -> bool:
+    """Whether the file *mark* wasn't touched for a day; it is now."""
+    try:
+        if 0 <= now - os.lstat(mark).st_mtime < DAY:
+            return False
+    except FileNotFoundError:
+        os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    os.utime(mark, (now, now))
+    return True
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        return _mapping(json.loads(read_safely(path, at_most=LARGEST).decode()))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _write(path: str, values: Mapping[str, Any]) -> None:
+    try:
+        text = json.dumps(values)
+    except (TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
+        return
+    replace_file(path, text.encode("utf-8", "replace"), durable=False)
+
+
+def _make_folder(folder: str) -> None:
+    """Make *folder*, but not its parent: don't recreate a brim folder that the user deleted."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+
+
+def _mapping(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+# The log ----------------------------------------------------------------------------------------------------------
+
+LARGEST_LOG = 256 * 1024
+"""Bytes after which ``hook.log`` becomes ``hook.log.1``, replacing the one before it."""
+LONGEST_LINE = 500
+"""Characters of one line of the log."""
+
+
+def log_path(environ: Mapping[str, str]) -> str:
+    """Return where the hooks' log is, whether it exists or not."""
+    return os.path.join(user_folder(environ), "log", "hook.log")
+
+
+def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> None:
+    """Add *line*, masked, to the log with the time in UTC. Never raises: there is nowhere else to say it."""
+    try:
+        _log(environ, line, now)
+    except Exception:
+        return
+
+
+def _log(environ: Mapping[str, str], line: str, now: float | None) -> None:
+    import time
+
+    from brim.masking import mask
+
+    path = log_path(environ)
+    folder = os.path.dirname(path)
+    if not os.path.isdir(os.path.dirname(folder)):
+        return  # don't recreate a brim folder that the user deleted
+    _make_folder(folder)
+    said = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        full = os.fstat(handle).st_size >= LARGEST_LOG
+        os.write(handle, f"{stamp} {said}\n".encode("utf-8", "replace"))
+    finally:
+        os.close(handle)
+    if full:
+        os.replace(path, f"{path}.1")

@@ -1,0 +1,115 @@
+"""The file of a session, read forwards from where the last hook stopped, or backwards from its end.
+
+The path comes from outside: links aren't followed, pipes aren't waited for, and another user's file counts as missing.
+"""
+
+from __future__ import annotations
+
+import os
+
+from brim.files import open_safely
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from brim.hooks.event import HookCall
+
+BLOCK = 1 << 17
+"""Bytes that are read at once: readers look at the clock after each block."""
+
+TAIL_BLOCK = 1 << 16
+"""Bytes of the first block from the end; each further one is twice as long."""
+
+TAIL = 4 << 20
+"""Bytes from the end that are read at most."""
+
+FORMATS = {"claude": "claude-transcript", "codex": "codex-rollout", "gemini": "gemini-transcript"}
+"""The format of each agent's session file."""
+
+
+def size_of(path: str) -> int:
+    """Return how many bytes the transcript *path* has, 0 if there is none that may be read."""
+    handle = _opened(path)
+    if handle < 0:
+        return 0
+    try:
+        return os.fstat(handle).st_size
+    finally:
+        os.close(handle)
+
+
+def written(call: HookCall) -> int:
+    """Return how many bytes the transcript of *call* has, 0 if there is none; a cheaper ``size_of``."""
+    try:
+        return os.lstat(call.transcript).st_size if call.transcript else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23) -> Iterator[tuple[int, bytes]]:
+    """Yield the whole lines of *path* from byte *start* on, in blocks: where each block begins, and its bytes.
+
+    *overlap* begins that much earlier, at the next line. At most *most* bytes are read. A file shorter than *start* is
+    another one and is read from its beginning. The unfinished line at the end is left for the next time.
+    """
+    handle = _opened(path)
+    if handle < 0:
+        return
+    try:
+        size = os.fstat(handle).st_size
+        at = max(0, (start if start <= size else 0) - overlap)
+        held, left = b"", most
+        skips = at > 0 and os.pread(handle, 1, at - 1) != b"\n"
+        while left > 0 and (block := os.pread(handle, min(BLOCK, left), at + len(held))):
+            left -= len(block)
+            data = held + block
+            if skips:
+                begin = data.find(b"\n") + 1
+                if not begin:
+                    at, held = at + len(data), b""
+                    continue
+                at, data, skips = at + begin, data[begin:], False
+            end = data.rfind(b"\n") + 1
+            if end:
+                yield at, data[:end]
+            at, held = at + end, data[end:]
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+
+
+def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
+    """Yield the lines of the file *path*, the last one first, within its last *most* bytes."""
+    handle = _opened(path)
+    if handle < 0:
+        return
+    try:
+        begin, left, size, rest = os.fstat(handle).st_size, most, TAIL_BLOCK, b""
+        while begin > 0 and left > 0:
+            take = min(size, begin, left)
+            begin, left, size = begin - take, left - take, size * 2
+            rest, *lines = (os.pread(handle, take, begin) + rest).split(b"\n")
+            lines.reverse()
+            yield from lines
+        if begin == 0:
+            yield rest
+    except OSError:
+        return
+    finally:
+        os.close(handle)
+
+
+def _opened(path: str) -> int:
+    """Return a descriptor of the regular file *path* if it is this user's, else -1."""
+    if not path:
+        return -1
+    try:
+        handle = open_safely(path)
+    except (OSError, ValueError):
+        return -1
+    if not hasattr(os, "getuid") or os.fstat(handle).st_uid == os.getuid():
+        return handle
+    os.close(handle)
+    return -1

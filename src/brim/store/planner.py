@@ -1,0 +1,308 @@
+"""Plans for an agent: what matters in a situation, within a budget, from what is stored.
+
+``Planner`` is for commands and tools: it counts for any model, keeps what is left out, and says why. ``HookPlanner`` is
+for hooks: it reads texts and costs only of rules that may be told now, and never loads a tokenizer.
+"""
+
+from __future__ import annotations
+
+from brim.activation.engine import activate
+from brim.activation.parameters import Parameters
+from brim.injection.lines import is_protected, says_all
+from brim.injection.mapper import ActivationTierMapper
+from brim.injection.tiers import Tier
+from brim.store.model_costs import costs_counted, counting_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from brim.activation.context import Context
+    from brim.config import Config
+    from brim.injection.costs import Costs, StoredCosts
+    from brim.injection.plan import InjectionPlan, Item
+    from brim.injection.session import Session
+    from brim.store.scopes import Scopes
+    from brim.tokens.counters import Mode
+
+START_KEY = "token_budget.default"
+DYNAMIC_KEY = "token_budget.dynamic_context"
+
+OF_THE_CALL = frozenset({"file", "language", "task", "words"})
+"""Conditions that a tool call itself can confirm. The others are about the place: a call has no prompt."""
+
+FIRST = 48
+"""How many of the strongest rules a hook looks up costs for at first; the budget often ends among them."""
+
+
+class Planner:
+    """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one."""
+
+    def __init__(
+        self, scopes: Scopes, config: Config, context: Context, *, now: float, mode: Mode | None = None
+    ) -> None:
+        self.config, self.context, self._scopes = config, context, scopes
+        self.parameters = Parameters(**config.section("activation"))
+        results = activate(scopes, context, now=now, parameters=self.parameters)
+        self.behaviors = scopes.get_many([result.id for result in results])
+        self.results = [result for result in results if result.id in self.behaviors]
+        self.reasons = {result.id: result.reasons for result in self.results}
+        self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
+        self._names: dict[str, str] | None = None
+
+    def plan(
+        self, budget: int | None, *, whole: bool = False, session: Session | None = None, limited: bool = True
+    ) -> InjectionPlan:
+        """Return what goes in within *budget* tokens (None is no limit).
+
+        *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
+        what activation alone gives: no limit of characters, no filling up.
+        """
+        config = self.config
+        strategy = "lowest-first" if whole else config["injection.strategy"]
+        return ActivationTierMapper(**config.section("tiers"), strategy=strategy).plan(
+            self.results,
+            self.behaviors,
+            budget=budget,
+            format=config["injection.format"],
+            max_chars=config["injection.max_chars"] if limited else None,
+            fill=config["injection.fill"] and limited and not whole,
+            whole=whole,
+            session=session,
+            costs=self.costs,
+        )
+
+    def why(self, item: Item) -> str:
+        """Say in a few words why *item* has its tier, without repeating its activation."""
+        why = ", ".join(self._named(reason) for reason in self.reasons[item.id])
+        first, *further = item.reason.split("; ")
+        if not first.startswith("activation ") or " is under " in first:
+            further.insert(0, first)
+        return "; ".join([why, *further]) if why else item.reason
+
+    def to_dict(self, plan: InjectionPlan) -> dict[str, Any]:
+        """Return *plan* for ``--json``."""
+        total = plan.total_tokens
+        return {
+            "total_tokens": int(total),
+            "basis": total.basis,
+            "low": total.low,
+            "high": total.high,
+            **{
+                name: getattr(plan, name)
+                for name in (
+                    *("token_budget", "characters", "max_chars", "format", "counter", "strategy"),
+                    *("over_budget", "overflow", "value", "upper_bound", "gap"),
+                )
+            },
+            "reasons": list(plan.reasons),
+            **{
+                name: [item.id for item in getattr(plan, name)]
+                for name in ("full", "summarized", "name_only", "omitted")
+            },
+            "items": [self.item_dict(item) for item in plan.items],
+        }
+
+    def item_dict(self, item: Item) -> dict[str, Any]:
+        """Return one item of a plan for ``--json``."""
+        return {
+            "id": item.id,
+            "name": item.behavior.name,
+            "kind": item.behavior.kind.value,
+            "scope": item.behavior.scope,
+            "activation": item.activation,
+            "tier": str(item.tier),
+            "mapped": str(item.mapped),
+            "tokens": int(item.tokens),
+            "reason": item.reason,
+            "reasons": list(self.reasons[item.id]),
+        }
+
+    def _named(self, reason: str) -> str:
+        """Return *reason*; if it is an edge, with the name of the rule it comes from in place of the id."""
+        from brim.behaviors.kinds import EdgeKind
+
+        kind, _, giver = reason.partition(" ")
+        if kind not in {each.value for each in EdgeKind}:
+            return reason
+        if self._names is None:
+            givers = {reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons}
+            others = self._scopes.get_many(givers - self.behaviors.keys())
+            self._names = {id: each.name for id, each in {**self.behaviors, **others}.items()}
+        return f"{kind} {self._names.get(giver, giver)}"
+
+
+class HookPlanner:
+    """Plans for a hook, made of the rules that *context* activates and that *session* lets through.
+
+    Finding them takes no lock, so nothing waits while it turns out that nothing is due. With *of_call*, *context* is
+    that of a tool call, and rules that match the call rise a tier. The planner is true if something may be told.
+    """
+
+    def __init__(
+        self,
+        scopes: Scopes,
+        config: Config,
+        context: Context,
+        *,
+        now: float,
+        model: str | None,
+        session: Session | None,
+        of_call: bool = False,
+    ) -> None:
+        self._scopes, self._config, self._now, self._model = scopes, config, now, model
+        self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
+        parameters = Parameters(**config.section("activation"))
+        with scopes.reading():
+            results = activate(scopes, context, now=now, parameters=parameters, reasons=of_call)
+            self.active = [result.id for result in results]
+            """Everything that is activated, told or not."""
+            self._known: dict[str, Any] = dict(scopes.sketches(self.active))
+        self._values: list[tuple[str, float]] = []
+        matching = []
+        for id, activation, reasons in results:
+            if id not in self._known:
+                continue
+            value = activation
+            if of_call and value > 0 and not OF_THE_CALL.isdisjoint([reason.partition(" ")[0] for reason in reasons]):
+                value = self._risen(value, id)
+                if is_protected(self._known[id]):
+                    matching.append(id)
+            tier = self._tier(value, id)
+            if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
+                self._values.append((id, value))
+        self.matching = tuple(matching)
+        """The constraints that the call itself matches, strongest first."""
+        if self._values:
+            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
+            import brim.injection.rendering
+            import brim.store.costs
+            import brim.store.together  # noqa: F401
+
+            self._counting = counting_of(scopes, model)
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def plan(
+        self,
+        budget: int | None,
+        *,
+        max_chars: int | None,
+        max_bytes: int | None = None,
+        session: Session | None = None,
+        only: Collection[str] | None = None,
+    ) -> InjectionPlan:
+        """Return what goes in within *budget* tokens, *max_chars* and *max_bytes*, of *only* these ids if given."""
+        plan = self._plan(budget, max_chars, session, only)
+        while max_bytes is not None and plan.characters * 4 > max_bytes and not plan.over_budget:
+            taken = len(self.tell(plan).encode("utf-8", "replace"))
+            if taken <= max_bytes:
+                break
+            plan = self._plan(budget, plan.characters * max_bytes // taken, session, only)
+        return plan
+
+    def tell(
+        self, plan: InjectionPlan, session_id: str = "", *, event: str = "", session: Session | None = None
+    ) -> str:
+        """Return the text of *plan*. With a *session_id*, note that it was told: call it inside ``scopes.writing()``.
+
+        In *session*, a summary that says everything counts as the whole text, which then need not follow.
+        """
+        from brim.injection.rendering import text_of
+
+        included = plan.included
+        whole = self._scopes.get_many([item.id for item in included])
+        if session is not None:
+            for item in included:
+                if item.tier is Tier.SUMMARY and says_all(whole[item.id]):
+                    session.told_whole(item.id)
+        if session_id and included:
+            from brim.store.together import note_injection
+
+            told = [whole[item.id] for item in included]
+            note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
+        return text_of([(whole[item.id], item.tier, item.activation) for item in included], plan.format)
+
+    def _plan(
+        self, budget: int | None, max_chars: int | None, session: Session | None, only: Collection[str] | None
+    ) -> InjectionPlan:
+        values, costs = self._affordable([pair for pair in self._values if only is None or pair[0] in only], budget)
+        known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
+        known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
+        return self._mapper.plan(
+            [pair for pair in values if pair[0] in known],
+            known,
+            budget=budget,
+            format=self._config["injection.format"],
+            max_chars=max_chars,
+            fill=self._config["injection.fill"],
+            session=session,
+            costs=costs,
+        )
+
+    def _affordable(
+        self, values: list[tuple[str, float]], budget: int | None
+    ) -> tuple[list[tuple[str, float]], StoredCosts]:
+        """Return those of *values* that can be in the plan, and their costs.
+
+        ``lowest-first`` drops a rule wholly before it touches a higher one, and constraints last. So a rule is out if
+        those before it, in as much detail as they may have, are too much without it.
+        """
+        in_order = self._mapper.strategy == "lowest-first" and not self._config["injection.fill"]
+        if budget is None or not in_order or len(values) <= FIRST:
+            return values, self._costs(values)
+        ranked = sorted(values, key=lambda pair: (-pair[1], pair[0]))
+        kept = [pair for pair in ranked if is_protected(self._known[pair[0]])]
+        rest = [pair for pair in ranked if not is_protected(self._known[pair[0]])]
+        costs = self._costs([*kept, *rest[:FIRST]])
+        units = sum(self._least(costs, *pair) for pair in kept)
+        if costs.count(units) <= budget:  # otherwise constraints give way too, in another order
+            for at, pair in enumerate(rest[:FIRST]):
+                units += self._least(costs, *pair)
+                if costs.count(units) > budget:
+                    return [*kept, *rest[: at + 1]], costs
+        return values, self._costs(values)
+
+    def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
+        ids, format = [id for id, _ in values], self._config["injection.format"]
+        counting = self._counting if self._values else counting_of(self._scopes, self._model)
+        return costs_counted(self._scopes, ids, format, self._model, counting)
+
+    def _least(self, costs: StoredCosts, id: str, value: float) -> int:
+        """Return what the rule takes in as much detail as it may have; 0 if that isn't stored."""
+        return costs.item(self._known[id], self._tier(value, id))[0] if costs.covers(id) else 0
+
+    def _tier(self, value: float, id: str) -> Tier:
+        """Return the most detail that the rule may have at *value*."""
+        known = self._known[id]
+        tier = self._mapper.tier(value, known.kind if is_protected(known) else "")
+        return min(tier, Tier.SUMMARY) if known.status.value == "pending" else tier
+
+    def _risen(self, value: float, id: str) -> float:
+        """Return the activation at which the rule is one tier higher than at *value*."""
+        mapper = self._mapper
+        least = {Tier.OMITTED: mapper.name_only, Tier.NAME_ONLY: mapper.summary, Tier.SUMMARY: mapper.full}
+        return max(value, least.get(self._tier(value, id), 0.0))
+
+
+def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
+    """Return what *ids* cost: the stored costs, unless ``brim count`` would count otherwise."""
+    format, model, mode = config["injection.format"], config["model"], mode or config["mode"]
+    if mode == "auto" and not _has_its_own_vocabulary(model):
+        return costs_counted(scopes, ids, format, model, counting_of(scopes, model))
+    from brim.injection.costs import CountedCosts
+    from brim.tokens.counters import counter_for
+
+    calibrations = scopes.user.calibrations if scopes.user is not None else None
+    return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations), format)
+
+
+def _has_its_own_vocabulary(model: str | None) -> bool:
+    """Whether *model* has a vocabulary that costs aren't stored in: an open model's, with brim[fast]."""
+    from brim.injection.headings import ENCODINGS
+    from brim.models.light import lookup
+    from brim.tokens.native import NativeEngine
+
+    return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)

@@ -1,0 +1,252 @@
+"""Where am I? Home, project, trust, settings and store for one command, tool call or hook.
+
+A person may use any project they are in. An agent's hooks and tools use a project's settings and rules only after the
+user has trusted it: what lies in a cloned repository may be written by anyone.
+
+Everything is looked up when it is first asked for, so a hook that has nothing to say opens nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+
+from brim.config.places import project_folder, user_folder
+from brim.errors import ConfigError, InputError, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Literal, Self
+
+    from brim.config.loading import Config
+    from brim.store.ledger import SqliteLedger
+    from brim.store.scopes import Scopes
+
+DATABASE = "brim.db"
+"""The store's file, in the user's folder and in a project's ``.brim``."""
+
+BUSY = 0.15
+"""Seconds that an agent's hook waits for another writer of the store."""
+
+LONG_LOG = 1 << 18
+"""Bytes of a database's write-ahead log that ``fold_logs`` folds into the database when there is time."""
+
+LONGEST_LOG = 1 << 20
+"""Bytes from which any hook folds the log: reading it again costs every later hook a millisecond."""
+
+_left_open: list[object] = []
+
+
+class Workspace:
+    """Home, project, trust, settings and store for one command, tool call or hook.
+
+    *who* is ``"person"`` or ``"agent"``. *cwd* is the working folder, None or empty if it's gone. *flags* are settings
+    from the command line. *ending* is for a process that ends right after ``close``: closing SQLite would move its log
+    into the database and wait for the disk, so the log is left to a later process.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: str | None,
+        *,
+        who: Literal["person", "agent"],
+        now: float,
+        flags: Mapping[str, object] | None = None,
+        ending: bool = False,
+    ) -> None:
+        if who not in ("person", "agent"):
+            raise ValueError(f"who is 'person' or 'agent', not {who!r}")
+        self.environ, self.cwd, self.who, self.now = environ, cwd or "", who, now
+        self.flags, self.ending = flags or {}, ending
+
+    @classmethod
+    def here(cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None) -> Self:
+        """Return the workspace of this process: its environment, its working folder, now."""
+        import time
+
+        return cls(os.environ, working_folder(), who=who, now=time.time(), flags=flags)
+
+    # Folders ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def home(self) -> str:
+        """The user's own brim folder; it may not exist."""
+        return user_folder(self.environ)
+
+    @cached_property
+    def project(self) -> str | None:
+        """The project's folder, trusted or not."""
+        return project_folder(self.environ, self.cwd) if self.cwd else None
+
+    @cached_property
+    def trusted(self) -> bool:
+        """Whether there is a project and the user lets it steer agents."""
+        if self.project is None or not os.path.isdir(os.path.join(self.project, ".brim")):
+            return False
+        from brim.store.trust import is_trusted
+
+        return is_trusted(self.project, self.home)
+
+    @property
+    def usable_project(self) -> str | None:
+        """The project whose settings and rules count here: for an agent only a trusted one."""
+        return self.project if self.who == "person" or self.trusted else None
+
+    @property
+    def scope_folders(self) -> dict[str, str]:
+        """The folder of each scope that may be used here, whether it exists or not."""
+        found = {"user": self.home}
+        if self.usable_project is not None:
+            found["project"] = os.path.join(self.usable_project, ".brim")
+        return found
+
+    def begin_project(self) -> None:
+        """Create the project's ``.brim`` if it's missing, and trust it.
+
+        The folder comes first: a project in which nothing could be created isn't trusted, whatever appears there later.
+        If several processes begin it at once, the one that created the folder trusts it.
+        """
+        if self.project is None:
+            return
+        from brim.store.trust import trust
+
+        folder = os.path.join(self.project, ".brim")
+        try:
+            os.mkdir(folder, 0o700)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
+        trust(self.project, self.home, now=self.now)
+
+    def need_trust(self) -> None:
+        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
+        if self.project is None:
+            raise InputError(
+                "an agent's notes belong to a project, and there is none here: ask the user to run 'brim trust' in a "
+                "git repository, or to keep the rule with 'brim learn --user'"
+            )
+        if not self.trusted:
+            raise InputError(
+                f"the project {os.path.basename(self.project)} is not trusted, so nothing was kept: ask the user to "
+                "run 'brim trust' there, and then say it again"
+            )
+
+    # Settings ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings in force; their models become known to this process."""
+        if self.flags.get("model") == "":
+            raise InputError("--model is empty: name a model, or leave the option out")
+        config = self._load()
+        if config["models"] or not self.ending:  # a longer process may have to forget those of another project
+            from brim.models.overrides import use
+
+            try:
+                use(config["models"])
+            except ConfigError as error:
+                where = config.where(str(error))
+                raise ConfigError(f"config: {where}: {error}" if where else str(error)) from None
+        return config
+
+    def _load(self) -> Config:
+        if self.who == "person":
+            from brim.config.loading import load
+
+            return load(self.environ, self.usable_project, self.flags)
+        from brim.config.cache import load_cached
+
+        try:
+            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+        except ModuleNotFoundError:  # a file has changed, and the hook was started without site-packages (-S)
+            import site
+
+            site.main()
+            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+
+    # The store --------------------------------------------------------------------------------------------------
+
+    @property
+    def database(self) -> str:
+        """The user's database: their rules, every session and the ledger."""
+        return os.path.join(self.home, DATABASE)
+
+    @property
+    def databases(self) -> list[str]:
+        """The database of each scope that may be used here, the user's first, whether it exists or not."""
+        return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
+
+    def open(self, *, migrate: bool | None = None) -> Scopes:
+        """Open what is stored here and may be used. Only a person's command migrates an older file by default."""
+        from brim.store.scopes import open_scopes
+
+        # A mistake in a settings file is reported before anything is opened, and its models count tokens.
+        _ = self.config
+        may = self.who == "person" if migrate is None else migrate
+        return open_scopes(self.usable_project, self.home, trusted=True, migrate=may)
+
+    def open_ledger(self, clock: Callable[[], float] | None = None) -> SqliteLedger:
+        """Open the user's ledger with the settings in force."""
+        from brim.store.ledger import open_ledger
+
+        return open_ledger(self.database, warn=self.config["spend.warn"], clock=clock or (lambda: self.now))
+
+    @property
+    def scopes(self) -> Scopes:
+        """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
+        if self._scopes is None:
+            from brim.store.scopes import open_scopes
+
+            self._scopes = open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
+        return self._scopes
+
+    _scopes: Scopes | None = None
+
+    def fold_logs(self, at_least: int = LONG_LOG) -> None:
+        """Fold logs of *at_least* so many bytes into their databases, if this process is about to end.
+
+        Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
+        """
+        for path in self.databases if self.ending else ():
+            if _size(f"{path}-wal") >= at_least:
+                from brim.store.opening import fold_log
+
+                try:
+                    _left_open.append(fold_log(path))
+                except StoreError:  # another process works with it, or it isn't ours to change
+                    continue
+
+    def close(self) -> None:
+        """Close ``scopes`` if it was opened."""
+        if self._scopes is None:
+            return
+        if self.ending:
+            self.fold_logs(LONGEST_LOG)
+            _left_open.append(self._scopes)  # Python closes a database that nothing refers to
+        else:
+            self._scopes.close()
+        self._scopes = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def working_folder() -> str | None:
+    """Return the folder that this process runs in; None if it was deleted."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
