@@ -1,0 +1,94 @@
+"""How a rule looks: as text for a person, and as an object for a script."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.edges import Edge
+from brim.behaviors.times import iso
+from brim.cli.output import counted, note, paint
+from brim.config import Config
+from brim.injection.lines import summary_of as one_line
+from brim.injection.tiers import Tier
+from brim.masking import masked
+from brim.store.planner import costs_of
+from brim.store.scopes import Scopes
+
+__all__ = ["one_line"]
+
+COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
+"""The kinds that stand out; a directive is the usual one."""
+TIMES = ("at", "created_at", "updated_at", "last_used", "last_activated")
+
+
+def as_object(behavior: Behavior) -> dict[str, Any]:
+    """Return every field of *behavior* for JSON; times are dates in UTC."""
+    found = _fields(behavior)
+    for part in ("provenance", "usage"):
+        found[part] = _fields(getattr(behavior, part))
+    return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
+
+
+def edge_object(edge: Edge) -> dict[str, Any]:
+    """Return every field of *edge* for JSON."""
+    return _fields(edge)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    names = getattr(value, "__match_args__", ()) or value.__slots__
+    return {name: _plain(name, getattr(value, name)) for name in names}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name in TIMES and value is not None:
+        try:
+            return iso(value)
+        except (OverflowError, ValueError, ArithmeticError):
+            return value
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, str) else value
+
+
+def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
+    """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
+    costs = costs_of(scopes, (behavior.id,), config)
+    tiers = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
+    return {str(tier).replace("-", "_"): int(costs.count(costs.item(behavior, tier)[0])) for tier in tiers}
+
+
+def tokens_line(tokens: dict[str, int]) -> str:
+    """Return what ``tier_tokens`` found, in one line."""
+    return f"{tokens['full']:,} whole, {tokens['summary']:,} as a summary, {tokens['name_only']:,} by name"
+
+
+def title(behavior: Behavior) -> str:
+    """Return the line that says which rule it is."""
+    about = f"({behavior.status}, {behavior.scope})"
+    return "  ".join([paint(behavior.name, "green"), kind_of(behavior), behavior.id, about])
+
+
+def named(behavior: Behavior) -> str:
+    """Return what *behavior* is called in a sentence."""
+    return f"{behavior.name} ({behavior.id})"
+
+
+def kind_of(behavior: Behavior) -> str:
+    """Return its kind, in its colour."""
+    kind = behavior.kind.value
+    return paint(kind, COLOURS[kind]) if kind in COLOURS else kind
+
+
+def tell_masked(*texts: str) -> int:
+    """Say how many secrets in *texts* the store masks, and return the number."""
+    count = sum(masked(text)[1] for text in texts)
+    if count:
+        note(f"{counted(count, 'secret')} masked: others may read your rules")
+    return count
+
+
+def shared_values(behaviors: Collection[Behavior], field: str) -> bool:
+    """Whether *field* has the same value in all *behaviors*, so that a column of it would say nothing."""
+    return len({getattr(behavior, field) for behavior in behaviors}) < 2
