@@ -170,7 +170,7 @@ def store_rules(home: Path, project: Path) -> None:
             for behavior in own:
                 key, values = rng.choice(tuple(CONDITIONS.items()))
                 when: dict[str, Any] = {} if rng.random() < 0.03 else {key: rng.choice(values)}
-                made = behavior.changed(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
+                made = behavior.replace(when=when, tags=rng.sample(TOPICS.split(), rng.randint(1, 2)), scope=scope)
                 store.put(made, event="learned", now=time.time())
 
 

@@ -19,7 +19,7 @@ from brim.activation import Context, Graph, Node, activate, node_of
 from brim.activation.parameters import DEFAULTS
 from brim.activation.seeds import seed_of
 from brim.behaviors import Behavior, Edge, EdgeKind, Usage
-from brim.behaviors.kinds import POSITIVE
+from brim.behaviors.behavior import POSITIVE
 
 NOW = 1_800_000_000.0
 HOUR = 3600.0

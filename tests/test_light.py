@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from brim import _light
 from brim.activation.engine import Activation
-from brim.behaviors.kinds import BehaviorKind, EdgeKind, Status
+from brim.behaviors.behavior import BehaviorKind, EdgeKind, Status
 from brim.injection.sections import Section
 from brim.injection.tiers import Tier
 

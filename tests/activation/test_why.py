@@ -97,7 +97,7 @@ def test_it_says_in_one_sentence_why_it_is_in_or_out(id: str, outcome: str) -> N
 
 
 def test_what_is_not_live_has_no_account() -> None:
-    gone = behavior("old").changed(status="forgotten")
+    gone = behavior("old").replace(status="forgotten")
     for id in ("old", "nowhere"):
         with pytest.raises(InputError, match="no live behavior has the id"):
             explain(Graph([gone]), Context(), id, now=NOW)

@@ -43,7 +43,7 @@ class Agent:
         folder = self.home / ".brim" if scope == "user" else self.project / ".brim"
         folder.mkdir(exist_ok=True, mode=0o700)
         with open_store(str(folder / "brim.db")) as store:
-            store.put_many([each.changed(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
+            store.put_many([each.replace(scope=scope) for each in rules], event="learned", now=NOW - 100_000)
 
     def trust(self) -> None:
         """Say that the project may steer the agent."""

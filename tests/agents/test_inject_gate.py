@@ -99,7 +99,7 @@ def test_a_call_is_never_denied_without_room_to_say_why(agent: Agent) -> None:
 
 
 def test_a_note_that_nobody_confirmed_holds_nothing_back(agent: Agent) -> None:
-    agent.learn(NEVER.changed(status="pending"))
+    agent.learn(NEVER.replace(status="pending"))
     assert not agent.edit("gen/api.py").deny
 
 

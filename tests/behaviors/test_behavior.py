@@ -3,11 +3,24 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from hypothesis import given
 
-from brim.behaviors.behavior import LARGEST_TEXT, Behavior, Provenance, Usage
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import (
+    LARGEST_TEXT,
+    LONGEST_NAME,
+    Behavior,
+    BehaviorKind,
+    Provenance,
+    Status,
+    Usage,
+    as_name,
+    as_tag,
+    checked_name,
+    checked_tags,
+)
 from brim.behaviors.when import When
 from brim.errors import InputError
+from tests.texts import ANY_TEXT
 
 
 def made(**fields: object) -> Behavior:
@@ -22,18 +35,18 @@ def test_texts_become_what_they_name() -> None:
 
 def test_behavior_cannot_be_changed_but_copied_with_other_values() -> None:
     behavior = made()
-    with pytest.raises(AttributeError, match="cannot be changed"):
-        behavior.summary = "x"
-    other = behavior.changed(summary="x")
+    with pytest.raises(AttributeError, match="immutable"):
+        behavior.summary = "x"  # type: ignore[misc]
+    other = behavior.replace(summary="x")
     assert (behavior.summary, other.summary, other.id) == ("", "x", "b1")
     assert other != behavior
-    assert other == behavior.changed(summary="x")
+    assert other == behavior.replace(summary="x")
     assert len({other, behavior, made()}) == 2
 
 
 def test_copy_is_checked_like_the_original() -> None:
     with pytest.raises(InputError, match="confidence"):
-        made().changed(confidence=2.0)
+        made().replace(confidence=2.0)
 
 
 def test_behavior_survives_pickling() -> None:
@@ -96,3 +109,32 @@ def test_bad_field_is_an_error_that_names_it(fields: dict[str, object], message:
 def test_a_priority_that_no_file_could_hold_is_refused(priority: object) -> None:
     with pytest.raises(InputError, match="priority"):
         Behavior("b", "b", "directive", "Use uv.", priority=priority)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a", "use-uv", "v1.2_x/Y", "x" * LONGEST_NAME])
+def test_name_is_kept(name: str) -> None:
+    assert checked_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "a\n", "é", "x" * (LONGEST_NAME + 1), "a:b", "规则"])
+def test_what_is_no_name_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="a name has"):
+        checked_name(name)
+
+
+def test_tags_are_kept_once_in_their_order() -> None:
+    assert checked_tags(["b", "a", "b"]) == ("b", "a")
+
+
+@pytest.mark.parametrize("tags", [["a/b"], [""], ["a b"], [1], "python"])
+def test_what_are_no_tags_is_refused(tags: list[str]) -> None:
+    with pytest.raises(InputError, match="tag"):
+        checked_tags(tags)
+
+
+@given(ANY_TEXT)
+def test_any_text_has_a_nearest_name_and_tag(text: str) -> None:
+    assert checked_name(as_name(text)) == as_name(text)
+    assert as_name(as_name(text)) == as_name(text)
+    tag = as_tag(text)
+    assert not tag or checked_tags([tag]) == (tag,)

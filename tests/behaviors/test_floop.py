@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge, Usage, When
 from brim.behaviors.floop import Floop, read_floop
-from brim.behaviors.records import encode, encode_edge
-from brim.behaviors.times import seconds_of
+from brim.behaviors.jsonl import encode, encode_edge, seconds_of
 
 NODE: dict[str, Any] = {
     "id": "behavior-1",

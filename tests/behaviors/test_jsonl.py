@@ -7,9 +7,10 @@ import random
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge, Usage, When
-from brim.behaviors.jsonl import decode, differences, dump, encode, load
+from brim.behaviors.jsonl import decode, dump, encode, iso, load, seconds_of
 from brim.errors import InputError
 from tests.behaviors.making import behaviors, graphs
 
@@ -31,8 +32,8 @@ def test_what_is_written_with_usage_is_read_again(graph: tuple[list[Behavior], l
 @settings(max_examples=50)
 def test_without_usage_everything_but_counters_is_read_again(graph: tuple[list[Behavior], list[Edge]]) -> None:
     loaded = load(dump(*graph))
-    assert {each.changed(usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
-    assert {each.changed(last_activated=None) for each in graph[1]} == set(loaded.edges)
+    assert {each.replace(usage=Usage()) for each in graph[0]} == set(loaded.behaviors)
+    assert {each.replace(last_activated=None) for each in graph[1]} == set(loaded.edges)
 
 
 @given(graphs)
@@ -53,7 +54,7 @@ def test_one_behavior_is_decoded_to_an_equal_one(behavior: Behavior) -> None:
 
 
 def test_file_reads_well() -> None:
-    text = dump([B, A.changed(created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
+    text = dump([B, A.replace(created_at=1700000000.25, usage=Usage(3))], [Edge("b", "a", "requires", 0.5)])
     assert text == HEADER + (
         '{"id":"a","name":"use-uv","kind":"directive","canonical":"Use uv.","created_at":"2023-11-14T22:13:20.25Z"}\n'
         '{"id":"b","name":"no-force","kind":"constraint","canonical":"Never force-push.",'
@@ -63,7 +64,7 @@ def test_file_reads_well() -> None:
 
 
 def test_lone_surrogate_can_be_written() -> None:
-    odd = A.changed(canonical="x\ud800y")
+    odd = A.replace(canonical="x\ud800y")
     assert load(dump([odd]).encode().decode()).behaviors == (odd,)
 
 
@@ -113,7 +114,7 @@ def test_bad_line_is_listed_and_the_others_are_read(line: str, why: str) -> None
 
 
 def test_second_line_of_an_id_wins_and_the_first_is_listed() -> None:
-    loaded = load(dump([A]) + dump([A.changed(name="other")]))
+    loaded = load(dump([A]) + dump([A.replace(name="other")]))
     assert [each.name for each in loaded.behaviors] == ["other"]
     assert [(each.line, "use-uv" in each.text) for each in loaded.problems] == [(2, True)]
 
@@ -136,24 +137,37 @@ def test_file_may_have_no_header_blank_lines_windows_ends_and_a_mark() -> None:
 
 
 def test_line_separators_inside_a_text_do_not_end_a_line() -> None:
-    odd = A.changed(canonical="a\u2028b\x85c\nd")
+    odd = A.replace(canonical="a\u2028b\x85c\nd")
     assert load(dump([odd])).behaviors == (odd,)
 
 
-def test_differences_say_what_an_import_would_change() -> None:
-    changed = B.changed(canonical="Never.", tags=("git",))
-    touched = A.changed(usage=Usage(9), updated_at=5.0)
-    found = differences({"a": A, "b": B}, [changed, touched, A.changed(id="c")])
-    assert [(each.id, each.change, each.fields) for each in found] == [
-        ("a", "same", ()),
-        ("b", "changed", ("canonical", "tags")),
-        ("c", "added", ()),
-    ]
-    assert str(found[1]) == "changed b no-force: canonical, tags"
-
-
 def test_of_two_lines_with_one_id_the_last_is_used_and_the_other_wording_is_kept() -> None:
-    first, last = A.changed(canonical="Use pip."), A.changed(variants=("Use conda.",))
+    first, last = A.replace(canonical="Use pip."), A.replace(variants=("Use conda.",))
     text = dump([first]) + dump([last]).split("\n", 1)[1]
     (found,) = load(text, "b.jsonl").behaviors
-    assert found == last.changed(variants=("Use conda.", "Use pip."))
+    assert found == last.replace(variants=("Use conda.", "Use pip."))
+
+
+@given(st.floats(-6e10, 2.5e11))
+def test_time_is_read_as_it_was_written(seconds: float) -> None:
+    assert seconds_of(iso(seconds)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2026-01-29T20:22:55.64732705-08:00", 1769746975.64732705),
+        ("1970-01-01", 0.0),
+        ("1970-01-01T00:00:01", 1.0),
+        ("1970-01-01T01:00:00+01:00", 0.0),
+        ("0001-01-01T00:00:00Z", -62135596800.0),
+    ],
+)
+def test_any_offset_and_any_number_of_digits_is_read(text: str, seconds: float) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "1970-01-01T00:00:01.", "1970-01-01T00:00:01.x", "1970-13-01", "٣"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\S"):
+        seconds_of(text)

@@ -4,9 +4,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import LARGEST_TEXT, Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.learning import AGENT_CONFIDENCE, id_of, learn
+from brim.behaviors.behavior import LARGEST_TEXT, Behavior, BehaviorKind, Status, checked_name, checked_tags
+from brim.behaviors.learning import (
+    AGENT_CONFIDENCE,
+    LONGEST_INFERRED_NAME,
+    MOST_TAGS,
+    confirmed,
+    id_of,
+    infer_kind,
+    infer_name,
+    infer_tags,
+    infer_when,
+    learn,
+    overridden,
+)
 from brim.behaviors.when import When
 from brim.errors import InputError
 from tests.texts import ANY_TEXT
@@ -52,7 +63,7 @@ def test_same_text_again_confirms_and_makes_no_second_entry() -> None:
 
 
 def test_same_text_under_another_id_is_the_same() -> None:
-    imported = UV.changed(id="floop-1")
+    imported = UV.replace(id="floop-1")
     assert learn("Use uv, not pip", now=2.0, existing=[imported]).behavior.id == "floop-1"
 
 
@@ -80,7 +91,7 @@ def test_rules_of_another_scope_are_left_alone() -> None:
 
 
 def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
-    forgotten = UV.changed(status=Status.FORGOTTEN)
+    forgotten = UV.replace(status=Status.FORGOTTEN)
     assert learn("Use uv, not pip", now=2.0, existing=[forgotten]).behavior.status is Status.ACTIVE
     by_agent = learn("Use uv, not pip", source="agent", now=2.0, existing=[forgotten])
     assert by_agent.behavior == forgotten
@@ -88,14 +99,14 @@ def test_forgotten_rule_comes_back_when_a_person_teaches_it_again() -> None:
 
 def test_superseded_text_confirms_what_took_its_place() -> None:
     new = learn("Install everything with uv", now=1.0).behavior
-    old = UV.changed(status=Status.SUPERSEDED, superseded_by=new.id)
+    old = UV.replace(status=Status.SUPERSEDED, superseded_by=new.id)
     learned = learn("Use uv, not pip", now=2.0, existing=[old, new])
     assert learned.merged_with == new
 
 
 def test_superseded_ring_does_not_hang() -> None:
-    a = UV.changed(status=Status.SUPERSEDED, superseded_by="b")
-    b = UV.changed(id="b", canonical="Use b", status=Status.SUPERSEDED, superseded_by=UV.id)
+    a = UV.replace(status=Status.SUPERSEDED, superseded_by="b")
+    b = UV.replace(id="b", canonical="Use b", status=Status.SUPERSEDED, superseded_by=UV.id)
     assert learn("Use uv, not pip", now=2.0, existing=[a, b]).behavior.live
 
 
@@ -109,7 +120,7 @@ def test_agent_teaches_a_pending_note_of_the_project_that_is_at_most_a_directive
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("text", ["Use uv, not pip", "Prefer uv over pip"])
 def test_agent_never_changes_what_a_person_taught(scope: str, text: str) -> None:
-    human = UV.changed(scope=scope)
+    human = UV.replace(scope=scope)
     learned = learn(text, source="agent", tags=["x"], kind="preference", now=2.0, existing=[human])
     assert learned.behavior == human or (learned.behavior.id != human.id and learned.behavior.status is Status.PENDING)
     assert learned.merged_with in (None, human)
@@ -178,7 +189,7 @@ def test_every_text_that_was_taught_is_found_again_whatever_the_order(texts: lis
 
 def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
     first = learn("Use uv.", now=1.0).behavior
-    edited = first.changed(canonical="Deploy on Fridays only with a second pair of eyes.")
+    edited = first.replace(canonical="Deploy on Fridays only with a second pair of eyes.")
     again = learn("Use uv.", now=1.0, existing=[edited])
     assert again.merged_with is None
     assert again.behavior.id != first.id
@@ -188,7 +199,7 @@ def test_the_first_text_of_an_edited_behavior_can_be_learned_again() -> None:
 def test_a_name_that_was_found_out_is_nobody_elses() -> None:
     first = learn("Never restart the importer while it runs.", now=1.0).behavior
     other = learn("Never restart the importer while it runs: wait for lock 7.", now=1.0, name=None).behavior
-    second = learn(other.canonical, now=1.0, existing=[first.changed(name=other.name)]).behavior
+    second = learn(other.canonical, now=1.0, existing=[first.replace(name=other.name)]).behavior
     assert second.name == f"{other.name}-2"
     named = learn(other.canonical, now=1.0, name=first.name, existing=[first]).behavior
     assert named.name == first.name
@@ -199,3 +210,125 @@ def test_how_similar_is_the_same_can_be_said() -> None:
     wording = "Run the tests before pushing."
     assert learn(wording, now=1.0, existing=[known]).merged_with == known
     assert learn(wording, now=1.0, existing=[known], near_duplicate=1).merged_with is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Never push to main", "constraint"),
+        ("**Never** push", "constraint"),
+        ("Please don't use print", "constraint"),
+        ("Don’t use print", "constraint"),
+        ("You must not edit generated files", "constraint"),
+        ("Files under gen/ must never be edited", "constraint"),
+        ("Use uv. Do not use pip.", "constraint"),
+        ("When tests fail, never push", "constraint"),
+        ("Only merge green branches", "constraint"),
+        ("1. Never skip a step\n2. Push", "constraint"),
+        ("不要使用 pip", "constraint"),
+        ("Niemals auf main pushen", "constraint"),
+        ("N'utilise jamais pip", "constraint"),
+        ("パスワードをログに書かないでください", "constraint"),
+        ("Никогда не пиши в main", "constraint"),
+        ("Prefer dataclasses over dicts", "preference"),
+        ("I'd rather have short functions", "preference"),
+        ("Avoid global state", "preference"),
+        ("1. Run the tests\n2. Never mind warnings\n3. Push", "procedure"),
+        ("First lint, then test", "procedure"),
+        ("If the build fails, read the log and retry", "workflow"),
+        ("When a release is tagged, then announce it", "workflow"),
+        ("We tried redis and it was slow", "episodic"),
+        ("Use uv, not pip", "directive"),
+        ("Use UTC; local time never works", "directive"),
+        ("Use the `only` marker", "directive"),
+        ("Add type hints", "directive"),
+    ],
+)
+def test_kind_of_a_correction(text: str, kind: str) -> None:
+    assert infer_kind(text) == kind
+
+
+def test_what_was_wrong_makes_no_episode() -> None:
+    assert infer_kind("Last time it took an hour", "sleep 3600") is BehaviorKind.DIRECTIVE
+
+
+def test_tags_are_the_language_of_the_file_and_the_topics_named() -> None:
+    assert infer_tags("Use pytest fixtures", "tests/test_app.py") == ("python", "testing")
+    assert infer_tags("Be brief", "web/card.tsx") == ("typescript",)
+    assert infer_tags("Be kind") == ()
+
+
+def test_there_are_at_most_eight_tags() -> None:
+    text = "python rust docker aws git security logging api database react vue kubernetes terraform"
+    assert len(infer_tags(text)) == MOST_TAGS
+    assert "sql" in infer_tags(text, "x.sql")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Please always use uv, never pip.", "use-uv-never-pip"),
+        ("Don't commit secrets to the repo", "dont-commit-secrets-to-repo"),
+        ("1. Run tests\n2. Push", "run-tests-push"),
+        ("Größe prüfen!", "grosse-prufen"),
+        ("使用 pytest 运行测试", "pytest"),
+        ("Use Python 3.11 in app.py", "use-python-3.11-app.py"),
+    ],
+)
+def test_name_is_made_of_the_first_words(text: str, name: str) -> None:
+    assert infer_name(text) == name
+
+
+def test_text_without_letters_of_ascii_gets_a_name_of_its_own() -> None:
+    assert infer_name("規則一") != infer_name("規則二")
+    assert infer_name("規則一") == infer_name("規則一")
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANY_TEXT)
+def test_whatever_is_inferred_is_valid(text: str) -> None:
+    assert checked_name(infer_name(text)) == infer_name(text)
+    assert len(infer_name(text)) <= LONGEST_INFERRED_NAME
+    assert checked_tags(infer_tags(text, text)) == tuple(sorted(infer_tags(text, text)))
+    assert infer_kind(text) in BehaviorKind
+
+
+def test_correction_in_one_file_is_meant_for_its_language() -> None:
+    when = infer_when("src/app.py", "testing")
+    assert when == When(language="python", task="testing")
+    assert when.match({"language": ("python",), "file": ("other/b.py",), "task": ("testing",)}).contradicted == ()
+    assert infer_when() == infer_when("notes.unknown", " ") == When()
+
+
+RULE = Behavior(id="a", name="a", kind="directive", canonical="Use uv")
+
+
+def test_confirmation_raises_confidence_and_counts_as_a_use() -> None:
+    after = confirmed(RULE, 5.0)
+    assert after.confidence > RULE.confidence
+    assert (after.usage.confirmed, after.usage.last_used, after.updated_at) == (1, 5.0, 5.0)
+
+
+def test_override_lowers_confidence_and_is_no_use() -> None:
+    after = overridden(RULE, 5.0)
+    assert after.confidence < RULE.confidence
+    assert (after.usage.overridden, after.usage.last_used, after.updated_at) == (1, None, 5.0)
+
+
+def test_agent_never_lowers_a_constraint() -> None:
+    constraint = RULE.replace(kind=BehaviorKind.CONSTRAINT)
+    assert overridden(constraint, 5.0, by_agent=True) == constraint
+    assert overridden(constraint, 5.0).confidence < constraint.confidence
+    assert overridden(RULE, 5.0, by_agent=True).confidence < RULE.confidence
+
+
+@given(st.lists(st.booleans(), max_size=60), st.floats(0, 1))
+def test_confidence_stays_between_0_and_1(said: list[bool], start: float) -> None:
+    behavior = RULE.replace(confidence=start)
+    for now, right in enumerate(said):
+        behavior = confirmed(behavior, float(now)) if right else overridden(behavior, float(now))
+        assert 0 <= behavior.confidence <= 1
+
+
+def test_clock_that_goes_back_does_not_undo_a_use() -> None:
+    assert confirmed(confirmed(RULE, 9.0), 5.0).usage.last_used == 9.0

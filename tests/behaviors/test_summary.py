@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.graphemes import is_border
-from brim.behaviors.sense import sense_words
-from brim.behaviors.summary import LENGTH, one_line, summarize
+from brim.behaviors.summary import LENGTH, is_border, one_line, sense_words, summarize
 from tests.texts import ANY_TEXT
 
 ROWS = [

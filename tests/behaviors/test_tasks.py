@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.tasks import known_tasks, task_of, tasks_of
+from brim.behaviors.tasks import known_languages, known_tasks, language_of, task_of, tasks_of
 from tests.texts import ANY_TEXT
 
 
@@ -77,13 +77,42 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
 
 def test_the_stems_of_the_words_are_those_in_the_file() -> None:
     """If this fails, write these to ``data/task_stems.tsv``."""
-    from brim.behaviors import tables
+    from brim.behaviors import tasks
     from brim.behaviors.words import stem
+    from brim.files import data_lines, data_rows
 
     found: dict[str, list[str]] = {}
-    for task, how, said in tables.rows("tasks.tsv"):
+    for task, how, said in data_rows(tasks.__file__, "tasks.tsv"):
         for word in {stem(word) for word in said.split()} if how == "word" else ():
             found.setdefault(word, []).append(task)
     assert [f"{word}\t{' '.join(tasks)}" for word, tasks in sorted(found.items())] == list(
-        tables.lines("task_stems.tsv")
+        data_lines(tasks.__file__, "task_stems.tsv")
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("src/app.py", "python"),
+        ("/abs/Card.TSX", "typescript"),
+        ("types/index.d.ts", "typescript"),
+        ("C:\\code\\main.rs", "rust"),
+        ("Dockerfile", "docker"),
+        ("ops/docker-compose.yml", "docker"),
+        ("values.yml", "yaml"),
+        (".zshrc", "shell"),
+        ("analysis.R", "r"),
+        ("a.b.c.go", "go"),
+        ("notes", None),
+        ("x.unknown", None),
+        ("src.py/", None),
+        (".gitignore", None),
+        ("", None),
+    ],
+)
+def test_language_of_a_file_name(path: str, language: str | None) -> None:
+    assert language_of(path) == language
+
+
+def test_languages_are_lower_case_words() -> None:
+    assert all(language == language.lower() and " " not in language for language in known_languages())

@@ -117,6 +117,6 @@ def test_words_import_nothing_heavy() -> None:
 
 def test_the_stems_of_the_stop_words_are_those_in_the_file() -> None:
     """If this fails, write these to ``data/stop_stems.txt``."""
-    from brim.behaviors import tables
+    from brim.behaviors.words import word_list
 
-    assert tables.words("stop_stems.txt") == frozenset(map(stem, tables.words("stopwords.txt")))
+    assert word_list("stop_stems.txt") == frozenset(map(stem, word_list("stopwords.txt")))

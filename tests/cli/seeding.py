@@ -36,7 +36,7 @@ def seed(brim: Brim, *things: Behavior | Edge, scope: str = "user") -> None:
             if isinstance(thing, Edge):
                 store.put_edge(thing, now=THEN)
             else:
-                store.put(thing.changed(scope=scope), event="learned", now=THEN)
+                store.put(thing.replace(scope=scope), event="learned", now=THEN)
 
 
 def stored(brim: Brim, id: str, scope: str = "user") -> Behavior:

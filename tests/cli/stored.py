@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Behavior, Edge
 from brim.store.events import Event
 from brim.store.store import open_store
 from tests.cli.conftest import Brim
@@ -30,7 +29,7 @@ def file_of(brim: Brim, scope: str = "user") -> Path:
 def remember(brim: Brim, *behaviors: Behavior, edges: Iterable[Edge] = (), scope: str = "user") -> None:
     """Write *behaviors* and *edges* to the file of *scope*; the project's makes the working folder a project."""
     with open_store(str(file_of(brim, scope))) as store:
-        store.put_many([each.changed(scope=scope) for each in behaviors], event="learned", now=THEN)
+        store.put_many([each.replace(scope=scope) for each in behaviors], event="learned", now=THEN)
         store.put_edges(edges)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 

@@ -24,7 +24,7 @@ def test_connecting_again_changes_the_weight_and_nothing_else(brim: Brim) -> Non
     old = Edge("b-1", "b-2", "requires", 0.25, created_at=5.0, last_activated=7.0)
     seed(brim, rule("b-1"), rule("b-2"), old)
     assert "was 0.25" in brim("connect", "b-1", "requires", "b-2").out
-    assert edges(brim) == [old.changed(weight=1.0)]
+    assert edges(brim) == [old.replace(weight=1.0)]
 
 
 def test_a_connection_is_removed(brim: Brim) -> None:

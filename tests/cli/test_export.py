@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors.behavior import Provenance, Usage
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge, Provenance, Usage
 from tests.cli.conftest import Brim
 from tests.cli.stored import THEN, behavior, remember
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from brim.behaviors.behavior import Usage
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge, Usage
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import THEN, behavior, edges_in, events_in, file_of, recalled, remember
 
@@ -36,7 +35,7 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
     assert ran.lines[-1] == "stored: 2 behaviors added, 1 connection"
     mine, theirs = recalled(brim), recalled(brim, "project")
-    assert {id: each.changed(scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
+    assert {id: each.replace(scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
     assert edges_in(brim, "project") == edges_in(brim)
     assert [event.detail["file"] for event in events_in(brim, "imported", "project")] == ["f.jsonl"] * 2
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import Usage
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge, Usage
 from tests.cli.conftest import Brim
 from tests.cli.stored import THEN, behavior, file_of, remember
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge
 from brim.store.trust import is_trusted
 from tests.cli.conftest import COMMAND, Brim
 from tests.cli.stored import behavior, file_of, remember

@@ -7,8 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from brim.behaviors.behavior import Usage
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge, Usage
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, edges_in, file_of, recalled, remember
 from tests.store.making import raw

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brim.behaviors.edges import Edge
+from brim.behaviors.behavior import Edge
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from brim import tokens, window
 from brim.activation.parameters import DEFAULTS, Parameters
-from brim.behaviors.similarity import NEAR_DUPLICATE
+from brim.behaviors.duplicates import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, load
 from brim.config.table import FORMATS, ORDERED
 from brim.injection import sections

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.injection.arrangement import Arrangement, Limits, Slot
 from brim.injection.sections import Section
 from brim.injection.tiers import Tier

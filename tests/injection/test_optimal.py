@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.injection.arrangement import Arrangement, Limits
 from brim.injection.costs import CountedCosts
 from brim.injection.demotion import level, lowest_first

@@ -8,7 +8,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Status
 from brim.mcp import teaching
 from brim.store.trust import untrust
 from tests.mcp.conftest import NOW, World
@@ -107,7 +107,7 @@ def test_feedback_is_noted_as_an_agents(world: World) -> None:
 def test_what_was_put_away_takes_no_feedback(world: World) -> None:
     behavior = world.teach("Use tabs.", name="tabs")
     with world.scopes() as scopes, scopes.writing("project"):
-        scopes.put(behavior.changed(status="forgotten"), event="forgotten", now=NOW)
+        scopes.put(behavior.replace(status="forgotten"), event="forgotten", now=NOW)
     assert "forgotten" in world.call("feedback", id="tabs", verdict="confirmed").text
 
 

@@ -104,7 +104,7 @@ class StoreContract:
             for old in store.behaviors(("active", "pending")):
                 store.put(old.changed(status="forgotten"), event="forgotten", now=1.0)
             for each in some:
-                store.put(each.changed(scope="user"), event="learned", now=1.0)
+                store.put(each.replace(scope="user"), event="learned", now=1.0)
             found = [node.id for node in store.seeds(facts, words)]
         assert len(found) == len(set(found))
         wanted = {

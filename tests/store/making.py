@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, BehaviorKind, Edge, Provenance, Status, Usage, When
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import EdgeKind
 
 
 def behavior(id: str = "b1", **fields: Any) -> Behavior:

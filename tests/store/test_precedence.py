@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.behaviors import Edge
-from brim.behaviors.kinds import POSITIVE, BehaviorKind, EdgeKind
+from brim.behaviors.behavior import POSITIVE, BehaviorKind, EdgeKind
 from brim.store.precedence import InForce, followed, in_force
 
 standings = st.dictionaries(

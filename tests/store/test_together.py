@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brim.behaviors import Edge
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import EdgeKind
 from brim.store.scopes import Scopes, open_scopes
 from brim.store.together import note_injection
 from tests.store.making import behavior

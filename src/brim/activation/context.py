@@ -90,7 +90,7 @@ class Context(_Derived):
 def _infer(facts: dict[str, tuple[str, ...]], prompt: str, command: str) -> frozenset[str]:
     """Add to *facts* the language and the task if they can be told, and return the stems."""
     if "file" in facts and "language" not in facts:
-        from brim.behaviors.languages import language_of
+        from brim.behaviors.tasks import language_of
 
         languages = [language for language in map(language_of, facts["file"]) if language]
         if languages:

@@ -8,8 +8,7 @@ is the only one.
 
 from __future__ import annotations
 
-from brim.behaviors.edges import Edge
-from brim.behaviors.kinds import POSITIVE, EdgeKind
+from brim.behaviors.behavior import POSITIVE, Edge, EdgeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

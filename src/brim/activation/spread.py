@@ -10,7 +10,7 @@ from _operator import itemgetter
 from math import exp, fsum
 
 from brim.activation.seeds import SECONDS, seed_of
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import EdgeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brim.activation.parameters import Parameters
     from brim.activation.seeds import Seed
     from brim.activation.source import Node, Source
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
     from brim.behaviors.when import Condition, Match, When
 
     State = dict[str, float]

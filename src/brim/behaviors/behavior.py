@@ -1,12 +1,13 @@
-"""``Behavior``: one thing that was learned, with where it came from and how it has fared."""
+"""Rules that were learned (``Behavior``), how they relate (``Edge``), and the words for both."""
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
-from brim.behaviors.kinds import LIVE, BehaviorKind, Status
-from brim.behaviors.names import checked_name, checked_tags
+import math
+from enum import StrEnum
+
 from brim.behaviors.when import When
 from brim.errors import InputError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,96 +15,105 @@ if TYPE_CHECKING:
     from typing import Any
 
 LARGEST_TEXT = 1_000_000
-"""Characters of one text of a behavior. More is a document, and a rule is not."""
-
+"""Characters of one text of a behavior. More is a document, not a rule."""
 
 LARGEST_PRIORITY = 1_000_000_000
-"""Beyond this a priority is a mistake, and a file could not hold it."""
+"""A priority beyond this is a mistake, and a file could not hold it."""
+
+LONGEST_NAME = 80
+_TAG = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+_NAME = _TAG | {"/"}
 
 
-class Provenance(Frozen):
+class BehaviorKind(StrEnum):
+    """What sort of thing was learned. Constraints are protected: they are never cut below a summary."""
+
+    CONSTRAINT = "constraint"
+    """Never do this, or only so."""
+    DIRECTIVE = "directive"
+    """Do this."""
+    PROCEDURE = "procedure"
+    """Do this in these steps."""
+    PREFERENCE = "preference"
+    """Rather this than that."""
+    WORKFLOW = "workflow"
+    """What follows on what, and what to do when it fails."""
+    EPISODIC = "episodic"
+    """What happened once, and how it ended."""
+
+
+class Status(StrEnum):
+    """Where a behavior is in its life. Only active and pending ones are ever injected or spread to."""
+
+    ACTIVE = "active"
+    PENDING = "pending"
+    """An agent's own note: at most a summary, under *Unconfirmed notes*, until a person accepts it."""
+    SUPERSEDED = "superseded"
+    """Another behavior took its place."""
+    FORGOTTEN = "forgotten"
+    """Put away by a person; it can come back."""
+
+
+class EdgeKind(StrEnum):
+    """How one behavior is related to another."""
+
+    REQUIRES = "requires"
+    OVERRIDES = "overrides"
+    """The source weakens the target."""
+    CONFLICTS = "conflicts"
+    """Each weakens the other."""
+    SIMILAR_TO = "similar-to"
+    LEARNED_FROM = "learned-from"
+    CO_ACTIVATED = "co-activated"
+    """They came up together, again and again."""
+
+
+LIVE = frozenset({Status.ACTIVE, Status.PENDING})
+"""The states in which a behavior takes part in anything."""
+
+POSITIVE = frozenset({EdgeKind.REQUIRES, EdgeKind.SIMILAR_TO, EdgeKind.LEARNED_FROM, EdgeKind.CO_ACTIVATED})
+"""Edges that carry activation, both ways. The others take it away."""
+
+
+class Provenance(Record):
     """Where a behavior comes from. Times are seconds since 1970."""
 
-    __slots__ = ("source", "at", "wrong", "file", "task", "session", "note")
-
-    source: str
+    source: str = "human"
     """``human``, ``agent``, ``import``, ``floop`` or ``rules``."""
-    at: float | None
+    at: float | None = None
     """When it was learned."""
-    wrong: str
+    wrong: str = ""
     """What was done instead, when it was a correction."""
-    file: str
-    task: str
-    session: str
-    note: str
-
-    def __init__(
-        self,
-        source: str = "human",
-        *,
-        at: float | None = None,
-        wrong: str = "",
-        file: str = "",
-        task: str = "",
-        session: str = "",
-        note: str = "",
-    ) -> None:
-        self._fill(source=source, at=at, wrong=wrong, file=file, task=task, session=session, note=note)
+    file: str = ""
+    task: str = ""
+    session: str = ""
+    note: str = ""
 
 
-class Usage(Frozen):
+class Usage(Record):
     """How often a behavior was of use. Times are seconds since 1970."""
 
-    __slots__ = ("injected", "confirmed", "overridden", "last_used")
-
-    injected: int
-    """Times it went into a prompt."""
-    confirmed: int
-    """Times somebody said that it was right."""
-    overridden: int
-    """Times somebody did otherwise on purpose."""
-    last_used: float | None
+    injected: int = 0
+    """How often it went into a prompt."""
+    confirmed: int = 0
+    """How often a person or an agent said that it was right."""
+    overridden: int = 0
+    """How often a person or an agent did otherwise on purpose."""
+    last_used: float | None = None
     """When it was last injected or confirmed; None if never."""
-
-    def __init__(
-        self, injected: int = 0, confirmed: int = 0, overridden: int = 0, last_used: float | None = None
-    ) -> None:
-        self._fill(injected=injected, confirmed=confirmed, overridden=overridden, last_used=last_used)
 
     @property
     def count(self) -> int:
-        """The uses that activation goes by: what spoke for it less what spoke against it, at least 0."""
+        """The uses that activation goes by: those for it less those against it, at least 0."""
         return max(0, self.injected + self.confirmed - self.overridden)
 
 
-class Behavior(Frozen):
-    """One thing that was learned. Immutable: ``behavior.changed(summary=...)`` is another one.
+class Behavior(Record):
+    """One thing that was learned. Immutable: ``behavior.replace(summary=...)`` makes another one.
 
     >>> Behavior(id="b1", name="use-uv", kind="directive", canonical="Use uv.", tags=("python",)).kind
     <BehaviorKind.DIRECTIVE: 'directive'>
     """
-
-    __slots__ = (
-        "id",
-        "name",
-        "kind",
-        "canonical",
-        "summary",
-        "tags",
-        "when",
-        "scope",
-        "status",
-        "priority",
-        "confidence",
-        "provenance",
-        "usage",
-        "supersedes",
-        "superseded_by",
-        "variants",
-        "created_at",
-        "updated_at",
-        "extra",
-    )
 
     id: str
     name: str
@@ -111,7 +121,7 @@ class Behavior(Frozen):
     canonical: str
     """The whole text, injected at the Full tier."""
     summary: str
-    """One line that keeps the sense; empty if the canonical text has to be cut for it."""
+    """One line that keeps the sense; empty if it has to be made from the canonical text."""
     tags: tuple[str, ...]
     when: When
     """The conditions under which it matters; none is always."""
@@ -119,7 +129,7 @@ class Behavior(Frozen):
     """``project`` or ``user``."""
     status: Status
     priority: int
-    """Which of two survives when they are merged, and nothing else: what goes in is decided by activation."""
+    """Which of two survives when they are merged, and nothing else: activation decides what goes in."""
     confidence: float
     """0 to 1: grows with confirmations, falls with overrides; decides merges after priority."""
     provenance: Provenance
@@ -156,28 +166,36 @@ class Behavior(Frozen):
         updated_at: float | None = None,
         extra: str = "",
     ) -> None:
-        if not isinstance(when, When):
-            when = When.of(when or {})
-        self._fill(
-            id=_checked_id(id),
-            name=checked_name(name),
-            kind=_member(BehaviorKind, kind, "kind"),
-            canonical=_checked_text(canonical, "canonical text"),
-            summary=_checked_line(summary),
-            tags=checked_tags(tags),
-            when=when,
-            scope=_among(scope, ("project", "user"), "scope"),
-            status=_member(Status, status, "status"),
-            priority=_priority(priority),
-            confidence=_share(confidence),
-            provenance=_typed(provenance or Provenance(), Provenance, "provenance", "a Provenance"),
-            usage=_typed(usage or Usage(), Usage, "usage", "a Usage"),
-            supersedes=_texts(supersedes, "supersedes"),
-            superseded_by=None if superseded_by is None else _typed(superseded_by, str, "superseded_by", "an id"),
-            variants=_texts(variants, "variants"),
-            created_at=_time(created_at, "created_at"),
-            updated_at=_time(updated_at, "updated_at"),
-            extra=_typed(extra, str, "extra", "a text"),
+        if not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable() or id != id.strip():
+            raise InputError(f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}")
+        if not isinstance(summary, str):
+            raise InputError(f"a summary must be a text, not {type(summary).__name__}")
+        if scope not in ("project", "user"):
+            raise InputError(f"unknown scope {scope!r}: it is one of project, user")
+        if abs(_typed(priority, int, "priority", "a whole number")) > LARGEST_PRIORITY:
+            raise InputError(f"a priority is from -{LARGEST_PRIORITY:,} to {LARGEST_PRIORITY:,}")
+        if not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
+            raise InputError(f"a confidence is from 0 to 1, not {confidence!r}")
+        super().__init__(
+            id,
+            checked_name(name),
+            _member(BehaviorKind, kind, "kind"),
+            _checked_text(canonical, "canonical text"),
+            " ".join(_checked_text(summary, "summary").split()) if summary else "",
+            checked_tags(tags),
+            when if isinstance(when, When) else When.of(when or {}),
+            scope,
+            _member(Status, status, "status"),
+            priority,
+            float(confidence),
+            _typed(provenance or Provenance(), Provenance, "provenance", "a Provenance"),
+            _typed(usage or Usage(), Usage, "usage", "a Usage"),
+            _texts(supersedes, "supersedes"),
+            None if superseded_by is None else _typed(superseded_by, str, "superseded_by", "an id"),
+            _texts(variants, "variants"),
+            _time(created_at, "created_at"),
+            _time(updated_at, "updated_at"),
+            _typed(extra, str, "extra", "a text"),
         )
 
     @property
@@ -189,10 +207,85 @@ class Behavior(Frozen):
         return f"{self.name} [{self.kind}] {self.summary or self.canonical}"
 
 
-def _checked_id(id: str) -> str:
-    if not isinstance(id, str) or not 0 < len(id) <= 200 or not id.isprintable() or id != id.strip():
-        raise InputError(f"a behavior's id must be a printable text of 1 to 200 characters, not {str(id)[:80]!r}")
-    return id
+class Edge(Record):
+    """*source* has the relation *kind* to *target*. Times are seconds since 1970."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+    weight: float
+    """How strongly, from just above 0 to 1."""
+    created_at: float | None
+    last_activated: float | None
+    """When energy last flowed over it; None if it never did, and then it does not fade."""
+
+    def __init__(
+        self,
+        source: str,
+        target: str,
+        kind: EdgeKind | str,
+        weight: float = 1.0,
+        *,
+        created_at: float | None = None,
+        last_activated: float | None = None,
+    ) -> None:
+        kind = _member(EdgeKind, kind, "edge kind")
+        if not (isinstance(weight, (int, float)) and math.isfinite(weight) and 0 < weight <= 1):
+            raise InputError(f"the weight of an edge is above 0 and at most 1, not {weight!r}")
+        if source == target:
+            raise InputError(f"an edge leads from one behavior to another, not from {source!r} to itself")
+        super().__init__(source, target, kind, float(weight), created_at, last_activated)
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two edges the same one: source, target and kind."""
+        return self.source, self.target, self.kind.value
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.kind} {self.target} ({self.weight:g})"
+
+
+def checked_name(name: str) -> str:
+    """Return *name* if it is one; else raise."""
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not _NAME.issuperset(name):
+        raise InputError(f"a name has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ / -, not {str(name)[:LONGEST_NAME]!r}")
+    return name
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return *tags*, each once, in their order, if all of them are tags; else raise."""
+    if isinstance(tags, str):
+        raise InputError(f"tags are a list of texts, not the text {tags[:LONGEST_NAME]!r}")
+    if not hasattr(tags, "__iter__"):
+        raise InputError(f"tags are a list of texts, not {tags!r}")
+    kept = tuple(dict.fromkeys(tags))
+    for tag in kept:
+        if not isinstance(tag, str) or not 0 < len(tag) <= LONGEST_NAME or not _TAG.issuperset(tag):
+            raise InputError(f"a tag has 1 to {LONGEST_NAME} of A-Z a-z 0-9 . _ -, not {str(tag)[:LONGEST_NAME]!r}")
+    return kept
+
+
+def as_name(text: str, otherwise: str = "behavior") -> str:
+    """Return the nearest name to *text*: what a name cannot hold becomes a hyphen.
+
+    >>> as_name("Use uv, not pip!"), as_name("規則")
+    ('Use-uv-not-pip', 'behavior')
+    """
+    return _nearest(text, _NAME) or otherwise
+
+
+def as_tag(text: str) -> str:
+    """Return the nearest tag to *text*, or nothing if not one character of it can stay.
+
+    >>> as_tag("code style"), as_tag("c++")
+    ('code-style', 'c')
+    """
+    return _nearest(text, _TAG)
+
+
+def _nearest(text: str, allowed: frozenset[str]) -> str:
+    kept = "".join(character if character in allowed else " " for character in text)
+    return "-".join(kept.split())[:LONGEST_NAME].strip("-")
 
 
 def _checked_text(text: str, what: str) -> str:
@@ -203,37 +296,11 @@ def _checked_text(text: str, what: str) -> str:
     return text
 
 
-def _checked_line(text: str) -> str:
-    """Return *text* as one line: a summary is one."""
-    if not isinstance(text, str):
-        raise InputError(f"a summary must be a text, not {type(text).__name__}")
-    return " ".join(_checked_text(text, "summary").split()) if text else ""
-
-
 def _member(kinds: Any, value: object, what: str) -> Any:
     try:
         return kinds(value)
     except ValueError:
         raise InputError(f"unknown {what} {value!r}: it is one of {', '.join(map(str, kinds))}") from None
-
-
-def _among(value: str, choices: tuple[str, ...], what: str) -> str:
-    if value not in choices:
-        raise InputError(f"unknown {what} {value!r}: it is one of {', '.join(choices)}")
-    return value
-
-
-def _priority(value: int) -> int:
-    _typed(value, int, "priority", "a whole number")
-    if abs(value) > LARGEST_PRIORITY:
-        raise InputError(f"a priority is from -{LARGEST_PRIORITY:,} to {LARGEST_PRIORITY:,}")
-    return value
-
-
-def _share(value: float) -> float:
-    if not isinstance(value, (int, float)) or not 0 <= value <= 1:
-        raise InputError(f"a confidence is from 0 to 1, not {value!r}")
-    return float(value)
 
 
 def _typed(value: Any, kind: type | tuple[type, ...], field: str, what: str) -> Any:
@@ -247,7 +314,7 @@ def _time(value: float | None, field: str) -> float | None:
 
 
 def _texts(values: Iterable[str], field: str) -> tuple[str, ...]:
-    """Return *values* as a tuple. One text is none of them: it would fall apart into its letters."""
+    """Return *values* as a tuple. A single text is refused: it would fall apart into its letters."""
     texts = None if isinstance(values, str) or not hasattr(values, "__iter__") else tuple(values)
     if texts is None or not all(isinstance(each, str) for each in texts):
         raise InputError(f"a behavior's {field} must be a list of texts, not {values!r}")

@@ -1,66 +1,314 @@
-"""Which of many behaviors say the same as another. Only pairs that can be alike are compared closely."""
+"""Rules that say the same: how alike two texts are, which pairs there are, and how two become one.
+
+Taking a rule for another loses it, while missing a duplicate only keeps it twice. So two texts are near duplicates only
+if they have the same words in the same order, apart from synonyms, fillers and a rare extra word.
+"""
 
 from __future__ import annotations
 
-from brim._light import namedtuple
-from brim.behaviors import tables
-from brim.behaviors.meaning import Meaning, canonical
-from brim.behaviors.similarity import DIFFERENT, normalized, similarity
+import re
+from collections import namedtuple
+from collections.abc import Iterable
+from functools import cache, lru_cache
+from itertools import combinations
+from typing import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.summary import one_line, single_words
+from brim.behaviors.when import When
+from brim.behaviors.words import looked_at, stem, tokens, word_list
+from brim.errors import InputError
+from brim.files import data_rows
 
-    from brim.behaviors.behavior import Behavior
+NEAR_DUPLICATE = 0.8
+"""From here on two texts count as wordings of one rule."""
+DIFFERENT = 0.75
+"""The highest similarity of two texts whose sense differs."""
+_NAMES = re.compile(r"(?<=\s)[A-Z]\b|\b\w*[a-z][A-Z]\w*")
+"""Words whose case matters: ``getUser``, and single letters inside a text."""
+WORDS_PER_EXTRA = 8
+"""For so many shared words, the longer of two wordings may have one extra."""
 
-Pair = namedtuple("Pair", ("one", "other", "similarity"))
-"""Two behaviors, and how alike they are."""
+
+Similar = namedtuple("Similar", ("index", "similarity"))
+"""Which of the candidates it is, and how alike."""
 
 
-SHARED_LIGHT = 4
-"""Words that two texts may share besides their telling ones; they make them more alike."""
+class Pair(NamedTuple):
+    """Two behaviors, and how alike they are."""
+
+    one: Behavior
+    other: Behavior
+    similarity: float
+
+
+class Merged(NamedTuple):
+    """The behavior that stays, the one that it replaces, and what was done, in sentences."""
+
+    kept: Behavior
+    superseded: Behavior
+    changes: tuple[str, ...]
+
+
+def normalized(text: str) -> str:
+    """Return *text* in lower case, every run of white space as one space: what makes two texts equal."""
+    return " ".join(text.lower().split())
+
+
+def similarity(a: str, b: str) -> float:
+    """Return how alike *a* and *b* are, from 0 to 1: their shared words, and at most 0.75 if the sense differs.
+
+    >>> similarity("Never use pip.", "Do not use pip"), similarity("Use uv, not pip", "Use pip, not uv")
+    (0.99, 0.75)
+    """
+    if normalized(a) == normalized(b):
+        return 1.0
+    one, other = _words(a), _words(b)
+    shared = set(one) & set(other)
+    if not shared:
+        return 0.0
+    extra, missing = set(one) - shared, set(other) - shared
+    alike = min(0.99, 2 * len(shared) / (2 * len(shared) + len(extra) + len(missing)))
+    in_order = [word for word in one if word in shared] == [word for word in other if word in shared]
+    same = (
+        in_order
+        and _NAMES.findall(a) == _NAMES.findall(b)
+        and not (extra and missing)
+        and len(extra | missing) <= len(shared) // WORDS_PER_EXTRA
+    )
+    return alike if same and not any(map(_turns, extra | missing)) else min(alike, DIFFERENT)
+
+
+def near_duplicate(a: str, b: str) -> bool:
+    """Whether *a* and *b* are wordings of one rule.
+
+    >>> near_duplicate("Never commit secrets.", "Don't commit any secrets")
+    True
+    >>> near_duplicate("Use uv, not pip", "Use pip, not uv")
+    False
+    """
+    return similarity(a, b) >= NEAR_DUPLICATE
+
+
+def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
+    """Return which of *candidates* is most like *text*, the first of equal ones; None if none is, *at_least* so much."""
+    best: Similar | None = None
+    for index, candidate in enumerate(candidates):
+        value = similarity(text, candidate)
+        if value > 0 and value >= at_least and (best is None or value > best.similarity):
+            best = Similar(index, value)
+    return best
 
 
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     """Return the pairs that are alike from *threshold* on, the most alike first."""
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)
-    words = _telling_words(ordered)
     found = []
-    for one, other in sorted(_candidates(words, threshold)):
-        alike = similarity(ordered[one].canonical, ordered[other].canonical)
+    for one, other in combinations(ordered, 2) if threshold <= DIFFERENT else _candidates(ordered):
+        alike = similarity(one.canonical, other.canonical)
         if alike >= threshold:
-            found.append(Pair(ordered[one], ordered[other], alike))
+            found.append(Pair(one, other, alike))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
-def _telling_words(behaviors: list[Behavior]) -> list[frozenset[str]]:
-    """Return the words of each that another wording may not leave out; the text itself if it has none."""
-    light = frozenset(canonical(word) for which in ("words", "places") for word in tables.words(f"light_{which}.txt"))
-    meanings = ((behavior.canonical, Meaning(behavior.canonical).words) for behavior in behaviors)
-    return [frozenset(words) - light or frozenset(words) or frozenset((normalized(text),)) for text, words in meanings]
+def _candidates(ordered: list[Behavior]) -> list[tuple[Behavior, Behavior]]:
+    """Return the pairs that can be more alike than ``DIFFERENT``: all words of one are in the other.
 
-
-def _candidates(words: list[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that ``similarity`` can find alike from *threshold* on, by the words in which they differ.
-
-    Above ``DIFFERENT`` only one of two may have a word that the other has not. So all words of one are in the other,
-    and it is enough to look where its rarest one is.
+    So it is enough to look where the rarest word of each is.
     """
+    words = [frozenset(_words(each.canonical)) or frozenset((normalized(each.canonical),)) for each in ordered]
     holders: dict[str, list[int]] = {}
     for index, own in enumerate(words):
         for word in own:
             holders.setdefault(word, []).append(index)
-    strict = threshold > DIFFERENT
-    seen: set[tuple[int, int]] = set()
+    found: set[tuple[int, int]] = set()
     for index, own in enumerate(words):
-        looked_up = [min(own, key=lambda word: (len(holders[word]), word))] if strict else own
-        for other in {other for word in looked_up for other in holders[word]} - {index}:
-            theirs = words[other]
-            pair = (index, other) if index < other else (other, index)
-            if pair in seen or (strict and not own <= theirs):
-                continue
-            apart = len(own ^ theirs)
-            shared = len(own & theirs) + SHARED_LIGHT
-            if 2 * shared >= threshold * (2 * shared + apart):
-                seen.add(pair)
-                yield pair
+        rarest = min(own, key=lambda word: (len(holders[word]), word))
+        found.update((min(index, at), max(index, at)) for at in holders[rarest] if at != index and own <= words[at])
+    return [(ordered[one], ordered[other]) for one, other in sorted(found)]
+
+
+@lru_cache(4_096)
+def _words(text: str) -> tuple[str, ...]:
+    """Return the words of *text* that say something, in order, one form for each word, its forms and synonyms."""
+    fillers, same = word_list("fillers.txt"), _canonical()
+    found = []
+    said = tokens(one_line(looked_at(text)))
+    over = "not" if "prefer" in said else "over"  # "Prefer uv over pip" is "Use uv, not pip"
+    for word in [over if each == "over" else each for each in said]:
+        if word not in fillers:
+            root = same.get(word) or stem(word)
+            found.append(same.get(root, root))
+    return tuple(found)
+
+
+@cache
+def _canonical() -> dict[str, str]:
+    """Return the word that is used for each of its synonyms; negations and conditions are known by their kind."""
+    kinds = {
+        word.replace("'", ""): "not" if kind == "instead" else kind.rstrip("*")
+        for kind, words in data_rows(__file__, "sense_kinds.tsv")
+        for word in words.split(", ")
+    }
+    synonyms = {
+        stem(other): word for word, others in data_rows(__file__, "synonyms.tsv") for other in (word, *others.split())
+    }
+    return {**synonyms, **kinds}
+
+
+def _turns(word: str) -> bool:
+    """Whether no wording may have *word* alone: a number, a negation, a condition or an exception."""
+    return word[0].isdecimal() or word in single_words() or word in _canonical().values()
+
+
+def survivor(a: Behavior, b: Behavior) -> tuple[Behavior, Behavior]:
+    """Return which of two stays, and the other: by priority, then confidence, then age, then id.
+
+    A user's constraint stays whatever the project's behavior has, and a confirmed behavior before a pending one.
+    """
+
+    def rank(behavior: Behavior) -> tuple[object, ...]:
+        return (
+            not _is_protected(behavior),
+            behavior.status is Status.PENDING,
+            -behavior.priority,
+            -behavior.confidence,
+            float("inf") if behavior.created_at is None else behavior.created_at,
+            behavior.id,
+        )
+
+    first, second = sorted((a, b), key=rank)
+    return first, second
+
+
+def merge_order(one: Behavior, other: Behavior, into: Behavior | None = None) -> tuple[Behavior, Behavior]:
+    """Return which of two stays, and the other: *into*, else the user's before the project's, else the survivor.
+
+    A rule for every project is never merged into one project's: it would go away in all the others.
+    """
+    if into is not None:
+        kept, gone = (one, other) if into.id == one.id else (other, one)
+    elif one.scope != other.scope:
+        kept, gone = (one, other) if one.scope == "user" else (other, one)
+    else:
+        kept, gone = survivor(one, other)
+    if kept.scope == "project" and gone.scope == "user":
+        raise InputError(
+            f"{gone.name} ({gone.id}) is there for every project, so it cannot be merged into this project's "
+            f"{kept.name} ({kept.id}): say --into {gone.id}"
+        )
+    return kept, gone
+
+
+def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
+    """Merge *other* into *kept* at the time *now*: other wording, tags, conditions, uses and where it came from.
+
+    The one that stays applies wherever either did: conditions that only one of them has are dropped. Raises
+    ``InputError`` for two of the same id, for one that is not live, and where a project's behavior, or an unconfirmed
+    note, would take the place of a user's constraint or of a confirmed behavior.
+    """
+    _check(kept, other)
+    changes: list[str] = []
+    kind = kept.kind
+    if other.kind is not kept.kind:
+        kind = BehaviorKind.CONSTRAINT if BehaviorKind.CONSTRAINT in (kept.kind, other.kind) else kept.kind
+        changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
+    merged = kept.replace(
+        kind=kind,
+        tags=_tags(kept, other, changes),
+        when=_when(kept.when, other.when, changes),
+        confidence=max(kept.confidence, other.confidence),
+        provenance=_provenance(kept, other),
+        usage=_usage(kept.usage, other.usage),
+        supersedes=tuple(dict.fromkeys((*kept.supersedes, *other.supersedes, other.id))),
+        variants=_variants(kept, other, changes),
+        created_at=min((at for at in (kept.created_at, other.created_at) if at is not None), default=None),
+        updated_at=now,
+    )
+    changes.append(f"{other.id} is superseded by {kept.id}")
+    superseded = other.replace(status=Status.SUPERSEDED, superseded_by=kept.id, updated_at=now)
+    return Merged(merged, superseded, tuple(changes))
+
+
+def _is_protected(behavior: Behavior) -> bool:
+    return behavior.scope == "user" and behavior.kind is BehaviorKind.CONSTRAINT
+
+
+def _check(kept: Behavior, other: Behavior) -> None:
+    if kept.id == other.id:
+        raise InputError(f"{kept.id} cannot be merged with itself: name two behaviors")
+    for behavior in (kept, other):
+        if not behavior.live:
+            raise InputError(f"{behavior.id} is {behavior.status} and cannot be merged: bring it back first")
+    if _is_protected(other) and kept.scope != "user":
+        raise InputError(f"the project's {kept.id} cannot replace your constraint {other.id}: merge them the other way")
+    if kept.status is Status.PENDING and other.status is not Status.PENDING:
+        raise InputError(f"the unconfirmed note {kept.id} cannot replace {other.id}: accept it first")
+
+
+def _tags(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str, ...]:
+    added = tuple(tag for tag in other.tags if tag not in kept.tags)
+    if added:
+        changes.append(f"tags added: {', '.join(added)}")
+    return kept.tags + added
+
+
+def _when(mine: When, theirs: When, changes: list[str]) -> When:
+    """Return conditions under which it matters wherever one of the two did."""
+    if mine == theirs:
+        return mine
+    others = dict(theirs.conditions)
+    both: dict[str, tuple[str, ...]] = {}
+    for key, values in mine.conditions:
+        if key not in others:
+            continue
+        both[key] = tuple(dict.fromkeys((*values, *others[key])))
+        if both[key] != values:
+            changes.append(f"condition widened: {key} {' or '.join(both[key])}")
+    for key in sorted(dict(mine.conditions).keys() ^ others.keys()):
+        values = dict(mine.conditions).get(key) or others[key]
+        changes.append(f"condition dropped, for only one of them had it: {key} {' or '.join(values)}")
+    return When.of(both)
+
+
+def _variants(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str, ...]:
+    """Return every wording but the canonical one, once each."""
+    known = {kept.canonical, kept.summary, *kept.variants, ""}
+    added = [text for text in dict.fromkeys((other.canonical, other.summary, *other.variants)) if text not in known]
+    if added:
+        changes.append(f"wordings kept as variants: {len(added)}")
+    return (*kept.variants, *added)
+
+
+def _usage(mine: Usage, theirs: Usage) -> Usage:
+    used = [at for at in (mine.last_used, theirs.last_used) if at is not None]
+    return Usage(
+        injected=mine.injected + theirs.injected,
+        confirmed=mine.confirmed + theirs.confirmed,
+        overridden=mine.overridden + theirs.overridden,
+        last_used=max(used, default=None),
+    )
+
+
+def _provenance(kept: Behavior, other: Behavior) -> Provenance:
+    """Return where *kept* comes from, with what was wrong then and now, and a note of the other source."""
+    mine, theirs = kept.provenance, other.provenance
+    wrong = mine.wrong
+    if theirs.wrong and normalized(theirs.wrong) not in normalized(mine.wrong):
+        wrong = f"{mine.wrong}\n{theirs.wrong}" if mine.wrong else theirs.wrong
+    about = "; ".join(
+        f"{name} {value}"
+        for name, value in (("file", theirs.file), ("task", theirs.task), ("session", theirs.session))
+        if value
+    )
+    note = f"merged {other.id} {other.name} from {theirs.source}{f' ({about})' if about else ''}"
+    notes = [text for text in (mine.note, note, theirs.note) if text]
+    return Provenance(
+        mine.source,
+        at=mine.at,
+        wrong=wrong,
+        file=mine.file or theirs.file,
+        task=mine.task or theirs.task,
+        session=mine.session or theirs.session,
+        note="\n".join(dict.fromkeys(notes)),
+    )

@@ -1,30 +1,73 @@
-"""Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already."""
+"""Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already.
+
+What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. Feedback changes confidence: a
+confirmation closes a fifth of the distance to 1, an override takes a quarter away. So neither ever reaches its end, and one
+of each leaves a behavior a little weaker. Activation goes by the same counts.
+"""
 
 from __future__ import annotations
 
-from brim._light import namedtuple
-from brim.behaviors.behavior import LARGEST_TEXT, Behavior, Provenance
-from brim.behaviors.feedback import confirmed
-from brim.behaviors.infer import infer_kind, infer_name, infer_tags, infer_when
-from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.merging import merge
-from brim.behaviors.names import LONGEST
-from brim.behaviors.similarity import NEAR_DUPLICATE, most_similar, normalized
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
+from unicodedata import normalize
+
+from brim.behaviors.behavior import (
+    LARGEST_TEXT,
+    LONGEST_NAME,
+    Behavior,
+    BehaviorKind,
+    Provenance,
+    Status,
+    as_tag,
+)
+from brim.behaviors.duplicates import NEAR_DUPLICATE, merge, most_similar, normalized
+from brim.behaviors.summary import one_line
+from brim.behaviors.tasks import language_of, named_task
+from brim.behaviors.when import When
+from brim.behaviors.words import is_unspaced, looked_at, stem, tokens, word_list
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from brim.behaviors.when import When
+from brim.files import data_rows
+from brim.masking import mask
 
 SOURCES = ("human", "agent", "import", "floop", "rules")
 """Who can teach. What an agent teaches is a pending note until a person accepts it."""
 AGENT_CONFIDENCE = 0.4
 """Of a note by an agent; a person's rule begins at 0.6."""
 
-Learned = namedtuple("Learned", ("behavior", "merged_with", "changes"))
-"""The behavior to store, the one it takes the place of under the same id (None if it is new), and what was done."""
+MOST_TAGS = 8
+LONGEST_INFERRED_NAME = 50
+WORDS_IN_NAME = 6
+
+_OPENERS = frozenset(("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so"))
+_CONDITIONS = (
+    "when ",
+    "if ",
+    "whenever ",
+    "after ",
+    "once ",
+    "as soon as ",
+    "wenn ",
+    "falls ",
+    "si ",
+    "quando ",
+    "se ",
+)
+_NEGATIONS = frozenset(("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont"))
+
+GAIN = 0.2
+"""Share of the distance to 1 that a confirmation closes."""
+LOSS = 0.25
+"""Share of the confidence that an override takes."""
+
+
+class Learned(NamedTuple):
+    """The behavior to store, the one it takes the place of under the same id (None if it is new), and what was done."""
+
+    behavior: Behavior
+    merged_with: Behavior | None
+    changes: tuple[str, ...]
 
 
 def learn(
@@ -69,7 +112,7 @@ def learn(
     if _is_note(near) and not by_agent:
         return _accepted(near, behavior)
     merged = merge(near, behavior, now)
-    kept = merged.kept.changed(supersedes=near.supersedes)
+    kept = merged.kept.replace(supersedes=near.supersedes)
     return Learned(confirmed(kept, now), near, (f"another wording of {near.id}", *merged.changes[:-1]))
 
 
@@ -79,15 +122,11 @@ def id_of(canonical: str) -> str:
     >>> id_of("Use uv.") == id_of("use  UV.\\n")
     True
     """
-    from hashlib import sha256
-
     return "b-" + sha256(normalized(canonical).encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def cleaned(text: str) -> str:
     """Return *text* as it may be stored: secrets masked, no NULs, no lone surrogates."""
-    from brim.masking import mask
-
     return mask(text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
@@ -135,7 +174,7 @@ def _made(
     if not by_agent:
         return behavior
     weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
-    return behavior.changed(kind=weaker, confidence=AGENT_CONFIDENCE)
+    return behavior.replace(kind=weaker, confidence=AGENT_CONFIDENCE)
 
 
 def _is_note(behavior: Behavior) -> bool:
@@ -172,7 +211,7 @@ def _again(known: Behavior, said: Behavior, given: dict[str, object], by_agent: 
     changes = [f"confirmed: known already as {known.id}"]
     if not known.live or (_is_note(known) and not by_agent):
         changes.append(f"it was {known.status} and is active again" if not known.live else "it was unconfirmed")
-        known_before, known = known, known.changed(status=Status.ACTIVE, superseded_by=None)
+        known_before, known = known, known.replace(status=Status.ACTIVE, superseded_by=None)
     else:
         known_before = known
     if by_agent:
@@ -184,14 +223,14 @@ def _again(known: Behavior, said: Behavior, given: dict[str, object], by_agent: 
     changes.extend(f"{key} changed" for key in fields)
     wrong = _both(known.provenance.wrong, said.provenance.wrong)
     source = known.provenance.source if by_agent or (known_before.live and not _is_note(known_before)) else "human"
-    provenance = known.provenance.changed(wrong=wrong, source=source)
-    return Learned(confirmed(known.changed(**fields, provenance=provenance), now), known_before, tuple(changes))
+    provenance = known.provenance.replace(wrong=wrong, source=source)
+    return Learned(confirmed(known.replace(**fields, provenance=provenance), now), known_before, tuple(changes))
 
 
 def _accepted(note: Behavior, said: Behavior) -> Learned:
     """Return an agent's *note* in the words of the person who has *said* the same: all that counts is the person's."""
     variants = tuple(text for text in dict.fromkeys((note.canonical, *note.variants)) if text != said.canonical)
-    behavior = said.changed(id=note.id, variants=variants, usage=note.usage, created_at=note.created_at)
+    behavior = said.replace(id=note.id, variants=variants, usage=note.usage, created_at=note.created_at)
     return Learned(behavior, note, (f"another wording of the unconfirmed note {note.id}, which is confirmed by it",))
 
 
@@ -211,8 +250,8 @@ def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavio
     while name in names and not named:
         number += 1
         ending = f"-{number}"
-        name = behavior.name[: LONGEST - len(ending)] + ending
-    return behavior.changed(id=id, name=name)
+        name = behavior.name[: LONGEST_NAME - len(ending)] + ending
+    return behavior.replace(id=id, name=name)
 
 
 def _near(behavior: Behavior, known: list[Behavior], at_least: float) -> Behavior | None:
@@ -233,3 +272,169 @@ def _both(first: str, second: str) -> str:
     if not second or normalized(second) in normalized(first):
         return first
     return f"{first}\n{second}" if first else second
+
+
+def confirmed(behavior: Behavior, now: float) -> Behavior:
+    """Return *behavior* after a person or an agent said at the time *now* that it was right."""
+    usage = behavior.usage
+    return behavior.replace(
+        confidence=behavior.confidence + GAIN * (1 - behavior.confidence),
+        usage=usage.replace(confirmed=usage.confirmed + 1, last_used=max(now, usage.last_used or now)),
+        updated_at=now,
+    )
+
+
+def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavior:
+    """Return *behavior* after a person or an agent did otherwise on purpose; an agent's word never lowers a constraint."""
+    if by_agent and behavior.kind is BehaviorKind.CONSTRAINT:
+        return behavior
+    usage = behavior.usage
+    return behavior.replace(
+        confidence=behavior.confidence * (1 - LOSS),
+        usage=usage.replace(overridden=usage.overridden + 1),
+        updated_at=now,
+    )
+
+
+# What a correction says besides its text: guesses by word lists.
+
+
+def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
+    """Return what kind of rule *right* is: ``data/kinds.tsv``, steps, and conditions with what follows on them.
+
+    What happened once is no correction, so it is taken for one only if nothing was *wrong*.
+
+    >>> infer_kind("Never push to main."), infer_kind("Use uv, not pip")
+    (<BehaviorKind.CONSTRAINT: 'constraint'>, <BehaviorKind.DIRECTIVE: 'directive'>)
+    """
+    text = looked_at(right).lower().replace("’", "'")
+    clauses = list(_clauses(text))
+    steps = _has_steps(text)
+    # A list of steps is a procedure even if one of them says never; not if that is how it begins.
+    told = _told(text, clauses[:1] if steps else clauses, anywhere=not steps)
+    if told is BehaviorKind.CONSTRAINT or (told and not steps and not (told is BehaviorKind.EPISODIC and wrong)):
+        return told
+    if steps:
+        return BehaviorKind.PROCEDURE
+    if clauses and clauses[0].startswith(_CONDITIONS) and ("," in text or " then " in text):
+        return BehaviorKind.WORKFLOW
+    return BehaviorKind.DIRECTIVE
+
+
+def infer_tags(right: str, file: str = "") -> tuple[str, ...]:
+    """Return at most 8 tags, sorted: the language of *file*, then the topics that *right* names first.
+
+    >>> infer_tags("Use pytest fixtures for the database", "tests/test_app.py")
+    ('database', 'python', 'testing')
+    """
+    language = language_of(file) if file else None
+    found = [as_tag(language)] if language else []
+    topics = _topics()
+    for word in tokens(looked_at(right)):
+        found.extend(topics.get(stem(word), ()))
+    return tuple(sorted(list(dict.fromkeys(found))[:MOST_TAGS]))
+
+
+def infer_name(right: str) -> str:
+    """Return a short name from the first words of *right*; without letters of ASCII one from its hash.
+
+    >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
+    ('use-uv-never-pip-installing-packages', 'grosse-prufen')
+    """
+    kept: list[str] = []
+    for word in _name_words(looked_at(right)):
+        if len("-".join((*kept, word))) > LONGEST_INFERRED_NAME or len(kept) == WORDS_IN_NAME:
+            break
+        kept.append(word)
+    if kept:
+        return "-".join(kept)
+    return next(_name_words(looked_at(right)), "")[:LONGEST_INFERRED_NAME].strip("-.") or f"rule-{id_of(right)[2:8]}"
+
+
+def infer_when(file: str = "", task: str = "") -> When:
+    """Return the conditions that *file* and *task* stand for.
+
+    Of a file only its language: a correction made in one Python file is meant for the others too. A task may
+    also go by the name that is inferred for it, so that ``deploy`` comes back with *deployment*.
+    """
+    task = " ".join(task.split())
+    return When(language=language_of(file) if file else None, task=(task, named_task(task)) if task else None)
+
+
+def _told(text: str, clauses: list[str], *, anywhere: bool) -> BehaviorKind | None:
+    for kind, where, phrases in data_rows(__file__, "kinds.tsv"):
+        for phrase in phrases.split(", "):
+            if where == "start":
+                said = any(_begins(clause, phrase) for clause in clauses)
+            else:
+                said = anywhere and _says(text, phrase)
+            if said:
+                return BehaviorKind(kind)
+    return None
+
+
+def _begins(clause: str, phrase: str) -> bool:
+    return clause.startswith(phrase) and (
+        is_unspaced(phrase[-1]) or not clause[len(phrase) : len(phrase) + 1].isalnum()
+    )
+
+
+def _says(text: str, phrase: str) -> bool:
+    at = text.find(phrase)
+    while at >= 0:
+        if is_unspaced(phrase[0]) or (not text[at - 1 : at].isalnum() and _begins(text[at:], phrase)):
+            return True
+        at = text.find(phrase, at + 1)
+    return False
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """Yield the clauses of *text*, each without the words that only open it."""
+    for sign in (". ", "! ", "? ", "; ", ": ", ", ", " - ", " — ", " but ", "。", "，", "；", "！"):
+        text = text.replace(sign, "\n")
+    for line in text.split("\n"):
+        words = line.strip(" \t-*+#>•\"'`(_").split(" ")
+        while words and words[0].strip(",:*_") in _OPENERS:
+            words = words[1:]
+        if words and words[0] and not words[0].strip(".)").isdecimal():
+            yield " ".join(words)
+
+
+def _has_steps(text: str) -> bool:
+    """Whether *text* tells steps: two numbered lines, *step 1*, or *first … then*."""
+    numbered = 0
+    for line in text.split("\n"):
+        number = line.strip().partition(" ")[0]
+        numbered += len(number) > 1 and number[-1] in ".):" and number[:-1].isdecimal()
+    if numbered > 1 or _says(text, "step 1"):
+        return True
+    first = text.find("first")
+    return first >= 0 and _says(text[first:], "then") and not text[max(0, first - 1) : first].isalnum()
+
+
+def _name_words(text: str) -> Iterator[str]:
+    """Yield the words of the beginning of *text* that a name can hold, without fillers."""
+    fillers = word_list("fillers.txt") - _NEGATIONS
+    for chunk in one_line(text[:1_000]).replace("'", "").replace("’", "").split():
+        plain = normalize("NFKD", chunk.casefold())
+        word = "".join(
+            character if (character.isascii() and character.isalnum()) or character == "." else " "
+            for character in plain
+            if not _is_accent(character)
+        )
+        word = "-".join(part.strip(".") for part in word.split() if part.strip("."))
+        if word and word not in fillers:
+            yield word
+
+
+def _is_accent(character: str) -> bool:
+    return "\u0300" <= character <= "\u036f"
+
+
+@cache
+def _topics() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for tag, words in data_rows(__file__, "topics.tsv"):
+        for word in dict.fromkeys(map(stem, words.split())):
+            found.setdefault(word, []).append(tag)
+    return found

@@ -2,15 +2,22 @@
 
 The line is the beginning of the text. It is cut to 60 characters, at a border between words, unless what is cut off
 would hold a negation, a condition or an exception (``data/sense_words.txt``): then it runs to the end of the clause in
-which the last such word stands. So what is cut off never holds one. The price is length: a text whose last sentence
-holds such a word is its own summary. Whoever wants it shorter writes a summary.
+which the last such word is. So what is cut off never holds one. The price is length: a text whose last sentence holds
+such a word is its own summary. To have it shorter, write a summary.
 """
 
 from __future__ import annotations
 
-from brim.behaviors.graphemes import border_at_or_after, border_at_or_before, is_border
-from brim.behaviors.sense import clause_end, sense_words
-from brim.behaviors.words import is_unspaced
+from collections import namedtuple
+from functools import cache
+from unicodedata import category, combining
+
+from brim.behaviors.words import is_mark, is_unspaced, word_list
+from brim.files import data_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LENGTH = 60
 """Characters of a summary, the ``…`` included, where no sense is in the way."""
@@ -103,3 +110,218 @@ def _is_lost(text: str, start: int, end: int, cut: int) -> bool:
     """Whether the sense word between *start* and *end* is cut off at *cut*, or what it speaks of is."""
     company = _COMPANY_UNSPACED if is_unspaced(text[start]) else _COMPANY
     return end > cut or (cut - end < company and clause_end(text, end) > cut)
+
+
+# Words that turn or narrow the sense of a rule, and where their clauses end.
+
+Found = namedtuple("Found", ("start", "end"))
+"""Where a sense word is: ``text[start:end]``."""
+
+_ENDS = frozenset(".!?;")
+"""End a clause if a space follows: a dot in ``app.py`` does not."""
+_FULL_ENDS = frozenset("。！？；｡…")
+"""End a clause wherever they stand."""
+_COMMAS = frozenset(",，、")
+_AROUND = '.,;:!?()[]{}*"`'
+_CLOSING = frozenset("\"'”’»)]}*_`」』）】")
+
+
+def sense_words(text: str) -> list[Found]:
+    """Return where sense words stand in *text*, which is one line, by their ends.
+
+    >>> text = "Use uv, never pip (unless it's CI)"
+    >>> [text[found.start : found.end] for found in sense_words(text)]
+    ['never', 'unless']
+    """
+    singles, phrases, anywhere = _lists()
+    if text.isascii():
+        anywhere = tuple(filter(str.isascii, anywhere))
+    found = [Found(at, at + len(sign)) for sign in anywhere for at in _places(text, sign)]
+    known = list(_tokens(text))
+    for i, (start, end, word) in enumerate(known):
+        if word in singles:
+            found.append(Found(start, end))
+        for phrase in phrases.get(word, ()):
+            last = i + len(phrase)
+            if last <= len(known) and all(known[i + j][2] == part for j, part in enumerate(phrase)):
+                found.append(Found(start, known[last - 1][1]))
+    return sorted(found, key=lambda each: (each.end, each.start))
+
+
+def clause_end(text: str, at: int) -> int:
+    """Return where the clause that *at* stands in ends: after its sentence, or before a comma and a reason.
+
+    What a colon introduces belongs to the clause, all items of it. In doubt the clause is longer.
+    """
+    items = False
+    for here in range(at, len(text)):
+        character = text[here]
+        if character in ":：" and text[here + 1 : here + 2] in (" ", ""):
+            items = True
+        elif character in _COMMAS and is_reason(text[here + 1 : here + 40].lstrip().lower()):
+            return here
+        elif items and character in ";；":
+            continue
+        elif character in _FULL_ENDS or (character in _ENDS and _closes(text, here)):
+            return _with_closing(text, here + 1)
+    return len(text)
+
+
+def _with_closing(text: str, at: int) -> int:
+    while at < len(text) and (text[at] in _CLOSING or text[at] in _ENDS or text[at] in _FULL_ENDS):
+        at += 1
+    return at
+
+
+def _closes(text: str, at: int) -> bool:
+    """Whether the sign at *at* ends a sentence, and is not part of a name, a number or an abbreviation."""
+    after = _with_closing(text, at + 1)
+    if after < len(text) and text[after] != " " and not is_unspaced(text[after]):
+        return False
+    if text[at] != ".":
+        return True
+    begin = at
+    while begin > 0 and text[begin - 1].isalpha():
+        begin -= 1
+    word = text[begin:at].lower()
+    abbreviated = len(word) == 1 or word in word_list("abbreviations.txt")
+    return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
+
+
+def is_reason(text: str) -> bool:
+    """Whether *text*, in lower case, begins with a word that begins a reason: ``data/reason_words.txt``."""
+    return any(
+        text.startswith(word) and (is_unspaced(word[0]) or not text[len(word) : len(word) + 1].isalnum())
+        for word in map(str.lower, _entries("reason_words.txt"))
+    )
+
+
+def _places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the words of *text* with their places; of ``n'utilise`` the whole and ``n'``."""
+    at = 0
+    for chunk in text.split(" "):
+        start = at
+        at += len(chunk) + 1
+        bare = chunk.strip(_AROUND)
+        if bare.isalnum():
+            start += chunk.index(bare[0])
+            yield start, start + len(bare), bare.lower()
+        elif bare:
+            yield from _parts(chunk.replace("’", "'"), start)
+
+
+def _parts(chunk: str, offset: int) -> Iterator[tuple[int, int, str]]:
+    begin = 0
+    for end in range(len(chunk) + 1):
+        if end < len(chunk) and (chunk[end].isalnum() or chunk[end] in "'_" or is_mark(chunk[end])):
+            continue
+        word = chunk[begin:end].lower()
+        bare = word.strip("'_")
+        if bare:
+            start = offset + begin + word.index(bare)
+            yield start, start + len(bare), bare
+            if "'" in bare:
+                clitic = bare.index("'") + 1
+                yield start, start + clitic, bare[:clitic]
+        begin = end + 1
+
+
+@cache
+def _lists() -> tuple[frozenset[str], dict[str, list[tuple[str, ...]]], tuple[str, ...]]:
+    """Return the single words, the phrases by their first word, and the signs that are found anywhere."""
+    singles, anywhere = set(), []
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    for entry in _entries("sense_words.txt"):
+        parts = tuple(entry.split())
+        if is_unspaced(entry[0]) or not entry[0].isalpha():
+            anywhere.append(entry)
+        elif len(parts) == 1:
+            singles.add(entry)
+        else:
+            phrases.setdefault(parts[0], []).append(parts)
+    return frozenset(singles), phrases, tuple(anywhere)
+
+
+def single_words() -> frozenset[str]:
+    """Return the sense words that are one word each, of scripts with spaces."""
+    return _lists()[0]
+
+
+def _entries(name: str) -> list[str]:
+    entries = [entry.strip() for line in data_lines(__file__, name) for entry in line.split(",")]
+    return [entry for entry in dict.fromkeys(entries) if entry]
+
+
+# Where a text may be cut without breaking what people see as one character.
+
+_ZWJ = "\u200d"
+_VIRAMA = 9
+"""The combining class of the sign that ties two consonants of an Indic script together."""
+
+
+def is_border(text: str, at: int) -> bool:
+    """Whether *text* may be cut before the character at *at*: no mark, joined emoji, flag or syllable is broken.
+
+    >>> is_border("cafe\\u0301s", 4), is_border("cafe\\u0301s", 5)
+    (False, True)
+    """
+    if at <= 0 or at >= len(text):
+        return True
+    before, after = text[at - 1], text[at]
+    if before.isascii() and after.isascii():
+        return True
+    code, last = ord(after), ord(before)
+    if (
+        _ZWJ in (before, after)
+        or category(after)[0] == "M"
+        or combining(before) == _VIRAMA
+        or 0x1F3FB <= code <= 0x1F3FF  # skin tones
+        or 0xE0020 <= code <= 0xE007F  # tags of flags
+        or (0xDC00 <= code <= 0xDFFF and 0xD800 <= last <= 0xDBFF)  # two surrogates
+    ):
+        return False
+    if _is_flag_letter(code) and _is_flag_letter(last):
+        return _flag_letters_before(text, at) % 2 == 0
+    return not _joins_hangul(last, code)
+
+
+def border_at_or_before(text: str, at: int) -> int:
+    """Return the last place up to *at* where *text* may be cut; 0 if its first character is longer than that."""
+    while not is_border(text, at):
+        at -= 1
+    return at
+
+
+def border_at_or_after(text: str, at: int) -> int:
+    """Return the first place from *at* on where *text* may be cut."""
+    while not is_border(text, at):
+        at += 1
+    return at
+
+
+def _is_flag_letter(code: int) -> bool:
+    return 0x1F1E6 <= code <= 0x1F1FF
+
+
+def _flag_letters_before(text: str, at: int) -> int:
+    start = at
+    while start > 0 and _is_flag_letter(ord(text[start - 1])):
+        start -= 1
+    return at - start
+
+
+def _joins_hangul(last: int, code: int) -> bool:
+    """Whether two letters of Korean, written apart, are of one syllable."""
+    first = 0x1100 <= last <= 0x115F
+    vowel = 0x1160 <= last <= 0x11A7 or (0xAC00 <= last <= 0xD7A3 and (last - 0xAC00) % 28 == 0)
+    final = 0x11A8 <= last <= 0x11FF or 0xAC00 <= last <= 0xD7A3
+    if 0x1160 <= code <= 0x11A7:
+        return first or vowel
+    return (0x11A8 <= code <= 0x11FF and (vowel or final)) or (0x1100 <= code <= 0x115F and first)

@@ -1,10 +1,11 @@
-"""What is being done, as far as a prompt or a shell command says it: ``data/tasks.tsv``."""
+"""What is being done, by a prompt or shell command (``data/tasks.tsv``), and in which language (``data/languages.tsv``)."""
 
 from __future__ import annotations
 
-from brim._light import lru_cache
-from brim.behaviors import tables
+from functools import cache, lru_cache
+
 from brim.behaviors.words import looked_at, stem, tokens
+from brim.files import data_lines, data_rows
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
@@ -64,7 +65,7 @@ def _commands(text: str) -> list[list[str]]:
 
 def _unlaunched(words: list[str]) -> list[str]:
     """Return *words* from the command on: without ``FOO=1``, ``sudo``, ``uv run``, and options before it."""
-    launchers = tables.lines("launchers.txt")
+    launchers = data_lines(__file__, "launchers.txt")
     at = 0
     while at < len(words):
         first = words[at]
@@ -114,20 +115,37 @@ def _shapes(first: str) -> list[tuple[list[str], str]]:
     ]
 
 
-_rows: list[list[str]] = []
-
-
+@cache
 def _table() -> list[list[str]]:
-    if not _rows:
-        _rows.extend(tables.rows("tasks.tsv"))
-    return _rows
+    return data_rows(__file__, "tasks.tsv")
 
 
-_stems: dict[str, str] = {}
-
-
+@cache
 def _tasks_by_stem() -> dict[str, str]:
     """Return the tasks that a word speaks of, with spaces between them, by its stem."""
-    if not _stems:
-        _stems.update([(word, tasks) for word, tasks in tables.rows("task_stems.tsv")])
-    return _stems
+    return {word: tasks for word, tasks in data_rows(__file__, "task_stems.tsv")}
+
+
+def language_of(path: str) -> str | None:
+    """Return the language of the file at *path*, or None if its name does not say.
+
+    >>> language_of("src/app.py"), language_of("web/Card.TSX"), language_of("Dockerfile"), language_of("notes")
+    ('python', 'typescript', 'docker', None)
+    """
+    name = path.replace("\\", "/").rsplit("/", 1)[-1].strip().lower()
+    known = _languages().get(name)
+    while known is None and "." in name[1:]:
+        # The longest ending first: `Dockerfile.dev` is none, but `.d.ts` and `.tar.gz` are of one kind each.
+        name = name[name.index(".", 1) :]
+        known = _languages().get(name)
+    return known
+
+
+def known_languages() -> frozenset[str]:
+    """Return every language that the table names."""
+    return frozenset(_languages().values())
+
+
+@cache
+def _languages() -> dict[str, str]:
+    return {ending: language for ending, language in data_rows(__file__, "languages.tsv")}

@@ -7,8 +7,9 @@ without spaces, and Korean, whose particles stick to their words, are taken as p
 
 from __future__ import annotations
 
-from brim._light import lru_cache
-from brim.behaviors import tables
+from functools import cache, lru_cache
+
+from brim.files import data_lines, data_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def words_of(text: str) -> frozenset[str]:
     ['dependency', 'instal', 'uv']
     """
     found = {stem(word) for word in set(tokens(looked_at(text))) if not _says_nothing(word)}
-    return frozenset(found - _stop())
+    return frozenset(found - word_list("stop_stems.txt"))
 
 
 def behavior_words(name: str, tags: Iterable[str]) -> frozenset[str]:
@@ -139,24 +140,15 @@ def _undoubled(root: str) -> str:
     return root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
 
 
-def _stop() -> frozenset[str]:
-    """Return the stems of the stop words, so that all their forms are stop words."""
-    global _stop_stems  # noqa: PLW0603 - read once per process
-    if _stop_stems is None:
-        _stop_stems = tables.words("stop_stems.txt")
-    return _stop_stems
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """Return the words of ``data/<name>``, which are separated by any white space."""
+    return frozenset([word for line in data_lines(__file__, name) for word in line.split()])
 
 
-_stop_stems: frozenset[str] | None = None
-
-
+@cache
 def _irregular() -> dict[str, str]:
-    if not _stems:
-        _stems.update((form, root) for form, root in tables.rows("stems.tsv"))
-    return _stems
-
-
-_stems: dict[str, str] = {}
+    return {form: root for form, root in data_rows(__file__, "stems.tsv")}
 
 
 def _says_nothing(word: str) -> bool:

@@ -6,7 +6,7 @@ import os
 from functools import partial
 
 from brim.behaviors.duplicates import near_pairs
-from brim.behaviors.graph_checks import Problem, check
+from brim.behaviors.graph import Problem, check
 from brim.cli.behaviors import counted
 from brim.errors import BrimError, StoreError
 
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
     from brim.store.scopes import Scopes
     from brim.store.store import Store
 
@@ -79,7 +79,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
         stale = stale_ids(store.database)
         if stale:
             text = f"{store.path}: the lines of {counted(len(stale), 'behavior')} are not counted, so length is charged"
-            problems.append(Problem("stale-costs", stale, text, "'brim validate --fix' counts them"))
+            problems.append(Problem("stale-costs", tuple(stale), text, "'brim validate --fix' counts them"))
     return problems
 
 
@@ -136,7 +136,7 @@ def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None
             if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:
                 used = [at for at in (edge.last_activated, other.last_activated) if at is not None]
                 weight = max(edge.weight, other.weight)
-                store.put_edges((other.changed(weight=weight, last_activated=max(used, default=None)),))
+                store.put_edges((other.replace(weight=weight, last_activated=max(used, default=None)),))
         store.remove_edge(edge.source, edge.target, edge.kind, now=now)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Provenance
-from brim.behaviors.graph_checks import MUTUAL
+from brim.behaviors.graph import MUTUAL
 from brim.cli.asking import says_yes
 from brim.cli.behaviors import as_object
 from brim.cli.output import Progress
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Any
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.cli.learned import Place
     from brim.store.scopes import Scopes
     from brim.store.store import Store
@@ -125,8 +124,8 @@ def plan_of(
             changes.append(Change(_begun(new, source, now)))
             continue
         wanted = updated(old, new)
-        if fields := [field for field in wanted.__slots__ if getattr(wanted, field) != getattr(old, field)]:
-            changes.append(Change(wanted.changed(updated_at=now), old, fields))
+        if fields := [field for field in wanted.__match_args__ if getattr(wanted, field) != getattr(old, field)]:
+            changes.append(Change(wanted.replace(updated_at=now), old, fields))
         else:
             same.append(new.id)
         if new.live and not old.live:
@@ -137,7 +136,7 @@ def plan_of(
 def _begun(new: Behavior, source: str, now: float) -> Behavior:
     """Return *new* with a beginning: when, and where from, if it says neither."""
     came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
-    return new.changed(provenance=came, created_at=now if new.created_at is None else new.created_at)
+    return new.replace(provenance=came, created_at=now if new.created_at is None else new.created_at)
 
 
 def updated(old: Behavior, new: Behavior) -> Behavior:
@@ -160,7 +159,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         kept["provenance"] = old.provenance
     if not new.extra:
         kept["extra"] = old.extra
-    return new.changed(**kept)
+    return new.replace(**kept)
 
 
 def as_stored(behavior: Behavior) -> Behavior:
@@ -227,7 +226,7 @@ def _have(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> dict[
     for scope, store in (("project", scopes.project), ("user", scopes.user)):
         ids = [id for of, id in incoming if of == scope]
         for id, behavior in (store.get_many(ids) if store is not None else {}).items():
-            found[scope, id] = behavior.changed(scope=scope)
+            found[scope, id] = behavior.replace(scope=scope)
     return found
 
 
@@ -264,11 +263,11 @@ def _with_edges(
         if not {edge.source, edge.target} <= known:
             dangling.append(edge)
         elif old is None:
-            changes.append(EdgeChange(scope, edge if edge.created_at is not None else edge.changed(created_at=now)))
+            changes.append(EdgeChange(scope, edge if edge.created_at is not None else edge.replace(created_at=now)))
         elif old.weight == edge.weight:
             same += 1
         else:
-            changes.append(EdgeChange(scope, old.changed(weight=edge.weight), old))
+            changes.append(EdgeChange(scope, old.replace(weight=edge.weight), old))
     return Plan(plan.changes, plan.same, edges=changes, same_edges=same, dangling=dangling, notes=plan.notes)
 
 
@@ -278,7 +277,7 @@ def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dic
     for scope, edge in edges:
         key, mirrored = (scope, edge.source, edge.target, edge.kind), (scope, edge.target, edge.source, edge.kind)
         if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
-            key, edge = mirrored, edge.changed(source=edge.target, target=edge.source)  # noqa: PLW2901
+            key, edge = mirrored, edge.replace(source=edge.target, target=edge.source)  # noqa: PLW2901
         before = found.get(key)
         found[key] = edge if before is None or edge.weight > before.weight else before
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.merging import merge, survivor
+from brim.behaviors.duplicates import merge, survivor
 from brim.cli.behaviors import as_object, block, counted, named, title
 from brim.cli.output import printable, say
 from brim.errors import InputError
@@ -11,9 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
-    from brim.behaviors.merging import Merged
+    from brim.behaviors.behavior import Behavior, Edge
+    from brim.behaviors.duplicates import Merged
     from brim.store.scopes import Scopes
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")
@@ -57,7 +56,7 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
 
 def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
     """Return the edges of *gone* as edges of *kept*: those that it has not got, and that make no circle."""
-    from brim.behaviors.graph_checks import would_cycle
+    from brim.behaviors.graph import would_cycle
 
     known = scopes.all_edges()
     keys = {(edge.source, edge.target, edge.kind) for edge in known}
@@ -66,7 +65,7 @@ def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
         if gone.id not in (edge.source, edge.target) or kept.id in (edge.source, edge.target):
             continue
         end = {"source": kept.id} if edge.source == gone.id else {"target": kept.id}
-        new = edge.changed(**end)
+        new = edge.replace(**end)
         if (new.source, new.target, new.kind) not in keys and not would_cycle([*known, *moved], new):
             moved.append(new)
     return moved

@@ -163,7 +163,7 @@ def readable_size(size: int) -> str:
 
 def day(time: float | None) -> str:
     """Return the date in UTC of *time*; empty if it is None."""
-    from brim.behaviors.times import iso
+    from brim.behaviors.jsonl import iso
 
     try:
         return "" if time is None else iso(time)[:10]
@@ -195,7 +195,7 @@ def cut(text: str, width: int) -> str:
         return text
     import unicodedata
 
-    from brim.behaviors.graphemes import border_at_or_before
+    from brim.behaviors.summary import border_at_or_before
 
     taken = end = 0
     for at, character in enumerate(text):

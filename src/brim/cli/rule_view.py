@@ -6,8 +6,8 @@ from collections.abc import Collection
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.edges import Edge
-from brim.behaviors.times import iso
+from brim.behaviors.behavior import Edge
+from brim.behaviors.jsonl import iso
 from brim.cli.output import counted, note, paint
 from brim.config import Config
 from brim.injection.lines import summary_of as one_line

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Provenance
-from brim.behaviors.infer import infer_tags
-from brim.behaviors.learning import id_of, learn
-from brim.behaviors.rules import read_rules
-from brim.behaviors.similarity import most_similar, normalized
+from brim.behaviors.duplicates import most_similar, normalized
+from brim.behaviors.learning import id_of, infer_tags, learn
+from brim.behaviors.markdown import read_rules
 from brim.cli.importing import Change, Plan, as_stored
 from brim.errors import InputError
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.rules import Rule
+    from brim.behaviors.markdown import Rule
     from brim.store.scopes import Scopes
 
 
@@ -85,14 +84,16 @@ class RulesReader:
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
         store = scopes.project if self.scope == "project" else scopes.user
-        before = {each.id: each.changed(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
+        before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         after = dict(before)
         self.outcomes = [self._learned(rule, after) for rule in self._rules] + self._skipped
         written = [id for id, behavior in after.items() if before.get(id) != behavior]
         changes = []
         for id in written:
             behavior, old = as_stored(after[id]), before.get(id)
-            fields = [field for field in behavior.__slots__ if getattr(behavior, field) != getattr(old, field, None)]
+            fields = [
+                field for field in behavior.__match_args__ if getattr(behavior, field) != getattr(old, field, None)
+            ]
             changes.append(Change(behavior, old, fields if old is not None else ()))
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
         return Plan(changes, [id for id in same if id not in written], notes=self._elsewhere(scopes, changes))
@@ -120,11 +121,11 @@ class RulesReader:
         behavior, old = learned.behavior, learned.merged_with
         if old is None:
             came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading)
-            behavior = behavior.changed(provenance=came)
+            behavior = behavior.replace(provenance=came)
             known[behavior.id] = behavior
             return Outcome("added", rule.file, rule.line, rule.text, behavior=behavior)
         # A file that says it too has not used it: how it has fared stays.
-        behavior = behavior.changed(usage=old.usage, confidence=old.confidence)
+        behavior = behavior.replace(usage=old.usage, confidence=old.confidence)
         known[behavior.id] = behavior
         return Outcome("merged", rule.file, rule.line, rule.text, behavior=behavior, changes=learned.changes)
 

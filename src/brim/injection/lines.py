@@ -8,7 +8,7 @@ behavior in its place: its text can neither close a section nor forge a heading.
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import BehaviorKind
+from brim.behaviors.behavior import BehaviorKind
 from brim.injection.forging import unforged
 from brim.injection.tiers import Tier
 

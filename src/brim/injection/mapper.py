@@ -5,8 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from brim._frozen import Frozen
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import Behavior, BehaviorKind, Status
 from brim.errors import InputError
 from brim.injection.arrangement import Arrangement, Limits, Slot
 from brim.injection.costs import CountedCosts

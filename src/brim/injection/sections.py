@@ -7,7 +7,7 @@ reference, the names one list. What an agent noted and nobody confirmed stands a
 from __future__ import annotations
 
 from brim._light import IntEnum
-from brim.behaviors.kinds import BehaviorKind, Status
+from brim.behaviors.behavior import BehaviorKind, Status
 from brim.injection.tiers import Tier
 
 FORMATS = ("markdown", "xml", "plain")

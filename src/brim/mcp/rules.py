@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import InputError
 from brim.injection.lines import summary_of
 from brim.injection.rendering import render

@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from brim.behaviors.kinds import LIVE, Status
+from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.mcp.notes import kept_entries
 from brim.store.planner import START_KEY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from brim.activation.context import Context
-from brim.behaviors.languages import language_of
+from brim.behaviors.tasks import language_of
 from brim.store.project import branch, environment, project_types
 
 TYPE_CHECKING = False

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brim.behaviors.feedback import confirmed, overridden
-from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.learning import cleaned, learn
+from brim.behaviors.behavior import BehaviorKind, Status
+from brim.behaviors.learning import cleaned, confirmed, learn, overridden
 from brim.errors import InputError
 from brim.mcp.rules import found_rule
 from brim.mcp.situation import files_in

@@ -121,7 +121,7 @@ class Planner:
 
     def _named(self, reason: str) -> str:
         """Return *reason*; if it is an edge, with the name of the rule it comes from in place of the id."""
-        from brim.behaviors.kinds import EdgeKind
+        from brim.behaviors.behavior import EdgeKind
 
         kind, _, giver = reason.partition(" ")
         if kind not in {each.value for each in EdgeKind}:

@@ -7,14 +7,14 @@ in the project's file replaces, hides or weakens a live constraint of the user's
 from __future__ import annotations
 
 from brim._light import namedtuple
-from brim.behaviors.kinds import POSITIVE, BehaviorKind, EdgeKind
+from brim.behaviors.behavior import POSITIVE, BehaviorKind, EdgeKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import NamedTuple
 
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
 
     Standings = Mapping[str, tuple[bool, str] | tuple[bool, str, str] | None]
     """By id: whether it is live, and its kind; further facts may follow. None is not there."""

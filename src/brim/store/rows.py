@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from brim import _json
 from brim._light import lru_cache
-from brim.behaviors.behavior import Behavior, Provenance, Usage
-from brim.behaviors.edges import Edge
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
 
@@ -15,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
-    from brim._frozen import Frozen
+    from brim.record import Record
 
-    _Value = TypeVar("_Value", bound=Frozen)
+    _Value = TypeVar("_Value", bound=Record)
 
 COLUMNS = (
     "id",
@@ -58,7 +56,7 @@ EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
     """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
-    came_from = dict(zip(Provenance.__slots__, behavior.provenance._values(), strict=True))
+    came_from = behavior.provenance.to_dict()
     came_from |= {name: mask(text) for name, text in came_from.items() if isinstance(text, str)}
     return (
         behavior.id,
@@ -176,8 +174,7 @@ _EDGE_KINDS = {kind.value: kind for kind in EdgeKind}
 def _as_written(kind: type[_Value], *fields: object) -> _Value:
     """Return a value whose fields were checked when it was written: a hook reads thousands, in milliseconds."""
     value = kind.__new__(kind)
-    for name, field in zip(kind.__slots__, fields, strict=True):
-        object.__setattr__(value, name, field)
+    value.__dict__.update(zip(kind.__match_args__, fields, strict=True))
     return value
 
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
-    from brim.behaviors.kinds import EdgeKind, Status
+    from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
     from brim.injection.session import Session
     from brim.store.standings import Sketch
     from brim.store.store import Store
@@ -294,4 +292,4 @@ def _is_same(one: str, other: str) -> bool:
 
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
-    return behavior if behavior.scope == scope else behavior.changed(scope=scope)
+    return behavior if behavior.scope == scope else behavior.replace(scope=scope)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
     from brim.store.database import Database
 
     Standing = tuple[bool, str, str]

@@ -5,7 +5,7 @@ A hook asks this many times about the same few hundred ids. What was read is kep
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import LIVE, BehaviorKind, Status
+from brim.behaviors.behavior import LIVE, BehaviorKind, Status
 from brim.errors import StoreError
 from brim.store.precedence import followed, in_force
 from brim.store.source import edges_among, edges_looked_up, few_edges
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Edge
     from brim.store.precedence import InForce
     from brim.store.source import Standing
     from brim.store.store import Store

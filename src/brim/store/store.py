@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
-    from brim.behaviors.kinds import EdgeKind, Status
+    from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
     from brim.injection.session import Session
     from brim.store.database import Database
     from brim.store.remembered import StoredCalibrations, StoredWindows

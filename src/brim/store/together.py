@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.activation.learning import Pair
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.store.scopes import Scopes
     from brim.store.store import Store
 

@@ -33,7 +33,7 @@ def write_behaviors(database: Database, behaviors: Iterable[Behavior]) -> None:
 def _without_secrets(behavior: Behavior, mask: Callable[[str], str]) -> Behavior:
     """Return *behavior* without a secret as its name or among its tags: both are found by their words."""
     name, *tags = ["masked" if mask(word) != word else word for word in (behavior.name, *behavior.tags)]
-    return behavior if (name, *tags) == (behavior.name, *behavior.tags) else behavior.changed(name=name, tags=tags)
+    return behavior if (name, *tags) == (behavior.name, *behavior.tags) else behavior.replace(name=name, tags=tags)
 
 
 def reindex_if_old(database: Database) -> None:

@@ -64,7 +64,7 @@ def files_of(call: HookCall) -> list[str]:
         return []
     found = [each for key in PATHS for each in _texts(given.get(key))]
     if call.tool_kind == "search":
-        from brim.behaviors.languages import language_of
+        from brim.behaviors.tasks import language_of
 
         patterns = [*_texts(given.get("glob")), *(_texts(given.get("pattern")) if "glob" in call.tool.lower() else ())]
         found = [each for each in [*patterns, *found] if language_of(each)]

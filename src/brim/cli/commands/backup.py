@@ -113,7 +113,7 @@ def _restore(options: Namespace, place: Place) -> int:
 
 
 def _list(options: Namespace, place: Place) -> int:
-    from brim.behaviors.times import iso
+    from brim.behaviors.jsonl import iso
 
     if options.file is not None:
         raise InputError(f"'brim backup list' takes no file: brim backup restore {options.file}")

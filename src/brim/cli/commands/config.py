@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import LIVE, BehaviorKind
+from brim.behaviors.behavior import LIVE, BehaviorKind
 from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, settings, working_folder
 from brim.cli.output import counted, cut, day, emit, heading, home_path, lines, listed, note, printable, say, say_json, table
 from brim.cli.rule_view import kind_of, one_line

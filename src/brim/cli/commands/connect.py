@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.edges import Edge
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import Edge, EdgeKind
 from brim.cli.behaviors import edge_object, named
 from brim.cli.learned import Place, add_behavior
 from brim.cli.output import note, printable, say, say_json
@@ -67,7 +66,7 @@ def run(options: Namespace) -> int:
             return _say_removed(options, edge, source, target, removed)
         old = _same(edge, scopes)
         if old is not None:
-            edge = edge.changed(created_at=old.created_at, last_activated=old.last_activated)
+            edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
         _refuse_circle(edge, scopes)
         scopes.put_edge(edge, now=place.now)
         refusals = [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
@@ -94,7 +93,7 @@ def _same(edge: Edge, scopes: Scopes) -> Edge | None:
 
 
 def _refuse_circle(edge: Edge, scopes: Scopes) -> None:
-    from brim.behaviors.graph_checks import would_cycle
+    from brim.behaviors.graph import would_cycle
 
     circle = would_cycle(scopes.all_edges(), edge)
     if circle:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from brim.behaviors.behavior import LIVE
 from brim.behaviors.duplicates import Pair, near_pairs
-from brim.behaviors.kinds import LIVE
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import as_object, counted
 from brim.cli.learned import Place
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
     from brim.behaviors.behavior import Behavior
-    from brim.behaviors.merging import Merged
+    from brim.behaviors.duplicates import Merged
     from brim.store.scopes import Scopes
 
 MOST_SHOWN = 50

@@ -6,8 +6,8 @@ import os
 import shlex
 import shutil
 
+from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
 from brim.cli.asking import answer, is_person_there
-from brim.cli.behavior_file import FIELDS, as_yaml, from_yaml
 from brim.cli.behaviors import as_object, named, tell_masked, tier_tokens, tokens_line
 from brim.cli.learned import Place, add_behavior
 from brim.cli.output import note, printable, say, say_json
@@ -84,7 +84,7 @@ def _store(place: Place, old: Behavior, changes: dict[str, object]) -> None:
         if now is None or any(getattr(now, field) != getattr(old, field) for field in (*FIELDS, "status")):
             raise InputError(f"{named(old)} was changed by somebody else while you edited it: see 'brim show {old.id}'")
         before = {field: as_object(old)[field] for field in changes}
-        new = now.changed(**changes, scope=old.scope, updated_at=place.now)
+        new = now.replace(**changes, scope=old.scope, updated_at=place.now)
         scopes.put(new, event="edited", now=place.now, before=before)
 
 

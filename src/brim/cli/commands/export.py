@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from brim.behaviors.kinds import EdgeKind
+from brim.behaviors.behavior import EdgeKind
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import counted, named
 from brim.cli.files import usual_file
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from collections.abc import Collection
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
 
 HELP = """\
 Write the behaviors of a scope to a file that is made to be committed to git: one JSON object a line, in an order that
@@ -108,7 +107,7 @@ def exported(
         if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
     ]
     shared = [
-        as_stored(each).changed(
+        as_stored(each).replace(
             scope="user", updated_at=None, supersedes=[id for id in each.supersedes if id in chosen]
         )
         for each in chosen.values()

@@ -55,7 +55,7 @@ def run(options: Namespace) -> int:
     path = options.file or _usual(place)
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
-    behaviors = [each.changed(scope=scope) for each in loaded.behaviors]
+    behaviors = [each.replace(scope=scope) for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
 

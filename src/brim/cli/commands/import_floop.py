@@ -17,8 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.edges import Edge
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.behaviors.floop import Floop
     from brim.cli.importing import Plan
 
@@ -73,7 +72,7 @@ def run(options: Namespace) -> int:
             source=".floop",
         )
     if options.as_json:
-        unmapped = [{name: getattr(each, name) for name in each.__slots__} for each in found.unmapped]
+        unmapped = [{name: getattr(each, name) for name in each.__match_args__} for each in found.unmapped]
         say_json({"folder": folder, **plan_object(plan), "unmapped": unmapped, "stored": stored})
     elif stored:
         say_stored(plan)
@@ -122,7 +121,7 @@ def _placed(found: Floop, place: Place) -> tuple[list[Behavior], list[tuple[str,
     """Return behaviors and edges with the scope that each goes to."""
     behaviors = list(found.behaviors)
     if place.project is None:
-        behaviors = [each.changed(scope="user") for each in behaviors]
+        behaviors = [each.replace(scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}
     edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in found.edges]
     return behaviors, edges

@@ -6,12 +6,12 @@ from argparse import Namespace
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.feedback import confirmed, overridden
-from brim.behaviors.kinds import LIVE, BehaviorKind
+from brim.behaviors.learning import confirmed, overridden
+from brim.behaviors.behavior import LIVE, BehaviorKind
 from brim.behaviors.learning import Learned, cleaned
 from brim.behaviors.learning import learn as learned_from
-from brim.behaviors.similarity import most_similar, normalized
-from brim.cli.behavior_file import FIELDS
+from brim.behaviors.duplicates import most_similar, normalized
+from brim.behaviors.yaml_form import FIELDS
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -86,7 +86,7 @@ def learn(options: Namespace) -> int:
     scope = scope_of(options, workspace)
     threshold = workspace.config["behaviors.near_duplicate"]
     # What is wrong with it is raised before a file is made.
-    learned_from(**said, scope=scope, now=0.0).behavior.changed(summary=options.summary, priority=options.priority or 0)
+    learned_from(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
     if scope == "project":
         workspace.begin_project()
     with workspace.open() as scopes:
@@ -124,7 +124,7 @@ def _store(
     text = cleaned(said["right"])
     known = scopes.store(scope).behaviors()
     learned = learned_from(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
-    behavior = learned.behavior.changed(
+    behavior = learned.behavior.replace(
         summary=options.summary or learned.behavior.summary,
         priority=learned.behavior.priority if options.priority is None else options.priority,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.merging import merge
+from brim.behaviors.duplicates import merge
 from brim.cli.asking import add_yes, says_yes
 from brim.cli.behaviors import named
 from brim.cli.learned import Place, add_behavior, complete_behavior

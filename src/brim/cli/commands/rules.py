@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.behaviors.edges import Edge
-from brim.behaviors.kinds import LIVE, BehaviorKind, Status
-from brim.behaviors.times import iso
+from brim.behaviors.behavior import Edge
+from brim.behaviors.behavior import LIVE, BehaviorKind, Status
+from brim.behaviors.jsonl import iso
 from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, find_rule, find_rules, here, option, rule
 from brim.cli.output import (
     age,
@@ -251,7 +251,7 @@ def remove(options: Namespace) -> int:
             if behavior.status is Status.FORGOTTEN:
                 already.append(behavior)
                 continue
-            changed = behavior.changed(status=Status.FORGOTTEN, updated_at=workspace.now)
+            changed = behavior.replace(status=Status.FORGOTTEN, updated_at=workspace.now)
             scopes.put(changed, event="forgotten", now=workspace.now, was=behavior.status.value, reason=options.reason)
             forgotten.append(changed)
     view = lines(
@@ -281,7 +281,7 @@ def restore(options: Namespace) -> int:
             if behavior.status is not Status.FORGOTTEN:
                 already.append(behavior)
                 continue
-            changed = behavior.changed(status=_status_before(behavior, scopes), updated_at=workspace.now)
+            changed = behavior.replace(status=_status_before(behavior, scopes), updated_at=workspace.now)
             scopes.put(changed, event="unforgotten", now=workspace.now)
             back.append(changed)
     view = lines(
@@ -376,7 +376,7 @@ def _decide(options: Namespace) -> int:
                     f"{named(behavior)} is not a note that waits: it is {behavior.status}; nothing was changed"
                 )
             status = Status.ACTIVE if accepts else Status.FORGOTTEN
-            changed = behavior.changed(status=status, kind=options.kind or behavior.kind, updated_at=workspace.now)
+            changed = behavior.replace(status=status, kind=options.kind or behavior.kind, updated_at=workspace.now)
             detail: dict[str, Any] = {"was": behavior.status.value, "reason": options.reason}
             if accepts:
                 detail = {"kind": changed.kind.value}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.behaviors.kinds import BehaviorKind, EdgeKind, Status
+from brim.behaviors.behavior import BehaviorKind, EdgeKind, Status
 from brim.cli.behaviors import age, counted, cut, facts, kind_of, named, one_line
 from brim.cli.files import readable_size, size_of
 from brim.cli.fitting import fitted

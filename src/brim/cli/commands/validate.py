@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from brim.behaviors.graph_checks import Problem
+    from brim.behaviors.graph import Problem
     from brim.store.scopes import Scopes
 
 HELP = """\
@@ -67,7 +67,8 @@ def run(options: Namespace) -> int:
                 problems += graph_problems(scopes) + stale_problems(scopes)
     if options.as_json:
         shown = [
-            [{name: _plain(getattr(each, name)) for name in each.__slots__} for each in of] for of in (problems, hinted)
+            [{name: _plain(getattr(each, name)) for name in each.__match_args__} for each in of]
+            for of in (problems, hinted)
         ]
         files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
         say_json({"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed})

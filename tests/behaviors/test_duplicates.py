@@ -1,14 +1,101 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.behavior import Behavior, Provenance, Usage
-from brim.behaviors.kinds import BehaviorKind, Status
-from brim.behaviors.merging import merge, survivor
+from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
+from brim.behaviors.duplicates import (
+    NEAR_DUPLICATE,
+    merge,
+    most_similar,
+    near_duplicate,
+    normalized,
+    similarity,
+    survivor,
+)
 from brim.behaviors.when import When
 from brim.errors import InputError
+from tests.texts import ANY_TEXT
+
+PAIRS = [
+    line.replace("\\n", "\n").split("\t")
+    for line in (Path(__file__).parent / "data" / "pairs.tsv").read_text("utf-8").splitlines()
+    if not line.startswith("#")
+]
+SAME = [(a, b) for label, a, b in PAIRS if label == "same"]
+DIFFERENT = [(a, b) for label, a, b in PAIRS if label == "different"]
+WORDS = ("use", "uv", "pip", "never", "not", "before", "tests", "run", "only", "if", "commit", "3", "`a.py`", ",", ".")
+RULES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=10).map(" ".join)
+
+
+def test_there_are_enough_labelled_pairs() -> None:
+    assert min(len(SAME), len(DIFFERENT)) >= 40
+
+
+def test_rules_that_differ_are_hardly_ever_taken_for_one() -> None:
+    mistaken = [pair for pair in DIFFERENT if near_duplicate(*pair)]
+    assert len(mistaken) <= 1, mistaken
+
+
+def test_most_wordings_of_one_rule_are_recognised() -> None:
+    found = [pair for pair in SAME if near_duplicate(*pair)]
+    assert len(found) >= 0.35 * len(SAME)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Use pip", "Never use pip"),
+        ("Use 2 spaces", "Use 4 spaces"),
+        ("Edit src/a.py", "Edit src/b.py"),
+        ("Use uv, not pip", "Use pip, not uv"),
+        ("Lint before testing", "Test before linting"),
+        ("Stop if it fails, retry", "Retry if it stops, fail"),
+        ("Call A from B", "Call B from A"),
+        ("Use tabs", "Use spaces"),
+    ],
+)
+def test_texts_with_another_sense_are_never_near_duplicates(a: str, b: str) -> None:
+    assert similarity(a, b) <= 0.75
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(ANY_TEXT, RULES), st.one_of(ANY_TEXT, RULES))
+def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
+    assert 0 <= similarity(a, b) <= 1
+    assert similarity(a, b) == similarity(b, a)
+    assert (similarity(a, b) == 1) == (normalized(a) == normalized(b))
+
+
+@settings(max_examples=50, deadline=None)
+@given(RULES, st.lists(RULES, max_size=5))
+def test_most_similar_of_near_duplicates_is_one_of_them(text: str, candidates: list[str]) -> None:
+    found = most_similar(text, candidates, at_least=NEAR_DUPLICATE)
+    if found is not None:
+        assert found.similarity == similarity(text, candidates[found.index]) >= NEAR_DUPLICATE
+    if text in candidates:
+        assert found is not None
+        assert found.similarity == 1
+
+
+def test_filter_of_most_similar_loses_no_labelled_pair() -> None:
+    for a, b in SAME:
+        if near_duplicate(a, b):
+            assert most_similar(a, [b], at_least=NEAR_DUPLICATE) is not None
+            assert most_similar(b, [a], at_least=NEAR_DUPLICATE) is not None
+
+
+def test_most_similar_prefers_the_nearest_then_the_first() -> None:
+    found = most_similar("Never use pip", ["Use tabs", "Do not use pip", "Don't use pip", "never  use PIP"])
+    assert found is not None
+    assert found.index == 3
+    assert most_similar("Never use pip", ["Do not use pip", "Don't use pip"]) == (0, 0.99)
+    assert most_similar("Never use pip", ["Deploy on Fridays"]) is None
+    assert most_similar("Never use pip", []) is None
+
 
 NAMES = st.sampled_from(["a", "b", "c"])
 WHENS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), st.lists(NAMES, min_size=1, max_size=2))
@@ -16,7 +103,7 @@ FACTS = st.dictionaries(st.sampled_from(["language", "task", "branch"]), NAMES.m
 
 
 def behavior(id: str, canonical: str = "Use uv", **fields: object) -> Behavior:
-    return Behavior(id=id, name=id, kind="directive", canonical=canonical).changed(**fields)
+    return Behavior(id=id, name=id, kind="directive", canonical=canonical).replace(**fields)
 
 
 BEHAVIORS = st.builds(
@@ -50,7 +137,7 @@ BEHAVIORS = st.builds(
     ],
 )
 def test_survivor_goes_by_priority_confidence_age_and_id(mine: dict[str, object], other: dict[str, object]) -> None:
-    a, b = behavior("a").changed(**mine), behavior("b").changed(**other)
+    a, b = behavior("a").replace(**mine), behavior("b").replace(**other)
     assert survivor(a, b) == survivor(b, a) == (a, b)
 
 
@@ -66,7 +153,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
     assert merged.kept.usage == Usage(2, 2, 3, 20.0)
     assert merged.kept.when == When(language=["python", "toml"])
     assert merged.kept.supersedes == ("b",)
-    assert merged.superseded == other.changed(status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
+    assert merged.superseded == other.replace(status=Status.SUPERSEDED, superseded_by="a", updated_at=30.0)
     assert merged.changes == (
         "tags added: pip",
         "condition widened: language python or toml",
@@ -81,7 +168,7 @@ def test_other_wording_tags_and_uses_are_kept_and_it_says_what_it_did() -> None:
 def test_merge_loses_no_text_no_constraint_and_no_situation(
     a: Behavior, b: Behavior, facts: dict[str, tuple[str]]
 ) -> None:
-    kept, other = survivor(a, b.changed(id="b"))
+    kept, other = survivor(a, b.replace(id="b"))
     merged = merge(kept, other, 9.0)
     texts = {merged.kept.canonical, merged.kept.summary, *merged.kept.variants}
     assert {a.canonical, b.canonical, a.summary, b.summary, *a.variants, *b.variants} - {""} <= texts

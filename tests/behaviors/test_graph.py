@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.behaviors import Behavior, Edge
-from brim.behaviors.cycles import cycles
-from brim.behaviors.graph_checks import check, would_cycle
+from brim.behaviors.graph import check, cycles, would_cycle
 
 
 def behavior(id: str, **fields: object) -> Behavior:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import yaml
+
+from brim._yaml import read_mapping
+from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.summary import summarize
 from brim.errors import BrimError, InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from brim.behaviors.behavior import Behavior
 
 FIELDS = ("name", "kind", "tags", "when", "summary", "priority", "canonical")
 """What can be edited, in the order of the file."""
@@ -27,8 +28,6 @@ _SPECIAL = frozenset(",[]{}#:&*!|>'\"%@`?")
 
 def as_yaml(behavior: Behavior) -> str:
     """Return what of *behavior* can be edited; ``from_yaml`` of it gives an equal one."""
-    from brim.behaviors.kinds import BehaviorKind
-
     when = {key: values[0] if len(values) == 1 else list(values) for key, values in behavior.when.conditions}
     lines = [
         HEAD.format(kinds=", ".join(BehaviorKind)) + f"name: {_scalar(behavior.name)}",
@@ -47,8 +46,6 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
 
     A field that is not there stays as it was.
     """
-    from brim._yaml import read_mapping
-
     try:
         values, lines = read_mapping(text, name)
     except BrimError as error:
@@ -62,7 +59,7 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
         if field not in FIELDS:
             raise InputError(f"{where}: {field!r} cannot be edited here; these can: {', '.join(FIELDS)}")
         try:
-            changed = changed.changed(**{field: _checked(field, value)})
+            changed = changed.replace(**{field: _checked(field, value)})
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
     return _with_summary(changed, old)
@@ -70,15 +67,13 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
 
 def _with_summary(changed: Behavior, old: Behavior) -> Behavior:
     """Return *changed* with a summary of its text, if it still has the one that the old text gave."""
-    from brim.behaviors.summary import summarize
-
     stale = (
         changed.canonical != old.canonical
         and changed.summary == old.summary
         and bool(old.summary)
         and old.summary == " ".join(summarize(old.canonical).split())
     )
-    return changed.changed(summary=summarize(changed.canonical)) if stale else changed
+    return changed.replace(summary=summarize(changed.canonical)) if stale else changed
 
 
 def _checked(field: str, value: Any) -> Any:
@@ -136,8 +131,6 @@ def _text(text: str) -> str:
 
 def _scalar(text: str) -> str:
     """Return *text* on one line, in quotes where it would be read as something else."""
-    import yaml
-
     text = _whole(text)
 
     if text.isprintable() and not _SPECIAL.intersection(text) and _read(text) == text:
@@ -148,8 +141,6 @@ def _scalar(text: str) -> str:
 
 def _read(written: str) -> Any:
     """Return what YAML makes of *written* as the last value of a mapping."""
-    import yaml
-
     try:
         loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return yaml.load(f"text: {written}\n", Loader=loader)["text"]  # noqa: S506 - both loaders are the safe ones

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors.rules import read_rules
+from brim.behaviors.markdown import read_rules
 
 
 def texts(text: str) -> list[str]:
