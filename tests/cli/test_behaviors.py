@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.cli.behaviors import age, as_object, block, cut, day
+from brim.cli.rule_view import age, as_object, block, cut, day
 from brim.cli.output import width_of
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors

@@ -89,7 +89,7 @@ COMMANDS = {
     "backup": "store.backup",
     "compact-prompt": "memory.compact_prompt",
     "completion": "config.completion",
-    "connect": "connect",
+    "connect": "rules.connect",
     "feedback": "learn.feedback",
     "import-floop": "rule_files.import_floop",
     "import-rules": "rule_files.import_rules",
@@ -159,7 +159,7 @@ def _run(words: list[str]) -> int:
     if name not in COMMANDS:
         return _overview(words)
     command = load(name)
-    parser = argparse.ArgumentParser(prog=f"brim {name}", **_described(command))
+    parser = _parser(name, command)
     for add in command.options:
         add(parser)
     rest = words[len(name.split()) :]
@@ -188,8 +188,8 @@ def _overview(words: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="brim",
         usage="brim [-h] [-V] [--json] [COMMAND ...]",
-        description=f"Fill the context window to the brim, never over.\n\n{groups}\nWithout a command: where things stand.",
-        epilog="brim COMMAND --help says more. Example: brim count README.md --model gpt-4o",
+        description=f"Fill the context window to the brim, never over.\n\n{groups}",
+        epilog="brim alone shows where things stand; brim COMMAND --help says more.\nExample: brim learn 'Use pnpm'",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
@@ -213,10 +213,7 @@ def _whole_parser() -> argparse.ArgumentParser:
     inside = None
     for name in COMMANDS:
         group, _, sub = name.partition(" ")
-        if sub and inside is not None:
-            added = inside.add_parser(sub)
-        else:
-            added = commands.add_parser(group)
+        added = inside.add_parser(sub) if sub and inside is not None else commands.add_parser(group)
         if group == "rules" and not sub:
             inside = added.add_subparsers()
         else:
@@ -225,12 +222,14 @@ def _whole_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _described(command: Command) -> dict[str, object]:
-    """Return what ``--help`` says about *command*: its help, with the examples after the options."""
+def _parser(name: str, command: Command) -> argparse.ArgumentParser:
+    """Return a parser whose ``--help`` is the command's, with the examples after the options."""
     description, _, examples = command.help.partition("\n\n    Example")
     if not examples:
         description, _, examples = command.help.partition("\n\nExample")
-    return {"description": description, "epilog": f"Example{examples}", "formatter_class": _Help}
+    return argparse.ArgumentParser(
+        prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
+    )
 
 
 class _Help(argparse.HelpFormatter):

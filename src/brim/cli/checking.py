@@ -7,7 +7,7 @@ from functools import partial
 
 from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph import Problem, check
-from brim.cli.behaviors import counted
+from brim.cli.output import counted
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False

@@ -71,7 +71,7 @@ def _switched_off(installation: Installation) -> Iterator[Finding]:
 
 
 def _settings() -> Iterator[Finding]:
-    from brim.cli.settings import settings
+    from brim.cli.options import settings
 
     try:
         config = settings()

@@ -5,8 +5,7 @@ Every line is at most as wide as it is told, so that the next drawing can take i
 
 from __future__ import annotations
 
-from brim.cli.output import paint, printable, symbols, width_of
-from brim.cli.receipt import dollars
+from brim.cli.output import dollars, paint, printable, symbols, width_of
 from brim.tracking.windows import SOURCES
 
 TYPE_CHECKING = False

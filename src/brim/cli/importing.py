@@ -9,9 +9,9 @@ from __future__ import annotations
 from brim._frozen import Frozen
 from brim.behaviors.behavior import Provenance
 from brim.behaviors.graph import MUTUAL
-from brim.cli.asking import says_yes
-from brim.cli.behaviors import as_object
+from brim.cli.options import says_yes
 from brim.cli.output import Progress
+from brim.cli.rule_view import as_object
 from brim.errors import InputError
 
 TYPE_CHECKING = False
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.behaviors.behavior import Behavior, Edge
-    from brim.cli.learned import Place
     from brim.store.scopes import Scopes
     from brim.store.store import Store
+    from brim.workspace import Workspace
 
     EdgeKey = tuple[str, str, str, str]
     """Scope, source, target and kind."""
@@ -172,7 +172,7 @@ def as_stored(behavior: Behavior) -> Behavior:
 
 def carry_out(
     options: Namespace,
-    place: Place,
+    place: Workspace,
     scopes: Scopes,
     make: Callable[[], Plan],
     show: Callable[[Plan], None],

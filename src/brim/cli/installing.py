@@ -9,9 +9,9 @@ from brim.agents.install.entries import ALL, Ours, entries_for
 from brim.agents.install.planning import STATUS, Change, plan_install, plan_uninstall
 from brim.agents.install.receipt import LOCK, read_records, write_records
 from brim.agents.install.targets import NAMES, Target, check_writable, project_target, read_settings_file, user_target
+from brim.cli.options import working_folder
 from brim.cli.output import paint, printable, say
 from brim.cli.saving import remove_unfinished, save
-from brim.cli.settings import working_folder
 from brim.cli.settings_backups import Backups
 from brim.config.places import project_folder, user_folder
 from brim.errors import BrimError, InputError

@@ -2,40 +2,19 @@
 
 from __future__ import annotations
 
-from brim.behaviors.duplicates import merge, survivor
-from brim.cli.behaviors import as_object, block, counted, named, title
-from brim.cli.output import printable, say
+from brim.behaviors.duplicates import merge
+from brim.cli.output import counted
+from brim.cli.rule_view import named
 from brim.errors import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from brim.behaviors.behavior import Behavior, Edge
     from brim.behaviors.duplicates import Merged
     from brim.store.scopes import Scopes
 
 SAME = ("canonical", "variants", "kind", "tags", "when", "status")
 """What must not have changed between the question and the answer."""
-
-
-def in_order(one: Behavior, other: Behavior, into: Behavior | None = None) -> tuple[Behavior, Behavior]:
-    """Return which of two stays, and the other: *into*, else the user's before the project's, else the survivor.
-
-    A rule for every project must not go away in all of them because of one: it is never merged into a project's.
-    """
-    if into is not None:
-        kept, gone = (one, other) if into.id == one.id else (other, one)
-    elif one.scope != other.scope:
-        kept, gone = (one, other) if one.scope == "user" else (other, one)
-    else:
-        kept, gone = survivor(one, other)
-    if kept.scope == "project" and gone.scope == "user":
-        raise InputError(
-            f"{named(gone)} is there for every project, so it cannot be merged into this project's {named(kept)}: "
-            f"say --into {gone.id}"
-        )
-    return kept, gone
 
 
 def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> Merged:
@@ -69,28 +48,3 @@ def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
         if (new.source, new.target, new.kind) not in keys and not would_cycle([*known, *moved], new):
             moved.append(new)
     return moved
-
-
-def say_pair(kept: Behavior, gone: Behavior, about: str = "") -> None:
-    """Print two behaviors that may become one, the one that stays first."""
-    if about:
-        say(about)
-    for behavior, becomes in ((kept, "stays"), (gone, "is merged into it")):
-        say(f"{title(behavior)}  {becomes}")
-        say(block(behavior.canonical))
-
-
-def say_merged(merged: Merged, done: str = "merged") -> None:
-    """Print what was *done*."""
-    say(printable(f"{done}: {named(merged.superseded)} into {named(merged.kept)}"))
-    for change in merged.changes:
-        say(printable(f"  {change}"))
-
-
-def merged_object(merged: Merged) -> dict[str, Any]:
-    """Return what was done as JSON can hold it."""
-    return {
-        "kept": as_object(merged.kept),
-        "superseded": as_object(merged.superseded),
-        "changes": list(merged.changes),
-    }

@@ -228,9 +228,7 @@ def lines(*parts: str) -> str:
 # Tables ---------------------------------------------------------------------------------------------------------
 
 
-def table(
-    rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), optional: Sequence[int] = ()
-) -> str:
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), optional: Sequence[int] = ()) -> str:
     """Return *rows* in aligned columns, two spaces apart; the columns in *right* are right-aligned.
 
     On a terminal that is too narrow, the *optional* columns go first, in their order, as long as the last column is
@@ -276,7 +274,9 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
             part
             for line in value.split("\n")
             for part in (
-                textwrap.wrap(printable(line), max(20, columns - width - 2), break_long_words=False, break_on_hyphens=False)
+                textwrap.wrap(
+                    printable(line), max(20, columns - width - 2), break_long_words=False, break_on_hyphens=False
+                )
                 if columns is not None
                 else [printable(line)]
             )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from brim.workspace import Workspace
+
 
 def start_tokens() -> tuple[int, dict[str, int | None]]:
     """Return the tokens that a session which begins here is told, and the limits that hold. Nothing is noted as used.
@@ -11,11 +13,10 @@ def start_tokens() -> tuple[int, dict[str, int | None]]:
     The limits are ``start``, ``injection`` (with one prompt or call) and ``session`` (with all of them together).
     """
     from brim.activation.context import Context
-    from brim.cli.learned import Place
     from brim.store.planner import DYNAMIC_KEY, START_KEY, Planner
     from brim.store.project import branch, environment, project_types
 
-    place = Place(for_agent=True)
+    place = Workspace.here(who="agent")
     project = place.project
     context = Context(
         environment=environment(os.environ),

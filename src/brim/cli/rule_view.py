@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.behavior import Edge
+from brim.behaviors.behavior import Behavior, Edge
 from brim.behaviors.jsonl import iso
 from brim.cli.output import counted, note, paint
 from brim.config import Config

@@ -9,10 +9,9 @@ import os
 import sys
 import time
 
-from brim.cli.asking import is_person_there
 from brim.cli.gauge import draw, one_line
-from brim.cli.output import note, paint, printable, say, terminal_width, width_of
-from brim.cli.receipt import dollars
+from brim.cli.options import is_person_there
+from brim.cli.output import dollars, note, paint, printable, say, terminal_width, width_of
 from brim.cli.watching import Watch
 
 TYPE_CHECKING = False

@@ -8,10 +8,23 @@ from argparse import Namespace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.behavior import LIVE, BehaviorKind
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
 from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, settings, working_folder
-from brim.cli.output import counted, cut, day, emit, heading, home_path, lines, listed, note, printable, say, say_json, table
+from brim.cli.output import (
+    counted,
+    cut,
+    day,
+    emit,
+    heading,
+    home_path,
+    lines,
+    listed,
+    note,
+    printable,
+    say,
+    say_json,
+    table,
+)
 from brim.cli.rule_view import kind_of, one_line
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
 from brim.config.loading import Config
@@ -99,7 +112,8 @@ def _list(options: Namespace) -> int:
     def view(_: object) -> str:
         rows = [["setting", "value", "set by", "meaning"]]
         rows += [
-            [each.key, each.shown(found[each.key]), home_path(found.values[each.key].origin), each.help] for each in shown
+            [each.key, each.shown(found[each.key]), home_path(found.values[each.key].origin), each.help]
+            for each in shown
         ]
         first, *rest = table(rows).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
@@ -160,12 +174,16 @@ def _unset(options: Namespace) -> int:
 def _path(options: Namespace) -> int:
     every = config_paths(os.environ, working_folder())
     paths = {options.scope: config_file(options.scope)} if options.scope else every
-    files = [{"scope": scope, "path": path, "exists": os.path.exists(path)} for scope, path in paths.items()]
+    files: list[dict[str, Any]] = [
+        {"scope": scope, "path": path, "exists": os.path.exists(path)} for scope, path in paths.items()
+    ]
 
     def view(_: object) -> str:
         if options.scope:  # for $EDITOR "$(brim config path --user)"
             return paths[options.scope]
-        return table([[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files])
+        return table(
+            [[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files]
+        )
 
     emit({"files": files}, view, options.as_json)
     return 0
@@ -301,7 +319,9 @@ def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], set
     counts: dict[str, int] = {}
     for each in behaviors:
         counts[each.kind.value] = counts.get(each.kind.value, 0) + 1
-    kinds = ", ".join(f"{count:,} {kind}" if kind == "episodic" else counted(count, kind) for kind, count in counts.items())
+    kinds = ", ".join(
+        f"{count:,} {kind}" if kind == "episodic" else counted(count, kind) for kind, count in counts.items()
+    )
     rows, more = listed([["", kind_of(each), cut(one_line(each), 100)] for each in behaviors], SHOWN)
     shared = os.path.exists(os.path.join(project, ".brim", "behaviors.jsonl"))
     return lines(

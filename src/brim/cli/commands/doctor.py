@@ -8,8 +8,8 @@ from brim import __version__
 from brim.cli.doctoring import findings
 from brim.cli.finding import FIX, OFF, WRONG, Finding
 from brim.cli.installing import Installation, installed_events
+from brim.cli.options import add_json
 from brim.cli.output import note, paint, printable, say, say_json, table
-from brim.cli.settings import add_json
 from brim.errors import BrimError
 
 TYPE_CHECKING = False

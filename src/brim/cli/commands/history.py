@@ -113,7 +113,7 @@ def fit(options: Namespace) -> int:
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
     target, target_from = (options.target, "--target") if options.target is not None else _room(name, config)
-    pruned = _pruned(pruner, options, document, counter_for(name, mode=config["mode"]), target, name)
+    pruned = _pruned(pruner, options, document, counter_for(name, mode=config["mode"]), target=target, name=name)
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
         say_json(
@@ -180,7 +180,7 @@ def _room(name: str, config: Config) -> tuple[int, str]:
 
 
 def _pruned(
-    pruner: Pruner, options: Namespace, document: Document, counter: TokenCounter, target: int, name: str
+    pruner: Pruner, options: Namespace, document: Document, counter: TokenCounter, *, target: int, name: str
 ) -> Pruned:
     own: Any = split(document.body, None).tools if document.key else None
     if options.tools is not None and own:
@@ -469,9 +469,7 @@ def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
 
 def _places(document: Document, names: list[str], found: Any, rows: list[list[str]], *, head: bool) -> str:
     """Return a table of what was *found* where."""
-    shown, more = listed(
-        [[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)]
-    )
+    shown, more = listed([[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)])
     text = table([[document.unit, *names], *shown], right=frozenset({0}))
     return lines(heading(text) if head else text, more)
 

@@ -8,13 +8,12 @@ import sys
 from brim.agents.install.entries import ALL, HOOKS, entries_for, launcher_path
 from brim.agents.install.launchers import install_launchers
 from brim.agents.install.targets import NAMES, check_writable, is_present, why_not
-from brim.cli.asking import add_yes
-from brim.cli.budget_setting import BudgetSetting, add_token_budget
 from brim.cli.hiding import exclude_file, hide, not_ignored
 from brim.cli.installing import Installation, add_agent, agents_of, installed_events, say_difference
+from brim.cli.options import add_json, add_yes
 from brim.cli.output import note, printable, say, say_json, table
 from brim.cli.serving import ServerEntry, need_the_extra, remove_server, served_agents, server_command
-from brim.cli.settings import add_json
+from brim.cli.setting_edit import BudgetSetting, add_token_budget
 from brim.errors import BrimError, InputError
 
 TYPE_CHECKING = False
@@ -229,10 +228,10 @@ def _twice(installation: Installation, found: list[dict[str, Any]]) -> list[str]
 
 def _begin_project(installation: Installation, options: Namespace) -> bool:
     """Make the project's ``.brim/`` if it is not there; if it is, ask whether agents may use it. Return if they may."""
-    from brim.cli.learned import Place
+    from brim.cli.options import here
     from brim.store.trust import is_trusted, trust
 
-    place = Place()
+    place = here()
     place.begin_project()
     project = installation.project or ""
     if is_trusted(project, installation.home):
@@ -240,9 +239,9 @@ def _begin_project(installation: Installation, options: Namespace) -> bool:
     if not options.as_json:
         from argparse import Namespace as Options
 
-        from brim.cli.commands.trust import run as ask
+        from brim.cli.commands.config import trust as ask
 
-        if ask(Options(folder=project, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)):
+        if ask.run(Options(folder=project, as_list=False, remove=False, yes=options.yes, dry_run=False, as_json=False)):
             note("until then agents are told only your own rules: 'brim trust' asks again")
     elif options.yes:
         trust(project, installation.home, now=place.now)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.learning import confirmed, overridden
-from brim.behaviors.behavior import LIVE, BehaviorKind
-from brim.behaviors.learning import Learned, cleaned
-from brim.behaviors.learning import learn as learned_from
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
 from brim.behaviors.duplicates import most_similar, normalized
+from brim.behaviors.learning import Learned, cleaned, confirmed, overridden
+from brim.behaviors.learning import learn as learned_from
 from brim.behaviors.yaml_form import FIELDS
 from brim.cli.options import (
     add_json,

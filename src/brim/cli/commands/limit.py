@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import Any
 
 from brim.cli.options import add_json, command, complete_model, here, option, whole_number
-from brim.cli.output import dollars, emit, fields_of, heading, lines, note, paint, printable, say, say_json, symbols, table
+from brim.cli.output import (
+    dollars,
+    emit,
+    fields_of,
+    heading,
+    lines,
+    note,
+    paint,
+    printable,
+    say,
+    say_json,
+    symbols,
+    table,
+)
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.notices import Notice
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus
@@ -111,7 +123,9 @@ RESTART = option(
 
 
 @command(
-    option("words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, here or for SCOPE", completer=complete_scope),
+    option(
+        "words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, here or for SCOPE", completer=complete_scope
+    ),
     RESTART,
     add_json,
 )

@@ -8,7 +8,20 @@ from typing import Any
 
 from brim.cli.inputs import read_text
 from brim.cli.options import add_json, add_yes, command, here, option, says_yes, text_of, whole_number, working_folder
-from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, say, say_json, table
+from brim.cli.output import (
+    counted,
+    emit,
+    facts,
+    fields_of,
+    heading,
+    home_path,
+    lines,
+    note,
+    printable,
+    say,
+    say_json,
+    table,
+)
 from brim.config import project_folder
 from brim.errors import InputError, StoreError
 from brim.scratch.details import when as moment

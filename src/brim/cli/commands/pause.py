@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from brim.cli.options import add_json
 from brim.cli.output import say, say_json
-from brim.cli.settings import add_json
 from brim.config.places import user_folder
 from brim.errors import InputError, StoreError
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.behavior import Edge
-from brim.behaviors.behavior import LIVE, BehaviorKind, Status
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import iso
 from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, find_rule, find_rules, here, option, rule
 from brim.cli.output import (
@@ -232,9 +231,7 @@ def _events(events: list[Event]) -> str:
 # Away and back --------------------------------------------------------------------------------------------------
 
 
-@command(
-    rule("ids", several=True), option("--reason", default="", metavar="TEXT", help="why; kept with it"), add_json
-)
+@command(rule("ids", several=True), option("--reason", default="", metavar="TEXT", help="why; kept with it"), add_json)
 def remove(options: Namespace) -> int:
     """Put rules away, so that agents are never told them.
 
@@ -313,7 +310,9 @@ def _status_before(behavior: Behavior, scopes: Scopes) -> Status:
 
 
 @command(
-    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="what to do (default: list)"),
+    option(
+        "action", nargs="?", choices=("list", "accept", "reject"), default="list", help="what to do (default: list)"
+    ),
     option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
     option(
         "--kind",
@@ -385,3 +384,81 @@ def _decide(options: Namespace) -> int:
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
     emit({f"{options.action}ed": [as_object(each) for each in decided]}, lambda _: view, options.as_json)
     return 0
+
+
+# Connections ----------------------------------------------------------------------------------------------------
+
+
+def complete_kind(prefix: str, **_: object) -> list[str]:
+    """Return the relations that begin with what was typed."""
+    return [kind.value for kind in EdgeKind if kind.value.startswith(prefix)]
+
+
+@command(
+    rule("source", metavar="SOURCE"),
+    option("kind", metavar="KIND", help=f"one of {', '.join(EdgeKind)}", completer=complete_kind),
+    rule("target", metavar="TARGET"),
+    option("--weight", type=float, metavar="W", help="how strongly, above 0 and at most 1 (default: 1)"),
+    option("--remove", action="store_true", help="take the connection away"),
+    add_json,
+)
+def connect(options: Namespace) -> int:
+    """Relate two rules: SOURCE stands to TARGET in the relation KIND.
+
+    What is connected already gets the new weight.
+
+      requires      the one needs the other; a circle is refused
+      similar-to    they are about the same thing
+      learned-from  the one came out of the other
+      co-activated  they come up together; brim learns these itself
+      overrides     SOURCE weakens TARGET
+      conflicts     each weakens the other
+
+    The first four carry activation both ways. --remove takes a connection away again, and ends with 1 if there was
+    none.
+
+    Examples:
+      brim connect use-uv overrides use-pip
+      brim connect write-tests requires use-pytest --weight 0.5
+      brim connect use-uv overrides use-pip --remove
+    """
+    if options.remove and options.weight is not None:
+        raise InputError("--weight has no meaning with --remove: leave one of them out")
+    workspace = here()
+    now = workspace.now
+    with workspace.open() as scopes, scopes.writing():
+        source, target = find_rule(scopes, options.source), find_rule(scopes, options.target)
+        weight = 1.0 if options.weight is None else options.weight
+        edge = Edge(source.id, target.id, options.kind, weight, created_at=now)
+        if options.remove:
+            removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
+            return _removed_edge(options, edge, source, target, removed)
+        known = scopes.all_edges()
+        same = [
+            each for each in known if (each.source, each.target, each.kind) == (edge.source, edge.target, edge.kind)
+        ]
+        old = same[0] if same else None
+        if old is not None:
+            edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
+        if circle := would_cycle(known, edge):
+            raise InputError(f"this would be a circle of {edge.kind}: {' -> '.join(circle)}; nothing was changed")
+        scopes.put_edge(edge, now=now)
+        refusals = [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
+    was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
+    text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
+    found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
+    emit(found, lambda _: printable(text), options.as_json)
+    for refusal in refusals:
+        note(refusal)
+    for end in (source, target):
+        if not end.live:
+            note(f"{named(end)} is {end.status}: the connection rests as long as it is")
+    return 0
+
+
+def _removed_edge(options: Namespace, edge: Edge, source: Behavior, target: Behavior, removed: bool) -> int:
+    text = f"disconnected: {named(source)} {edge.kind} {named(target)}" if removed else ""
+    emit({"edge": edge_object(edge), "removed": removed}, lambda _: printable(text), options.as_json)
+    if not removed:
+        note(f"{named(source)} is not connected so: brim rules show {source.id}")
+    return 0 if removed else 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from brim.cli.options import add_json, settings, working_folder
 from brim.cli.output import note, say_json, tell
-from brim.cli.settings import add_json, settings, working_folder
 from brim.errors import BrimError, InputError
 
 TYPE_CHECKING = False
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from brim.agents.supervise.command import ClientCommand
     from brim.agents.supervise.supervisor import Supervisor
     from brim.agents.supervise.tracked import Tracked
+    from brim.cli.commands.limit import Money
     from brim.cli.running import TerminalFace
-    from brim.cli.spending import Money
     from brim.cli.tail import Counts
     from brim.config import Config
 
@@ -184,7 +184,7 @@ def _limit(given: str | None, command: ClientCommand) -> int | None:
 
 def _money() -> Money | None:
     """Return the user's ledger; None, and a word about it, if it cannot be used."""
-    from brim.cli.spending import Money
+    from brim.cli.commands.limit import Money
     from brim.errors import ConfigError
 
     try:

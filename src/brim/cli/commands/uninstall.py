@@ -7,9 +7,9 @@ import os
 from brim.agents.install.launchers import remove_launchers
 from brim.agents.install.targets import NAMES, check_writable
 from brim.cli.installing import Installation, add_agent, agents_of, say_difference
+from brim.cli.options import add_json
 from brim.cli.output import note, printable, say, say_json, table
 from brim.cli.serving import remove_server, served_agents
-from brim.cli.settings import add_json
 from brim.errors import BrimError
 
 TYPE_CHECKING = False

@@ -6,10 +6,10 @@ import os
 import sys
 
 from brim.agents.install.launchers import install_launchers
-from brim.cli.budget_setting import BudgetSetting, add_token_budget
 from brim.cli.installing import Installation, installed_events
+from brim.cli.options import add_json
 from brim.cli.output import note, printable, say, say_json
-from brim.cli.settings import add_json
+from brim.cli.setting_edit import BudgetSetting, add_token_budget
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False

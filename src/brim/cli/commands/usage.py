@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from brim.cli.options import add_json, settings
 from brim.cli.output import note, say_json
-from brim.cli.settings import add_json, settings
 from brim.cli.usage_reading import price_version, read_all
 from brim.cli.usage_view import Answer, say_answer
 from brim.errors import InputError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from brim.cli.options import settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
-from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
 

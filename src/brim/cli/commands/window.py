@@ -9,7 +9,7 @@ from typing import Any
 
 from brim import history
 from brim.cli.commands.history import STRATEGIES, basis_of, receipt_dict
-from brim.cli.documents import PROVIDERS, read_messages, read_tools
+from brim.cli.documents import read_messages, read_tools
 from brim.cli.inputs import read_text
 from brim.cli.memory_file import MemoryFile
 from brim.cli.options import add_json, add_model, command, complete_model, option, settings, whole_number
@@ -30,6 +30,7 @@ from brim.cli.output import (
 )
 from brim.config import Config
 from brim.errors import ConfigError, InputError
+from brim.history.types import PROVIDERS
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
@@ -166,11 +167,11 @@ def _matching(patterns: list[str]) -> list[Model]:
         return sorted(found, key=lambda each: (sum(1 for _ in provider_forms(each.name.lower())), each.name))
 
     found: dict[str, Model] = {}
-    for pattern in patterns or [None]:
-        known = None if pattern is None else model_of(pattern)
+    for pattern in patterns or [""]:
+        known = model_of(pattern) if pattern else None
         # A whole name has its version in it: "sonnet" is looked for, "claude-sonnet-4.5" is meant.
-        is_whole = known is not None and known.resolved and any(sign.isdigit() for sign in pattern or "")
-        several = [known] if known is not None and is_whole else models_like(pattern)
+        is_whole = known is not None and known.resolved and any(sign.isdigit() for sign in pattern)
+        several = [known] if known is not None and is_whole else models_like(pattern or None)
         found.update((each.name, each) for each in own_names_first(several))
     return list(found.values())
 
@@ -220,9 +221,7 @@ def _price_dict(price: Price) -> dict[str, object]:
 
 
 @command(
-    option(
-        "--config", required=True, metavar="FILE|-", help="what to assemble, in YAML or JSON; - is standard input"
-    ),
+    option("--config", required=True, metavar="FILE|-", help="what to assemble, in YAML or JSON; - is standard input"),
     lambda parser: add_model(parser, "the file's, else the setting 'model', else the o200k_base encoding"),
     option(
         "--provider",
@@ -355,7 +354,9 @@ def _dropped(section: Section) -> list[list[str]]:
     if section.name != "history":
         return [
             [
-                section.name if section.name == "procedure" else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}",
+                section.name
+                if section.name == "procedure"
+                else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}",
                 f"{gone.tokens:,}",
                 gone.reason,
             ]
