@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.cli.rule_view import age, as_object, block, cut, day
-from brim.cli.output import width_of
+from brim.cli.rule_view import as_object
+from brim.cli.output import age, block, cut, day, width_of
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors
 
@@ -50,7 +50,7 @@ def test_what_fits_is_not_cut() -> None:
 @given(behaviors)
 def test_an_object_holds_every_field_as_json_can(behavior: Any) -> None:
     found = json.loads(json.dumps(as_object(behavior)))
-    assert set(found) == set(behavior.__slots__)
+    assert set(found) == set(behavior.__match_args__)
     assert (found["canonical"], found["tags"]) == (behavior.canonical, list(behavior.tags))
 
 

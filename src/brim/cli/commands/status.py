@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim.agents.hook import PAUSED
 from brim.agents.spenders import folder_scope
@@ -26,12 +26,14 @@ from brim.cli.output import (
     table,
     terminal_width,
 )
-from brim.cli.reading import Reading
 from brim.cli.sessions import newest
 from brim.cli.tail import ignore
 from brim.cli.watching import Watch
 from brim.errors import BrimError, InputError
 from brim.workspace import Workspace
+
+if TYPE_CHECKING:
+    from brim.cli.reading import Reading
 
 
 class _Unwritten(Memory):
