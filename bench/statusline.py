@@ -27,7 +27,7 @@ TYPED = "typed: brim statusline"
 MOST = 3.0
 """Times the bare interpreter that it may take, as for a hook."""
 
-CODE = "from brim.agents.statusline import main; main()"
+CODE = "from brim.hooks.statusline import main; main()"
 SESSION = "0f3c2f0a-7d2b-4a55-8a43-2f1f6a3b9e10"
 
 

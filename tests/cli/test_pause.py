@@ -15,7 +15,7 @@ from tests.cli.stored import behavior, remember
 def told(brim: Brim) -> str:
     """Return what a session that begins now is told."""
     given = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(brim.cwd)}
-    code = "from brim.agents.hook import main; main()"
+    code = "from brim.hooks.process import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "SessionStart", "claude"],
         input=json.dumps(given).encode(),

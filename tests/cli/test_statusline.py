@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.agents.status_samples import SESSION, encoded, sent
 from tests.cli.conftest import COMMAND, Brim
+from tests.hooks.status_samples import SESSION, encoded, sent
 
 EXAMPLE = "Sonnet 4.5  █████▏░░││░░  43 %  86,425 of 200,000  $1.24  cache warm until 14:32"
 

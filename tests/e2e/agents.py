@@ -76,7 +76,7 @@ class Agent:
         """Install brim into this program. Its hooks get the time that a busy machine needs."""
         ran = self.world.brim("init", where, "--agent", self.name, *options, environ=self.environ())
         launcher = self.world.home / ".brim" / "bin" / "hook"
-        patient = f"import brim.agents.hook as hook; hook.SECONDS = 60; {CODE}"
+        patient = f"import brim.hooks.process as hook; hook.SECONDS = 60; {CODE}"
         launcher.write_text(launcher.read_text().replace(CODE, patient))
         return ran
 

@@ -55,7 +55,7 @@ def test_a_brim_that_is_gone_stops_nobody(agent: Agent) -> None:
     agent.world.learn(ALWAYS, "--kind", "constraint")
     agent.install()
     launcher = agent.world.home / ".brim" / "bin" / "hook"
-    launcher.write_text(launcher.read_text().replace("brim.agents.hook", "brim_that_is_gone"))
+    launcher.write_text(launcher.read_text().replace("brim.hooks.process", "brim_that_is_gone"))
     says_nothing(agent)
     shutil.rmtree(agent.world.home / ".brim")
     says_nothing(agent)

@@ -12,7 +12,7 @@ import pytest
 from mcp import Client
 from mcp_types import Implementation
 
-from brim.agents.state import SessionState, UsageSeen
+from brim.hooks.session import SessionState, UsageSeen
 from brim.store import open_ledger
 from tests.mcp.conftest import World
 

@@ -11,7 +11,7 @@ import os
 
 FOLDER, NAME = "bin", "hook"
 
-CODE = "from brim.agents.hook import main; main()"
+CODE = "from brim.hooks import main; main()"
 """What Python runs. The event and the agent come after it."""
 
 

@@ -63,7 +63,7 @@ def _hook(installation: Installation, agent: str) -> Iterator[Finding]:
 def _switched_off(installation: Installation) -> Iterator[Finding]:
     if os.path.lexists(os.path.join(installation.home, "paused")):
         yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
-    from brim.agents.hook import is_off
+    from brim.hooks.process import is_off
 
     said = installation.environ.get("BRIM_DISABLE", "")
     if is_off({"BRIM_DISABLE": said, "BRIM_HOME": os.devnull}):  # a home that holds nothing: paused is said above
@@ -150,14 +150,14 @@ def _tokens() -> Iterator[Finding]:
 def _server(installation: Installation) -> Iterator[Finding]:
     """Say what the tools of the MCP server take, where an agent starts it."""
     from brim.cli.own_tokens import schema_tokens
-    from brim.cli.serving import ServerEntry, is_resident, served_agents
+    from brim.cli.serving import ServerEntry, served_agents
 
     agents = served_agents(installation)
     if not agents:
         yield Finding(OFF, "server", "no agent starts 'brim mcp', so its tools take no tokens", agents=[], schemas=0)
         return
     names = " and ".join(NAMES[agent] for agent in agents)
-    schemas = schema_tokens(resident=is_resident(installation))
+    schemas = schema_tokens()
     if schemas is None:
         yield Finding(WRONG, "server", f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'", agents=agents)
         return
@@ -174,7 +174,7 @@ def _server(installation: Installation) -> Iterator[Finding]:
 
 
 def _log(installation: Installation) -> Iterator[Finding]:
-    from brim.agents.log import log_path
+    from brim.hooks.session import log_path
 
     path = log_path(installation.environ)
     try:

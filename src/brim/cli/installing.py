@@ -162,7 +162,7 @@ class Installation:
 
     def _keep_chain(self, change: Change) -> None:
         """Keep the status line that was there before, for brim's to call."""
-        from brim.agents.status_chain import NAME
+        from brim.hooks.status_chain import NAME
 
         chain = os.path.join(self.home, NAME)
         gone = change.record is None and change.target.scope == "user" and change.target.agent == "claude"

@@ -34,13 +34,13 @@ def start_tokens() -> tuple[int, dict[str, int | None]]:
     return 0 if plan.over_budget or not plan.included else int(plan.total_tokens), limits
 
 
-def schema_tokens(*, resident: bool = False) -> int | None:
+def schema_tokens() -> int | None:
     """Return what the tools and instructions of the MCP server take together; None if it is not installed."""
     try:
         from brim.mcp.schemas import tool_costs
         from brim.mcp.server import INSTRUCTIONS
         from brim.tokens.counters import counter_for
 
-        return sum(cost.tokens for cost in tool_costs(resident=resident)) + int(counter_for(None).count(INSTRUCTIONS))
+        return sum(cost.tokens for cost in tool_costs()) + int(counter_for(None).count(INSTRUCTIONS))
     except ImportError:
         return None

@@ -48,7 +48,7 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
     import json
     from tempfile import TemporaryDirectory
 
-    from brim.agents.clients import client_of
+    from brim.hooks.client import client_of
 
     client = client_of(agent)
     event = next(name for name, each in client.EVENTS.items() if client.max_chars(each.event) > 0)

@@ -1,7 +1,7 @@
 """The process that an agent starts at an event: it reads what happened and answers in one write, or not at all.
 
-It never raises, always exits with 0, and never takes longer than a second: an agent waits for it, and may take a failure
-for a *no*. What goes wrong is one line in the log.
+It never raises, always exits with 0, and never takes longer than a second: an agent waits for it, and may take a
+failure for a *no*. What goes wrong is one line in the log.
 """
 
 from __future__ import annotations

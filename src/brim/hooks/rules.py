@@ -14,16 +14,11 @@ from brim.hooks.process import attempt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from typing import Any
-
     from brim.hooks.event import HookCall
     from brim.hooks.session import HookWorkspace
-    from brim.injection.costs import StoredCosts
     from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
-    from brim.injection.tiers import Tier
-    from brim.store.model_costs import Counting
+    from brim.store.planner import HookPlanner
 
 START = "token_budget.default"
 DYNAMIC = "token_budget.dynamic_context"
@@ -73,22 +68,22 @@ def _rules_at_start(
 ) -> str:
     if not workspace.has_stores:
         return ""
-    scopes, context, model = workspace.scopes, situation(call, workspace), model_of(call, workspace)
+    scopes = workspace.scopes
     if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told anyway
-        found = Candidates(workspace, context, model=model, session=None)
-        plan = found.plan(budget, room, None, max_bytes=max_bytes)
-        return "" if _is_too_much(plan, call, workspace, START) else found.text(plan)
+        found = _planner(call, workspace, None)
+        plan = found.plan(budget, max_chars=room, max_bytes=max_bytes)
+        return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
     limits = workspace.config.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
-    found = Candidates(workspace, context, model=model, session=seen)
+    found = _planner(call, workspace, seen)
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
-        plan = found.plan(budget, room, session, max_bytes=max_bytes)
+        plan = found.plan(budget, max_chars=room, max_bytes=max_bytes, session=session)
         if _is_too_much(plan, call, workspace, START):
             return ""
         session.record(plan)
-        return found.text(plan, call.session, event=call.event, session=session)
+        return found.tell(plan, call.session, event=call.event, session=session)
 
 
 def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = False, of_call: bool = False) -> Answer:
@@ -112,10 +107,9 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     if new_prompt:
         seen.next_prompt()
     budget = seen.budget(dynamic)
-    found: Candidates | None = None
+    found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        context, model = situation(call, workspace), model_of(call, workspace)
-        found = Candidates(workspace, context, model=model, session=seen, of_call=of_call)
+        found = _planner(call, workspace, seen, of_call=of_call)
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -145,18 +139,34 @@ def tell_with_result(call: HookCall, workspace: HookWorkspace) -> Answer:
     return tell_now(call, workspace, of_call=True)
 
 
+def _planner(
+    call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
+) -> HookPlanner:
+    from brim.store.planner import HookPlanner
+
+    return HookPlanner(
+        workspace.scopes,
+        workspace.config,
+        situation(call, workspace),
+        now=workspace.now,
+        model=model_of(call, workspace),
+        session=session,
+        of_call=of_call,
+    )
+
+
 def _rules(
-    call: HookCall, workspace: HookWorkspace, found: Candidates, session: Session, *, budget: int | None, room: int
+    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, room, session, max_bytes=client_of(call.agent).MOST_BYTES)
+    plan = found.plan(budget, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
     if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
-    return found.text(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
+    return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
-def _held_back(call: HookCall, workspace: HookWorkspace, found: Candidates, session: Session) -> str:
+def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> str:
     """Return why the pending call is held back: constraints that it matches and this window was never shown.
 
     What doesn't fit the budget is no reason: a call is never denied without saying why.
@@ -168,12 +178,12 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: Candidates, sess
     client, configured = client_of(call.agent), workspace.config["injection.max_chars"]
     room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
     most = _less(client.MOST_BYTES, size(HELD_BACK))
-    plan = found.plan(budget, max(0, room), session, only=held, max_bytes=most)
+    plan = found.plan(budget, max_chars=max(0, room), max_bytes=most, session=session, only=held)
     if plan.over_budget or not plan.included:
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
-    return HELD_BACK + found.text(plan, call.session, event="gate", session=session)
+    return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
 
 
 def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
@@ -339,7 +349,9 @@ def _patch(call: HookCall) -> str:
     for key in ("command", "input", "patch"):
         given = call.input.get(key)
         texts = given if isinstance(given, list) else [given]
-        applies = any(isinstance(each, str) and each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts)
+        applies = any(
+            isinstance(each, str) and each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts
+        )
         for each in texts:
             if isinstance(each, str) and "*** Begin Patch" in each and (call.tool_kind != "shell" or applies):
                 return each[each.find("*** Begin Patch") :]

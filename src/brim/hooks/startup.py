@@ -1,4 +1,4 @@
-"""How a hook starts: the launcher script, and one file with the compiled modules that hooks import.
+"""How a hook starts fast: one file with the compiled modules that hooks import.
 
 Finding a hundred modules one by one takes longer than running them. So ``brim init`` writes the code of every module
 that hooks need, brim's and the standard library's, into one file with an index; a hook reads each from there. The file
@@ -16,10 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FOLDER, NAME = "bin", "hook"
-CODE = "from brim.hooks import main; main()"
-"""What the launcher's Python runs. The event and the agent are its arguments."""
-
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """The folder that holds this brim."""
 
@@ -32,56 +28,6 @@ LIBRARY = """
 
 DOORS = ("adapters", "agents", "cli", "guard", "install", "mcp", "report", "run", "web")
 """The packages that no hook imports."""
-
-
-# The launcher -----------------------------------------------------------------------------------------------------
-
-
-def launcher_path(home: str) -> str:
-    """Return where the launcher is in the user's folder *home*."""
-    return os.path.join(home, FOLDER, NAME)
-
-
-def launcher_text(python: str, package: str | None = None, *, home: str | None = None, code: str = CODE) -> str:
-    """Return the script that runs *code* with the interpreter *python* and always exits with 0.
-
-    Python exits with 2 when something is missing, and to Claude Code 2 means *block*. *package* is the folder that
-    holds brim (default: this one's), so Python can skip site-packages (``-S``). *home* is the user's folder: an agent
-    may not have the ``BRIM_HOME`` of the shell in which brim was installed.
-    """
-    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{_quoted(home)}}} "
-    path = f"import sys; sys.path.append({(package or PACKAGE)!r}); {code}"
-    return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(path)} "$@" 2>/dev/null\nexit 0\n'
-
-
-def install_launcher(
-    home: str, python: str | None = None, *, package: str | None = None, name: str = NAME, code: str = CODE
-) -> str:
-    """Write the launcher *name* to the user's folder *home* if it changed; return its path.
-
-    *python* is the interpreter (default: this one), the others are as in ``launcher_text``. An ``OSError`` leaves the
-    old file.
-    """
-    from brim.files import replace_file
-
-    path = os.path.join(home, FOLDER, name)
-    wanted = os.fsencode(launcher_text(python or sys.executable, package, home=os.path.abspath(home), code=code))
-    try:
-        with open(path, "rb") as file:
-            if file.read() == wanted and os.access(path, os.X_OK):
-                return path
-    except OSError:
-        pass
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-    replace_file(path, wanted, prepare=lambda beside: os.chmod(beside, 0o700))
-    return path
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\"'\"'") + "'"
-
-
-# The modules ------------------------------------------------------------------------------------------------------
 
 
 def startup_path(home: str) -> str:

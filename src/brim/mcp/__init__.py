@@ -3,8 +3,7 @@
 A server of the Model Context Protocol, on the official SDK (``pip install 'brim[mcp]'``). Bottom up: ``here`` is what
 one call may use, ``situation`` what an agent says about its work. ``measuring`` counts and fits, ``rules`` tells what
 matters, ``teaching`` takes notes and verdicts, ``session`` says how full the window is, ``notes`` what was kept in
-scratch memory. ``hooks`` answers a client that calls a tool as a hook, in the sessions that
-``residence`` has announced. ``desk`` is what the server keeps between calls, ``guard`` what a client is told of errors.
+scratch memory. ``desk`` is what the server keeps between calls, ``guard`` what a client is told of errors.
 ``tools`` and ``resources`` are what stands on the wire, ``schemas`` says what they cost, and ``server`` puts it
 together; ``stdio`` is for one client, ``token`` and ``http`` are for several.
 

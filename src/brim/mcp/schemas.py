@@ -19,17 +19,16 @@ class ToolCost:
     tokens: int
 
 
-def tool_costs(counter: TokenCounter | None = None, *, resident: bool = False) -> list[ToolCost]:
+def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
     """Return the cost of each tool's name, description and input schema as JSON, by *counter* (default: o200k)."""
     from brim.mcp.desk import Desk
-    from brim.mcp.tools import hook_tool, make_tools
+    from brim.mcp.tools import make_tools
     from brim.tokens.counters import counter_for
 
     counted = counter or counter_for(None)
-    tools = make_tools(Desk({}, None))
     return [
         ToolCost(tool.name, tool.description, int(counted.count(_shown(tool.name, tool.description, tool.parameters))))
-        for tool in ([*tools, hook_tool()] if resident else tools)
+        for tool in make_tools(Desk({}, None))
     ]
 
 

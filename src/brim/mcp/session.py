@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from brim.agents.state import UsageSeen
+    from brim.hooks.session import UsageSeen
     from brim.mcp.here import Here
 
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
@@ -147,14 +147,14 @@ def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
 
 
 def _window(here: Here, found: _Session) -> Window | None:
-    from brim.agents.call import HookCall
-    from brim.agents.place import Place
-    from brim.agents.usage import usage_now
+    from brim.hooks.event import HookCall
+    from brim.hooks.fullness import usage_now
+    from brim.hooks.session import HookWorkspace
 
     if not found.id:
         return None
     call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
-    with Place(here.environ, here.folder or "", now=here.now) as place:
+    with HookWorkspace(here.environ, here.folder or "", now=here.now) as place:
         seen = usage_now(call, place)
     if seen is None or not seen.window:
         return None
@@ -177,15 +177,15 @@ def _read_at(seen: UsageSeen, transcript: str) -> float:
 
 def _spent(here: Here) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
-    from brim.agents.place import Place
-    from brim.agents.spenders import project_scope
+    from brim.hooks.limits import project_scope
+    from brim.hooks.session import HookWorkspace
     from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
 
     path = os.path.join(here.home, FILE)
     if not os.path.exists(path):
         return None
-    scope = project_scope(Place(here.environ, here.folder or "", now=here.now))
+    scope = project_scope(HookWorkspace(here.environ, here.folder or "", now=here.now))
     try:
         ledger = open_ledger(path, warn=here.config["spend.warn"], clock=lambda: here.now)
     except BrimError:

@@ -11,7 +11,6 @@ from brim.errors import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import TextIO
 
 _ESCAPE = re.compile(
@@ -52,11 +51,10 @@ def standard_input() -> TextIO:
     return open(wire, encoding="utf-8", errors="replace", closefd=False)
 
 
-def end_at_signals(close: Callable[[], object]) -> None:
-    """Let a signal end the process, after *close*: a thread that waits for a line would hold it otherwise."""
+def end_at_signals() -> None:
+    """Let a signal end the process: a thread that waits for a line would hold it otherwise."""
 
     def end(number: int, _: object) -> None:
-        close()
         os._exit(128 + number)
 
     for each in (signal.SIGINT, signal.SIGTERM):

@@ -90,16 +90,6 @@ def make_tools(desk: Desk) -> list[Tool]:
     ]
 
 
-def hook_tool() -> Tool:
-    """Return the tool that a client calls as a hook. ``server`` answers it: any field of an event may come with it."""
-
-    def on_hook(event: str, agent: Literal["claude", "codex"] = "claude") -> str:
-        raise NotImplementedError  # answered before it comes here
-
-    tool = _tool(on_hook, "For the client's hooks only; not for you.", WRITES)
-    return tool.model_copy(update={"parameters": {**tool.parameters, "additionalProperties": True}})
-
-
 def _tool(function: Callable[..., Any], description: str, annotations: ToolAnnotations, name: str = "") -> Tool:
     made = Tool.from_function(
         guarded(function),

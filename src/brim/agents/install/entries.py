@@ -36,15 +36,16 @@ def status_path(home: str) -> str:
 
 def entries_for(agent: str, home: str, *, hooks: str = ALL, resident: bool = False) -> list[Entry]:
     """Return what is installed for *agent*."""
-    from brim.agents.clients import client_of
+    from brim.agents.install.resident import FIELDS
+    from brim.hooks.client import client_of
 
     found = []
     for name, event in client_of(agent).EVENTS.items():
-        if not event.installed or (hooks == INJECTION_ONLY and not event.injects):
+        if hooks == INJECTION_ONLY and not event.injects:
             continue
-        hook = hook_for(agent, name, home, seconds=event.timeout, hooks=hooks, resident=resident and event.resident)
+        hook = hook_for(agent, name, home, seconds=event.timeout, hooks=hooks, resident=resident and name in FIELDS)
         found.append(Entry(name, event.matcher, hook))
-        if resident and event.resident:
+        if resident and name in FIELDS:
             found.append(Entry(name, event.matcher, _tool_hook(agent, name, event.timeout)))
     return found
 

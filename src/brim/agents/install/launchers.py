@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 import shlex
 
-from brim.agents.claims import FOLDER
 from brim.agents.install.entries import launcher_path, status_path
 from brim.agents.install.receipt import LOCK
-from brim.agents.install.resident import RESIDENT_LAUNCHER, resident_text
+from brim.agents.install.resident import FOLDER, RESIDENT_LAUNCHER, resident_text
 from brim.agents.launcher import CODE, install_launcher
 from brim.errors import StoreError
 
-STATUS_CODE = "from brim.agents.statusline import main; main()"
+STATUS_CODE = "from brim.hooks.statusline import main; main()"
 """What Python runs for the status line."""
 
 

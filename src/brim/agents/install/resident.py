@@ -2,8 +2,7 @@
 
 For such an event the settings hold two hooks: one calls the server's tool, the other a script that starts the process
 only if no server has said that it is there for this session. A server says so by a file named after the session, with
-its process id in it; one that was killed leaves the file, but not the process. While a server has only just said so,
-both may have been asked: ``brim.agents.claims`` says who answers.
+its process id in it; one that was killed leaves the file, but not the process.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 
-from brim.agents.claims import EVENTS, FOLDER, VARIABLE
+FOLDER, EVENTS, VARIABLE = "resident", "events", "BRIM_UNLESS_RESIDENT"
 
 RESIDENT_LAUNCHER = "hook-unless-resident"
 
@@ -42,7 +41,7 @@ def announce(home: str, session: str, pid: int | None = None) -> str:
     Nothing that fails here fails loudly: then the process hook answers too.
     """
     from brim._atomic import replace_file
-    from brim.agents.state import file_id
+    from brim.hooks.session import file_id
 
     path = os.path.join(home, FOLDER, file_id(session))
     try:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from brim.agents.spenders import folder_scope
 from brim.errors import InputError, StoreError
+from brim.hooks.limits import folder_scope
 from brim.spend.budget import CostBudget
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP
 from brim.spend.meter import SpendMeter

@@ -1,0 +1,323 @@
+"""What brim does at each event. Every handler takes the call and its workspace and returns an ``Answer``.
+
+Start, prompt and before-tool tell the agent something. After-tool, compaction and the ends keep what must survive,
+and a model call how full the window was. Modules are imported where they are needed: a hook pays for each.
+"""
+
+from __future__ import annotations
+
+import time
+
+from brim.hooks.event import NOTHING, Answer, joined
+from brim.hooks.fullness import (
+    BEGAN,
+    COMPRESSING,
+    LOOKED,
+    await_answer,
+    context_note,
+    is_look_due,
+    open_context_latches,
+    remember_reported,
+    see_compression,
+)
+from brim.hooks.limits import forget_refusals, limited_scopes, look_for_limit, may_be_limited, spend_gate
+from brim.hooks.process import attempt
+from brim.hooks.transcript import written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.hooks.event import HookCall
+    from brim.hooks.session import HookWorkspace
+
+RENEWING = ("startup", "clear", "compact")
+"""How a session begins with an empty window."""
+
+FAILURES = 3
+"""Calls that must have failed since the last look before the turn is looked at again: a dead end may show."""
+
+SECONDS, LEAST = 0.4, 0.05
+"""How long the end of a turn may read in all, and what journaling gets at least; the next hook reads on."""
+
+LARGE = 1 << 21
+"""Bytes since the last end of a turn from which on the last answer isn't waited for."""
+
+_FAILED = "failures"
+
+
+# A session begins -------------------------------------------------------------------------------------------------
+
+
+def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Tell the rules that matter here; after a compaction also where the scratch memory is."""
+    how = call.source or "startup"
+    if call.session:
+        from brim.hooks.session import remove_old
+
+        state = workspace.state(call.session)
+        if how in RENEWING:
+            state.usage = None  # the window was emptied
+        if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
+            state.keep(LOOKED, written(call))
+        if call.model:
+            state.keep("model", call.model)
+        remove_old(workspace.home, now=workspace.now)
+    return attempt(_tell_start, call, workspace)
+
+
+def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    from brim.hooks.client import client_of
+
+    how = call.source or "startup"
+    if client_of(call.agent).max_chars(call.event) > 0:
+        return told_at_start(call, workspace, how)
+    if call.session:  # this client can't be told when it begins: the next event does
+        workspace.state(call.session).keep(BEGAN, how)
+    return None
+
+
+def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
+    """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
+    from brim.hooks.rules import tell_at_start
+
+    lines = ""
+    if how == "compact":
+        from brim.hooks.journal import scratch_line
+
+        lines = scratch_line(call, workspace)
+    return tell_at_start(call, workspace, how, lines)
+
+
+def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return what is still to be told from the last beginning, once; mostly nothing."""
+    how = workspace.state(call.session).kept(BEGAN) if call.session else None
+    if not isinstance(how, str):
+        return NOTHING
+    if how == "compact":  # no event came before it: what the turn has left so far is written now
+        attempt(_write_turn, call, workspace)
+        attempt(_measure_lost, call, workspace)
+    told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
+    if told.context or not workspace.is_late:  # otherwise the next event tells the rules
+        workspace.state(call.session).keep(BEGAN, None)
+    return told
+
+
+# A prompt ---------------------------------------------------------------------------------------------------------
+
+
+def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Tell what is due for a prompt, and journal what a person typed. A machine's prompt brings up no rules.
+
+    It is also the first chance to warn after a turn that was interrupted.
+    """
+    from brim.hooks.rules import tell_now
+
+    late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
+    now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace)
+    told = joined(late, now)
+    if workspace.only_injects or not call.session:
+        return told
+    if call.human:
+        attempt(_journal_prompt, call, workspace)
+    return joined(told, attempt(_warn_meanwhile, call, workspace))
+
+
+def _journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
+    from brim.hooks.journal import journal_prompt
+
+    journal_prompt(call, workspace)
+
+
+# A tool -----------------------------------------------------------------------------------------------------------
+
+
+def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return whether the call may be made, and the rules that matter for it.
+
+    They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
+    it is known before: the setting ``hooks.gate``.
+    """
+    from brim.hooks.rules import tell_now
+
+    spending = attempt(_gate, call, workspace)
+    if spending.deny:
+        return spending
+    told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
+    return joined(spending, told)
+
+
+def _gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    return spend_gate(call, workspace) if look_for_limit(call, workspace) else None
+
+
+def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Journal what a call changed, and warn if it is due. Most calls change nothing, and then nothing is opened.
+
+    Money is settled here only if there is a limit; otherwise the end of the turn does that.
+    """
+    told = attempt(_told_after, call, workspace) if call.agent == "gemini" else NOTHING  # others: before the call
+    if workspace.only_injects or not call.session:
+        return told
+    if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
+        attempt(_journal_tool, call, workspace)
+    if call.event == "tool_failed" and not call.interrupted:
+        attempt(_look_back, call, workspace)
+    return joined(told, attempt(_warn_meanwhile, call, workspace))
+
+
+def _told_after(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    from brim.hooks.rules import tell_with_result
+
+    return joined(attempt(_told_late, call, workspace), attempt(tell_with_result, call, workspace))
+
+
+def _journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
+    from brim.hooks.journal import journal_tool
+
+    journal_tool(call, workspace)
+
+
+def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
+    state = workspace.state(call.session)
+    failed = state.kept_number(_FAILED) + 1
+    state.keep(_FAILED, failed % FAILURES)
+    if failed >= FAILURES and not call.sub_agent:
+        _write_turn(call, workspace)
+
+
+# A compaction -----------------------------------------------------------------------------------------------------
+
+
+def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return what the summarizer is told."""
+    if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
+        workspace.state(call.session).keep(COMPRESSING, True)
+        return NOTHING
+    return attempt(_instruct, call, workspace)
+
+
+def _instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    from brim.hooks.compaction import instruct
+
+    return instruct(call, workspace)
+
+
+def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
+    attempt(open_context_latches, call, workspace)
+    attempt(_measure_lost, call, workspace)
+    return NOTHING
+
+
+def _measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
+    from brim.hooks.compaction import measure_lost
+
+    measure_lost(call, workspace)
+
+
+# An end -----------------------------------------------------------------------------------------------------------
+
+
+def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Settle what a turn, sub-agent or session cost, and journal what it left.
+
+    The human is told at the end of a turn; at the end of a session nothing is shown.
+    """
+    if workspace.only_injects or not call.session:
+        return NOTHING
+    if call.event == "stop" and call.agent == "claude":
+        attempt(_await, call, workspace)
+    begun = time.monotonic()
+    told = _warn(call, workspace) if call.event == "stop" else attempt(_cost_note, call, workspace)
+    left = max(LEAST, SECONDS - (time.monotonic() - begun))
+    attempt(lambda call, workspace: _write_turn(call, workspace, left), call, workspace)
+    if call.event == "session_end":
+        attempt(_close, call, workspace)
+        return NOTHING
+    return told
+
+
+def _await(call: HookCall, workspace: HookWorkspace) -> None:
+    # After more than that, reading takes all the time that there is.
+    if written(call) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
+        await_answer(call, now=workspace.now)
+
+
+def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float | None = None) -> None:
+    from brim.hooks.journal import SECONDS, write_turn
+
+    seconds = SECONDS if seconds is None else seconds
+    if call.event != "subagent_stop":
+        write_turn(call, workspace, seconds=seconds)
+        return
+    path = call.data.get("agent_transcript_path")
+    if call.sub_agent and isinstance(path, str) and path:
+        write_turn(call, workspace, transcript=path, agent=call.sub_agent, seconds=seconds)
+
+
+def _close(call: HookCall, workspace: HookWorkspace) -> None:
+    """Close the session's scratch files: the next session may have the project's own."""
+    from brim.hooks.journal import writer_of
+
+    writer = writer_of(call, workspace)
+    if writer is not None:
+        writer.close()
+
+
+def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Keep how full the window was, where the agent says so; there is nothing to say between two requests."""
+    remember_reported(call, workspace)
+    seen = workspace.state(call.session).usage if call.session and not call.sub_agent else None
+    if seen is not None:
+        see_compression(call, workspace, seen.tokens)
+    return NOTHING
+
+
+# Warnings ---------------------------------------------------------------------------------------------------------
+
+
+def _warn(call: HookCall, workspace: HookWorkspace) -> Answer:
+    """Return what the human has to be told now about the window and the money; each once."""
+    return joined(attempt(context_note, call, workspace), attempt(_cost_note, call, workspace))
+
+
+def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return the same in the middle of a turn: only if there is a limit, or much was written since the last look."""
+    if call.event == "prompt" and call.human:
+        forget_refusals(call, workspace)
+    limited, due = may_be_limited(call, workspace), is_look_due(call, workspace)
+    cost = attempt(_cost_if_limited, call, workspace) if limited else NOTHING
+    return joined(cost, attempt(context_note, call, workspace) if due else NOTHING)
+
+
+def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    if not limited_scopes(call, workspace):
+        return None
+
+    def reached(call: HookCall, workspace: HookWorkspace) -> Answer:
+        from brim.hooks.settlement import limits_reached
+
+        return Answer(note="\n".join(limits_reached(call, workspace)))
+
+    return joined(attempt(_cost_note, call, workspace), attempt(reached, call, workspace))
+
+
+def _cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    from brim.hooks.settlement import cost_note
+
+    return cost_note(call, workspace)
+
+
+HANDLERS = {
+    "session_start": session_start,
+    "prompt": prompt,
+    "before_tool": before_tool,
+    "after_tool": after_tool,
+    "tool_failed": after_tool,
+    "before_compact": before_compact,
+    "after_compact": after_compact,
+    "stop": ending,
+    "subagent_stop": ending,
+    "session_end": ending,
+    "model_call": model_call,
+}
+"""What answers each event."""

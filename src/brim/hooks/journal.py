@@ -1,0 +1,310 @@
+"""A session's scratch memory in its project's ``.context/``: written at each event, and from the transcript.
+
+What one event says (a prompt, a changed file, a failed command) is added to the journal at once, in one line. What
+needs more than one event (decisions, states, dead ends) is taken from the transcript when the turn ends or before a
+compaction. Entries have ids, so what both see is there once.
+
+A ``.context/`` that git tracks came with a clone: it is another person's memory and isn't used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from brim.files import locked
+from brim.hooks.transcript import FORMATS, size_of, whole_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from brim.hooks.event import HookCall
+    from brim.hooks.session import HookWorkspace, SessionState
+    from brim.scratch.entries import Entry
+    from brim.scratch.model import ScratchModel
+    from brim.scratch.writer import ScratchWriter
+
+PATIENCE = 0.4
+"""Seconds that a hook waits for another writer of the journal: many sessions may share a project."""
+
+_CHECKED = "scratch"
+
+
+def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False) -> str | None:
+    """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it may not.
+
+    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone.
+    """
+    if workspace.only_injects or workspace.project is None or not call.session:
+        return None
+    root = os.path.join(workspace.project, ".context")
+    state = workspace.state(call.session)
+    known = state.kept(_CHECKED)
+    if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
+        from brim.store.tracked import is_tracked
+
+        tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
+        known = [root, not tracked]
+        state.keep(_CHECKED, known)
+    return root if known[1] is True else None
+
+
+def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
+    """Return the writer of this session's scratch files, None if it may have none."""
+    if scratch_root(call, workspace, anew=True) is None or workspace.project is None:
+        return None
+    from brim.scratch.writer import ScratchWriter
+
+    return ScratchWriter(workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE)
+
+
+# At each event ----------------------------------------------------------------------------------------------------
+
+
+def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
+    """Write down what a person typed; not what a machine wrote, nor the prompt of a sub-agent."""
+    if not call.human or call.sub_agent or not call.prompt.strip():
+        return
+    root = scratch_root(call, workspace)
+    if root is None:
+        return
+    from brim.scratch.drafts import draft
+
+    _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
+
+
+def journal_tool(call: HookCall, workspace: HookWorkspace) -> bool:
+    """Write down the file that a call changed, or the command that failed; return whether there was one."""
+    failed = call.event == "tool_failed" or bool(call.error)
+    is_command = call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
+    if not (is_command if failed else call.tool_kind in ("write", "edit")):
+        return False
+    root = scratch_root(call, workspace)
+    if root is None:
+        return False
+    entries = _entries(call, workspace, failed=failed)
+    return bool(entries) and _append(root, call, workspace, entries)
+
+
+def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[Entry]:
+    from brim.scratch.calls import Calls
+    from brim.tracking.events import ToolCall, ToolResult
+
+    calls = Calls()
+    asked = ToolCall(
+        id=call.call_id,
+        name=call.tool,
+        tool=call.tool_kind,
+        input=call.input,
+        session=call.session,
+        agent=call.sub_agent,
+        time=workspace.now,
+    )
+    found = calls.called(asked)
+    if not failed:
+        return found
+    text = call.error or call.output
+    result = ToolResult(id=call.call_id, text=text, error=True, session=call.session, time=workspace.now)
+    return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
+
+
+def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> bool:
+    """Add those of *entries* that this session's journal doesn't hold, in one write."""
+    from brim.scratch.folder import LOCK, make_folder, own, place_of
+    from brim.scratch.journal_file import NAME, Journal
+
+    def prepare() -> None:
+        make_folder(root)
+
+    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=prepare):
+        prepare()  # again, now that no other process removes it
+        folder = place_of(root, call.session, now=workspace.now, claim=True)
+        if folder != root:
+            make_folder(folder)
+        own(folder, call.session, now=workspace.now)
+        journal = Journal(os.path.join(folder, NAME))
+        new = _new(entries, journal.refresh(only=_needle(call.session, entries)))
+        journal.append(new)
+    return bool(new)
+
+
+def _needle(session: str, entries: list[Entry]) -> bytes:
+    """Return what every line of the journal holds that may say the same as one of *entries*."""
+    if any(entry.id or entry.kind == "artifact" for entry in entries):
+        from brim.scratch.quoting import encodable
+
+        return encodable(json.dumps(session, ensure_ascii=False)).encode()
+    return b"\n"  # what a person says twice was said twice: no line is like it
+
+
+def _new(entries: list[Entry], known: list[Entry]) -> list[Entry]:
+    """Return those of *entries* that aren't in *known*. A file is noted once, however often it is changed."""
+    ids = {(entry.session, entry.id) for entry in known}
+    files = {(entry.session, entry.text) for entry in known if entry.kind == "artifact"}
+    files -= {(entry.session, entry.text) for entry in known if entry.kind == "withdrawn"}
+    return [
+        entry
+        for entry in entries
+        if (entry.session, entry.id) not in ids
+        and (entry.kind != "artifact" or (entry.session, entry.text) not in files)
+    ]
+
+
+# From the transcript ----------------------------------------------------------------------------------------------
+
+MOST = 8 << 20
+"""Bytes of a transcript that one hook reads. Earlier ones are left out: the journal has what hooks saw."""
+
+OVERLAP = 1 << 18
+"""Bytes before the new ones that are read again: a call may have been open, and a dead end takes several tries."""
+
+SECONDS = 0.35
+"""How long reading may take: a hook has a second, and the rest waits for the next one."""
+
+LARGE = 1 << 19
+"""Bytes from which reading may take too long on a busy machine: an interrupted attempt is repeated with less time."""
+
+_NOTED = "noted"
+_BEGUN = "turn begun"
+
+
+def write_turn(
+    call: HookCall,
+    workspace: HookWorkspace,
+    *,
+    transcript: str = "",
+    agent: str = "",
+    seconds: float = SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> ScratchWriter | None:
+    """Journal what the transcript says since the last time, and render the scratch files; return their writer.
+
+    It is None if this session may have none. *transcript* is the file of the sub-agent *agent* (default: the session's
+    own). Reading ends after about *seconds*, and the next hook goes on from there.
+    """
+    writer = writer_of(call, workspace)
+    if writer is None:
+        return None
+    from brim.scratch.model import ScratchModel
+
+    path = transcript or call.transcript
+    state = workspace.state(call.session)
+    noted = state.kept(_NOTED)
+    offsets = {key: at for key, at in noted.items() if type(at) is int} if isinstance(noted, dict) else {}
+    size = size_of(path)
+    start = offsets.get(agent, 0)
+    start = max(start if start <= size else 0, size - MOST)
+    model = ScratchModel(session=call.session, root=workspace.project or "")
+    until = clock() + _seconds(state, size - start, seconds)
+    end = _extract(model, call, path, start, agent, until=until, clock=clock) if size > start else start
+    if model.entries or _is_behind(writer):
+        writer.write_scratch(model)
+    state.keep(_BEGUN, 0)
+    if end != offsets.get(agent, 0):
+        state.keep(_NOTED, dict(list({**offsets, agent: end}.items())[-64:]))
+    return writer
+
+
+def _seconds(state: SessionState, pending: int, seconds: float) -> float:
+    """Return how long reading may take: half as long each time that a hook was ended before it had written."""
+    if pending <= LARGE:
+        return seconds
+    begun = state.kept_number(_BEGUN)
+    begun = begun if 0 <= begun < 20 else 0
+    state.keep(_BEGUN, begun + 1)
+    state.save()
+    return seconds / 2.0**begun
+
+
+def _extract(
+    model: ScratchModel,
+    call: HookCall,
+    path: str,
+    start: int,
+    agent: str,
+    *,
+    until: float,
+    clock: Callable[[], float],
+) -> int:
+    """Give *model* the events of *path* from *start* on; return how far it came."""
+    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers.feed import Feed
+
+    reader = AnyReader(FORMATS[call.agent])
+    reader.agent = agent
+    feed: Feed | None = None
+    for at, data in whole_lines(path, start, overlap=OVERLAP, most=MOST + OVERLAP):
+        if feed is None:
+            feed = Feed(reader=reader, start=at)
+        for event in feed.feed(data):
+            model.extract(event if event.session == call.session else event.changed(session=call.session))
+        if clock() > until and feed.offset > start:
+            break
+    for event in reader.finish():
+        model.extract(event.changed(session=call.session))
+    return max(start, feed.offset) if feed is not None else start
+
+
+def _is_behind(writer: ScratchWriter) -> bool:
+    """Whether the journal holds something that wasn't rendered yet."""
+    from brim.errors import BrimError
+
+    try:
+        journal = writer.read()
+        index = os.path.join(writer.folder, "scratch.md")
+        if not journal.entries:
+            return False
+        return not os.path.exists(index) or os.stat(index).st_mtime_ns <= os.stat(journal.path).st_mtime_ns
+    except (BrimError, OSError):
+        return False
+
+
+# Where the agent finds it -----------------------------------------------------------------------------------------
+
+
+def scratch_line(call: HookCall, workspace: HookWorkspace) -> str:
+    """Return the line that names this session's scratch file after a compaction; empty if there is none."""
+    path = scratch_file(call, workspace)
+    if path is None or workspace.project is None:
+        return ""
+    here = os.path.realpath(call.cwd or workspace.cwd) == os.path.realpath(workspace.project)
+    shown = os.path.relpath(path, workspace.project).replace(os.sep, "/") if here else path
+    shown = "".join([letter if letter.isprintable() else "?" for letter in shown])
+    return (
+        f"- Before the compaction this session kept a scratch memory: {shown} "
+        "(what the human asked, decisions, files, dead ends). Read it before you go on.\n"
+    )
+
+
+def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
+    """Return the path of this session's scratch file, or None if it has none that may be used.
+
+    Only a file of this very session counts: another one came with a clone or belongs to another session.
+    """
+    if workspace.project is None or not call.session:
+        return None
+    from brim.scratch.index import NAME as INDEX
+    from brim.store.tracked import is_tracked
+
+    folder = _own_folder(call, workspace, workspace.project)
+    path = os.path.join(folder or "", INDEX)
+    usable = folder is not None and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
+    return path if usable else None
+
+
+def _own_folder(call: HookCall, workspace: HookWorkspace, project: str) -> str | None:
+    """Return the folder that this session has in *project*; a supervisor's own is its agent's too."""
+    from brim.errors import BrimError
+    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
+
+    root = os.path.join(project, NAME)
+    try:
+        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root) else root
+        if not check_folder(folder):
+            return None
+    except BrimError:
+        return None
+    owner = owner_of(folder).get("session")
+    return folder if owner == call.session or (workspace.supervised and isinstance(owner, str)) else None

@@ -1,0 +1,439 @@
+"""Bringing what a session has spent into the ledger: each request once, whichever hook comes first.
+
+A hook can't stand before a request, so the limit is checked between calls: the overshoot is at most the calls in
+flight. One hook settles at a time; another that comes meanwhile leaves it to that one.
+
+Only what is new is read. ``Account`` remembers how far the files were read and what the client's own total says: what
+that has beyond the requests (above all, compactions) is in no line. The rules are those of ``SpendMeter``. The account
+is written in the ledger's transaction: an older one would take requests for known that it hasn't counted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+from brim.errors import InputError, StoreError
+from brim.files import locked
+from brim.hooks.event import Answer
+from brim.hooks.limits import (
+    agent_scope,
+    default_limit,
+    is_spent,
+    limit_latch,
+    limit_note,
+    limited_scopes,
+    project_scope,
+    session_scope,
+    user_database,
+)
+from brim.hooks.session import FOLDER, file_id
+from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.spend.ledger import SETTLED
+from brim.tracking.events import RunTotal, Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from brim.hooks.event import HookCall
+    from brim.hooks.session import HookWorkspace
+    from brim.notices import Notice
+    from brim.spend.ledger import Reservation
+    from brim.spend.meter import Prices
+    from brim.store.database import Database
+    from brim.store.ledger import SqliteLedger
+    from brim.tracking.readers.detect import AnyReader
+
+UNATTRIBUTED = "unattributed:"
+"""The beginning of the id of what no line shows; the session follows."""
+
+MOST = 64 << 20
+"""Bytes of one file that a hook reads; the rest waits for the next hook."""
+
+SECONDS = 0.25
+"""How long reading may take: a hook has a second."""
+
+ENOUGH = 500
+"""Reports after which the rest waits for the next hook: all of them are written in one transaction."""
+
+_NEEDLES = {
+    "claude": (b'"usage"', b'"cost-state"', b"\\u002", b"\\u006", b"\\u007"),  # no client escapes ASCII letters
+    "codex": (b'"token_', b'"turn_context"', b'"session_meta"', b'"compacted"'),
+    "gemini": (b'"tokens"', b'"sessionId"', b'"$set"'),
+}
+"""What a line must hold to be parsed."""
+
+
+def settle(
+    call: HookCall,
+    workspace: HookWorkspace,
+    *,
+    prices: Prices | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> tuple[list[Notice], list[str]]:
+    """Record what the session of *call* has spent since the last time.
+
+    Return what is to be told about it, and the models whose requests count as nothing because no price is known.
+    """
+    if workspace.only_injects or not call.session or not call.transcript:
+        return [], []
+    database = user_database(workspace)
+    if database is None or database.readonly:
+        return [], []
+    folder = os.path.join(workspace.home, FOLDER)
+    lock = os.path.join(folder, f"{file_id(call.session)}.spend.lock")
+    try:
+        with locked(lock, patience=0.0, prepare=lambda: os.makedirs(folder, 0o700, exist_ok=True)):
+            return _settle(call, workspace, database, prices, clock=clock)
+    except StoreError as error:
+        if error.reason == "busy":
+            return [], []
+        raise
+
+
+def _settle(
+    call: HookCall, workspace: HookWorkspace, database: Database, prices: Prices | None, *, clock: Callable[[], float]
+) -> tuple[list[Notice], list[str]]:
+    id = file_id(call.session)
+    account = Account.load(database, id)
+    before = dict(vars(account), offsets=dict(account.offsets))
+    if account.is_current(call):
+        return [], []
+    anew, recorded, unpriced = account.anew, 0, account.unpriced
+    if call.agent != "claude":  # read from the beginning, so every report comes again
+        recorded, kin = account.offsets.get("", 0), account.kin
+        if recorded > size_of(call.transcript):  # another file
+            recorded = 0
+        account, anew = Account(), True
+        account.kin = kin
+    events = list(new_reports(call, account, recorded=recorded, clock=clock))
+    if not events:
+        if vars(account) != before:
+            with database.writing():
+                account.save(database, id, now=workspace.now)
+        return [], []
+    from brim.spend.prices import PriceList
+    from brim.store.ledger import SqliteLedger
+
+    notices: list[Notice] = []
+    ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
+    ledger.subscribe(notices.append)
+    database.run("PRAGMA synchronous = FULL")
+    with database.writing():
+        ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
+        recorded = 0 if unpriced else recorded  # what had no price may have one now
+        batch = _Batch(call, workspace, ledger, account, prices or PriceList(), anew=anew, recorded=recorded)
+        batch.take(events)
+        account.save(database, id, now=workspace.now)
+    return notices, [] if account.reported else batch.unpriced
+
+
+class _Batch:
+    """One batch of reports on its way into the ledger, inside one transaction."""
+
+    def __init__(
+        self,
+        call: HookCall,
+        workspace: HookWorkspace,
+        ledger: SqliteLedger,
+        account: Account,
+        prices: Prices,
+        *,
+        anew: bool,
+        recorded: int,
+    ) -> None:
+        self._session, self._workspace = call.session, workspace
+        self._ledger, self._account, self._prices = ledger, account, prices
+        self._scope = session_scope(call.session, workspace)
+        self._seen = dict(account.recent)
+        self._anew, self._recorded = anew, recorded
+        self.unpriced: list[str] = []
+        """Models that neither brim nor the client has a price for; a total of the client includes them."""
+
+    def take(self, events: list[Usage | RunTotal]) -> None:
+        """Take in *events*, and what the total has beyond them."""
+        for event in events:
+            self._account.see(event.time)
+            if isinstance(event, Usage):
+                self._use(event)
+            elif not event.agent:
+                self._total(event)
+        self._account.recent, self._account.unpriced = self._seen, bool(self.unpriced)
+        self._unattributed()
+
+    def _use(self, event: Usage) -> None:
+        account = self._account
+        time = event.time if event.time is not None else account.latest
+        cost = self._prices.request(event.tokens, event.model, time)
+        if cost is None and event.cost is None and event.model not in self.unpriced:
+            self.unpriced.append(event.model)
+        cost = event.cost or 0 if cost is None else cost
+        key = event.request or f"{self._session}:{event.agent}:{event.at}"
+        if key in self._seen and not event.final:
+            return
+        if event.at < self._recorded:  # an earlier hook has put it into the ledger
+            cost, self._seen[key] = cost - self._seen.get(key, 0), cost
+            account.add(cost, event.time)
+            return
+        try:
+            known = self._known(key)
+            key = known.request_id if known is not None else key
+            scope = known.scope if known is not None else agent_scope(self._session, self._workspace, event.agent)
+            is_own = scope.startswith(f"{self._scope}/")
+            if is_own and (known is None or known.charged != cost or known.state != SETTLED):
+                self._ledger.record(scope, key, cost)
+        except InputError:  # a key that no ledger takes
+            return
+        if not is_own:  # the session that this one was forked from has paid for it
+            account.add_kin("/".join(scope.split("/")[:2]))
+        counted = self._seen.get(key)
+        if counted is None:
+            counted = known.charged if known is not None and is_own and not self._anew else 0
+        self._seen[key] = cost
+        account.add(cost - counted, event.time)
+
+    def _known(self, key: str) -> Reservation | None:
+        """Return what the ledger has of the request. A line that lacks the second half of the key means the same."""
+        found = self._ledger.reservation(key)
+        half = key.partition(":")[0]
+        return found if found is not None or half == key else self._ledger.reservation(half)
+
+    def _total(self, event: RunTotal) -> None:
+        total = event.cost
+        if total is None and event.tokens:
+            total = self._prices.sum(event.tokens, self._account.latest if event.time is None else event.time)
+        if total is not None:
+            self._account.settle(total, event.time)
+
+    def _unattributed(self) -> None:
+        """Record what the client's total has beyond the requests, without what other sessions have paid of it."""
+        rest = self._account.difference
+        for scope in self._account.kin if rest else ():
+            row = self._ledger.database.row(
+                "SELECT coalesce(sum(charged), 0) FROM reservations WHERE scope = ? AND request_id >= ? "
+                "AND request_id < ?",
+                (scope, UNATTRIBUTED, UNATTRIBUTED[:-1] + ";"),
+            )
+            rest -= row[0]
+        key = UNATTRIBUTED + file_id(self._session)
+        known = self._ledger.reservation(key)
+        if rest > 0 or known is not None:
+            self._ledger.record(known.scope if known is not None else self._scope, key, max(0, rest))
+
+
+# What is known between two hooks ----------------------------------------------------------------------------------
+
+_MOST_FILES = 512
+_MOST_KIN = 16
+_MOST_RECENT = 16
+_KEPT = 30 * 86_400.0
+_KEY, _AFTER = "account:", "account;"
+
+
+class Account:
+    """What is known of one session's money. Amounts are micro-dollars."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[str, int] = {}
+        """How far each agent's file was read; the empty name is the session's own."""
+        self.reported = 0
+        """The highest total that the client gave."""
+        self.before = 0
+        """The cost of the requests that are in that total."""
+        self.after = 0
+        """The cost of those that aren't."""
+        self.mark: float | None = None
+        """When that total was made, if that is known."""
+        self.is_dated = False
+        """Whether its own line says so."""
+        self.latest: float | None = None
+        """The time of the latest report."""
+        self.kin: list[str] = []
+        """Scopes of the sessions whose requests this one's files show too: it continues them."""
+        self.anew = True
+        """Whether the files are read from their beginning: then nothing is counted here, whatever the ledger has."""
+        self.unpriced = False
+        """Whether something counts as nothing because no price is known: one may be set."""
+        self.recent: dict[str, int] = {}
+        """What the last few requests cost: their lines may continue."""
+
+    def see(self, time: float | None) -> None:
+        """Take in when something happened."""
+        if time is not None:
+            self.latest = max(time, self.latest or time)
+
+    def add(self, cost: int, time: float | None) -> None:
+        """Take in that a request cost so much (more): it is in the total already, or it comes after it."""
+        if time is None or self.mark is None:
+            is_in = self.reported > 0 and (self.is_dated or time is not None)
+        else:
+            is_in = time <= self.mark
+        if is_in:
+            self.before += cost
+        else:
+            self.after += cost
+
+    def settle(self, total: int, time: float | None) -> None:
+        """Take in the client's *total*, which has every request so far; a lower one started over and says nothing."""
+        if total <= self.reported:
+            return
+        self.before, self.after = self.before + self.after, 0
+        self.reported = total
+        self.mark = time if time is not None else self.latest
+        self.is_dated = time is not None
+
+    def add_kin(self, scope: str) -> None:
+        """Take in that the session of *scope* has requests of this one."""
+        if scope not in self.kin:
+            self.kin = [*self.kin, scope][-_MOST_KIN:]
+
+    @property
+    def difference(self) -> int:
+        """What the total has more than the requests in it."""
+        return max(0, self.reported - self.before)
+
+    def is_current(self, call: HookCall) -> bool:
+        """Whether nothing was written to the session's files since: then nothing has to be read."""
+        return bool(self.offsets) and all(size_of(path) == self.offsets.get(agent, 0) for agent, path in _files(call))
+
+    @classmethod
+    def load(cls, database: Database, id: str) -> Account:
+        """Return the account of the session *id*; an empty one if none can be read."""
+        account = cls()
+        row = database.row("SELECT value FROM meta WHERE key = ?", (_KEY + id,))
+        try:
+            found = json.loads(row[0].partition(" ")[2]) if row is not None else None
+        except (ValueError, RecursionError):
+            return account
+        if not isinstance(found, dict):
+            return account
+        offsets, kin, recent = found.get("offsets"), found.get("kin"), found.get("recent")
+        if isinstance(offsets, dict):
+            account.offsets = {str(name): at for name, at in offsets.items() if _is_amount(at)}
+        if isinstance(kin, list):
+            account.kin = [scope for scope in kin if isinstance(scope, str)]
+        if isinstance(recent, dict):
+            account.recent = {str(key): cost for key, cost in recent.items() if _is_amount(cost)}
+        for name in ("reported", "before", "after"):
+            if _is_amount(found.get(name)):
+                setattr(account, name, found[name])
+        account.mark, account.latest = _time(found.get("mark")), _time(found.get("latest"))
+        account.is_dated = found.get("is_dated") is True
+        account.anew, account.unpriced = found.get("anew") is not False, found.get("unpriced") is True
+        return account
+
+    def save(self, database: Database, id: str, *, now: float) -> None:
+        """Keep this for the session *id*, and forget accounts untouched for 30 days. Call it in a transaction."""
+        values = dict(vars(self))
+        values["offsets"] = dict(list(self.offsets.items())[-_MOST_FILES:])
+        values["recent"] = dict(list(self.recent.items())[-_MOST_RECENT:])
+        text = f"{_stamp(now)} {json.dumps(values)}"
+        if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
+            database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
+            old = _stamp(now - _KEPT)
+            database.run("DELETE FROM meta WHERE key > ? AND key < ? AND value < ?", (_KEY, _AFTER, old))
+
+
+def _stamp(now: float) -> str:
+    return f"{max(0, int(now)):012d}"
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**62
+
+
+def _time(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+# Reading the session's files --------------------------------------------------------------------------------------
+
+
+def new_reports(
+    call: HookCall, account: Account, *, recorded: int = 0, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Usage | RunTotal]:
+    """Yield every report of the session of *call* that *account* doesn't have, and move it on.
+
+    A file of Claude Code is read from where the last hook stopped, its sub-agents' before its own: their requests are
+    in the total that its own ends with. Files of Codex and Gemini are read from the beginning, because a line there
+    may mean something only after others. What lies before byte *recorded* is in the ledger: it is read however long
+    it takes.
+    """
+    from brim.tracking.readers.detect import AnyReader
+
+    until, count = clock() + SECONDS, 0
+    reader = AnyReader(FORMATS[call.agent])
+    for agent, path in _files(call):
+        reader.agent = agent
+        start = account.offsets.get(agent, 0) if call.agent == "claude" else 0
+        for at, data in whole_lines(path, start, most=MOST):
+            found = list(_reports(reader, call.agent, at, data))
+            yield from found
+            account.offsets[agent] = at + len(data)
+            count += len(found) if at >= recorded else 0
+            if at >= recorded and (clock() > until or count > ENOUGH):
+                return
+    account.anew = call.agent != "claude"
+    for event in reader.finish():
+        if isinstance(event, Usage | RunTotal):
+            yield event
+
+
+def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator[Usage | RunTotal]:
+    """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
+    from brim.tracking.readers.feed import parsed_line
+
+    needles, at = _NEEDLES[agent], 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        if any(data.find(needle, at, end) >= 0 for needle in needles):
+            parsed = parsed_line(data[at:end])
+            for event in reader.events(parsed, start + at) if isinstance(parsed, dict) else ():
+                if isinstance(event, Usage | RunTotal):
+                    yield event
+        at = end + 1
+
+
+def _files(call: HookCall) -> list[tuple[str, str]]:
+    """Return every agent of the session and its file, the session's own last."""
+    own = ("", call.transcript)
+    folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
+    if call.agent != "claude" or not os.path.isdir(folder):
+        return [own]
+    from brim.tracking.readers.files import subagent_files
+
+    return [*subagent_files(call.transcript), own]
+
+
+# What the human is told -------------------------------------------------------------------------------------------
+
+
+def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Settle what was spent, and return what the human has to be told about it."""
+    notices, unpriced = settle(call, workspace)
+    if not notices and not unpriced:
+        return None
+    from brim.notices import COST_LIMIT, COST_WARNING
+
+    state = workspace.state(call.session)
+    lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
+    if any(notice.kind == COST_LIMIT for notice in notices):
+        lines += limits_reached(call, workspace)
+    lines += [
+        f"brim: The price of {model[:80] or 'a model without a name'} is not known: its requests count as nothing. "
+        "Put it under 'models' in the configuration."
+        for model in unpriced
+        if state.tell_once(f"no price {model[:80]}")
+    ]
+    return Answer(note="\n".join(lines)) if lines else None
+
+
+def limits_reached(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return what the human is told about limits that were reached, here or in another session; each once."""
+    state = workspace.state(call.session)
+    reached = [scope for scope in limited_scopes(call, workspace) if is_spent(scope)]
+    return [limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))]

@@ -1,0 +1,348 @@
+"""The status line: the fuel gauge below the prompt, and where hooks get exact usage from.
+
+A client starts it after each message, with JSON on standard input, and shows what it prints. It never fails loudly: at
+worst it prints nothing. The lines of a status line that was there before come first, where they have always been.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+
+from brim.hooks.fullness import known_window
+from brim.hooks.limits import project_scope, session_scope
+from brim.hooks.process import PAUSED, is_disabled
+from brim.hooks.session import HookWorkspace, UsageSeen, log
+from brim.hooks.status_drawing import Look, draw, level_of
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from time import struct_time
+    from typing import Any, BinaryIO
+
+MOST_BYTES = 4 << 20
+"""Bytes of standard input that are read."""
+
+WIDTH = 80
+"""Columns of an unknown terminal."""
+
+MARGIN = 4
+"""Columns that Claude Code keeps free at the sides of a status line; it cuts off what reaches into them."""
+
+SYMBOLS = "█░│…"
+"""What a stream must be able to print for a line of blocks; otherwise it is drawn in ASCII."""
+
+MOST = 10**12
+"""The largest number that counts as a number of tokens."""
+
+LONGEST = 300
+"""Characters of a name that are kept."""
+
+_COUNTERS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+
+
+def main(
+    stdin: BinaryIO | None = None,
+    stdout: BinaryIO | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> int:
+    """Read what the client sends, print the status line in one write, and return 0, whatever happens."""
+    import time
+
+    environ = os.environ if environ is None else environ
+    try:
+        given = (stdin or sys.stdin.buffer).read(MOST_BYTES)
+        nice = stdout is not None or can_print(SYMBOLS, sys.stdout)
+        shown = lines_for(given, environ, now=time.time(), nice=nice)
+        out = stdout or sys.stdout.buffer
+        out.write(shown + b"\n" if shown else b"")
+        out.flush()
+    except Exception as error:  # for an exit code the client would show a blank line
+        log(environ, f"statusline: {type(error).__name__}: {error}")
+    return 0
+
+
+def lines_for(
+    given: bytes, environ: Mapping[str, str], *, now: float, nice: bool = True, terminal: int = WIDTH
+) -> bytes:
+    """Return what to show for *given*: the lines of the other status line, and brim's own below.
+
+    *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't say.
+    """
+    from brim.config.places import user_folder
+
+    other = _start_other(given, environ, user_folder(environ))
+    answer = None if is_disabled(environ) else _guarded(environ, _answer, given, environ, now)
+    shown: list[bytes] = []
+    late: list[str] = []
+    if other is not None:
+        shown.append(other.lines())
+        if other.failure:
+            late = [f"the other status line {other.failure}", "the other one failed"]
+            log(environ, f"statusline: {late[0]}")
+    if answer is not None:
+        status, look, told = answer
+        look = look.replace(nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
+        shown.append(_guarded(environ, _drawn, status, look, told, late))
+    return b"\n".join(filter(None, shown))
+
+
+def facts_of(given: bytes, environ: Mapping[str, str], *, now: float) -> dict[str, object] | None:
+    """Return what the line is drawn from, for a script; None if *given* can't be read."""
+    answer = _guarded(environ, _answer, given, environ, now)
+    if answer is None:
+        return None
+    status, look, told = answer
+    facts = {name: getattr(status, name) for name in sorted(status.__match_args__)}
+    facts |= {"utilization": status.utilization, "warn_threshold": look.warn, "compact_threshold": look.compact}
+    return {**facts, "warning": level_of(status, look), "notices": told}
+
+
+def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
+    """Return the width to keep to: what the client says (``COLUMNS``), else that of the *terminal*."""
+    said = environ.get("COLUMNS", "")[:9]
+    return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
+
+
+def wants_colour(environ: Mapping[str, str]) -> bool:
+    """Whether to use colors: a client reads them from a pipe, so only the user can say no."""
+    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def can_print(text: str, stream: Any) -> bool:
+    """Whether *stream* has the characters of *text*."""
+    try:
+        text.encode(getattr(stream, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def local_time(status: Status) -> struct_time | None:
+    """Return when the cache goes cold, by this machine's clock; None if that isn't known."""
+    if status.cache_until is None:
+        return None
+    import time
+
+    try:
+        return time.localtime(status.cache_until)
+    except (OSError, OverflowError, ValueError):
+        return None
+
+
+def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Status, Look, list[str]]:
+    """Return what the client says, how to draw it, and what else to tell."""
+    data = json.loads(given.decode("utf-8", "replace"))
+    if not isinstance(data, dict):
+        raise ValueError("what came is no JSON object")
+    cwd = data.get("cwd")
+    workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
+    look, window = Look(colour=wants_colour(environ)), None
+    if (config := _guarded(environ, lambda: workspace.config)) is not None:
+        look = look.replace(warn=config["context.warn"], compact=config["context.compact"])
+        window = config["context.window"]
+    status = read_status(data, now=now, window=window)
+    _guarded(environ, _remember, status, workspace)
+    told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
+    _guarded(environ, workspace.close)
+    if os.path.exists(os.path.join(workspace.home, PAUSED)):
+        told.append("brim is paused")  # the user may have forgotten
+    return status, look, told
+
+
+def _drawn(status: Status, look: Look, notices: list[str], aside: list[str]) -> bytes:
+    return draw(status, look, notices=notices, aside=aside, until=local_time(status)).encode("utf-8", "replace")
+
+
+def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what *call* returns; None, and a line in the log, if it fails: the rest is shown anyway."""
+    try:
+        return call(*arguments)
+    except Exception as error:
+        log(environ, f"statusline: {type(error).__name__}: {error}")
+        return None
+
+
+def _remember(status: Status, workspace: HookWorkspace) -> None:
+    """Keep the exact usage for the hooks.
+
+    A client sends the same numbers again and again, and for a moment after a compaction too, when they are no longer
+    true. So numbers that were seen before aren't kept again.
+    """
+    if not status.session:
+        return
+    state = workspace.state(status.session)
+    seen = state.usage
+    cost = None if status.cost_usd is None else round(status.cost_usd * 1_000_000)
+    if status.used_tokens is not None:
+        window, found = status.context_window or 0, list(status.counters)
+        if state.kept("statusline") != found:
+            state.keep("statusline", found)
+            state.usage = UsageSeen(status.used_tokens, window, status.model, workspace.now, "statusline", cost)
+        elif seen is not None and seen.source == "statusline":
+            state.usage = seen.replace(window=window, model=status.model, cost=cost)
+    elif status.emptied and seen is not None and seen.source == "statusline":
+        state.usage = None
+
+
+def _start_other(given: bytes, environ: Mapping[str, str], home: str) -> Any:
+    """Start the status line that was there before, if there was one and it isn't what has started this one."""
+    from brim.hooks.status_chain import INSIDE, Other, previous_command
+
+    if environ.get(INSIDE):
+        return None
+    command = previous_command(home)
+    return Other(command, given, environ) if command else None
+
+
+# What the client says ---------------------------------------------------------------------------------------------
+
+
+class Status(Record):
+    """What a client says about one session at one moment. What it doesn't say is None, or empty."""
+
+    session: str = ""
+    cwd: str = ""
+    model: str = ""
+    """The model's id."""
+    model_name: str = ""
+    """The client's name for the model."""
+    used_tokens: int | None = None
+    """What the last request took: input, cache writes and cache reads. None before the first answer."""
+    counters: tuple[int, ...] = ()
+    """Input, cache writes, cache reads and output of the last request as sent: they tell two requests apart."""
+    context_window: int | None = None
+    emptied: bool = False
+    """Whether every counter is 0: the window was compacted or cleared, and no answer has come since."""
+    cost_usd: float | None = None
+    cache: str = ""
+    """``warm``, ``cold``, or empty if nothing is cached."""
+    cache_until: float | None = None
+    """When a warm cache goes cold."""
+    recache_tokens: int | None = None
+    """Tokens that the next request writes to the cache again if it is cold."""
+
+    @property
+    def utilization(self) -> float | None:
+        """The share of the window that is used; it may exceed 1. None if either is not known."""
+        if self.used_tokens is None or not self.context_window:
+            return None
+        return self.used_tokens / self.context_window
+
+
+def read_status(data: Mapping[str, Any], *, now: float, window: int | None = None) -> Status:
+    """Return what *data* says. Nothing in it is required, and nothing in it raises.
+
+    *window* is the size that a setting pins; else it is the client's, else the model table's.
+    """
+    model, context = _mapping(data.get("model")), _mapping(data.get("context_window"))
+    name = _text(model.get("id"))
+    counters = _counters(context.get("current_usage"))
+    used = sum(counters[:-1]) or None
+    size = window or _count(context.get("context_window_size")) or None
+    if size is None and used is not None and name:
+        size = known_window(name) or None
+    cache, until, again = _cache(_mapping(data.get("prompt_cache")), now)
+    return Status(
+        session=_text(data.get("session_id")),
+        cwd=_text(data.get("cwd"), 10_000) or _text(_mapping(data.get("workspace")).get("current_dir"), 10_000),
+        model=name,
+        model_name=_text(model.get("display_name")) or name,
+        used_tokens=used,
+        counters=counters,
+        context_window=size,
+        emptied=bool(counters) and used is None,
+        cost_usd=_amount(_mapping(data.get("cost")).get("total_cost_usd")),
+        cache=cache,
+        cache_until=until,
+        recache_tokens=again,
+    )
+
+
+def _counters(usage: object) -> tuple[int, ...]:
+    """Return the counters of the last request; none if the client gives none. One that is missing is 0."""
+    if not isinstance(usage, dict):
+        return ()
+    counts = [_count(usage.get(name)) for name in _COUNTERS]
+    return tuple(count or 0 for count in counts) if any(count is not None for count in counts[:-1]) else ()
+
+
+def _cache(cache: Mapping[str, Any], now: float) -> tuple[str, float | None, int | None]:
+    if not isinstance(cache.get("warm"), bool) or cache.get("caching_observed") is False:
+        return "", None, None
+    until = _amount(cache.get("expires_at"))
+    warm = cache["warm"] and (until is None or until > now)
+    return "warm" if warm else "cold", until if warm else None, _count(cache.get("recache_tokens_if_cold"))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object, longest: int = LONGEST) -> str:
+    return value[:longest] if isinstance(value, str) else ""
+
+
+def _count(value: object) -> int | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= MOST else None
+
+
+def _amount(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= MOST:
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+# Limits -----------------------------------------------------------------------------------------------------------
+
+_SCOPES = "SELECT scope, amount, is_default, state, spent FROM spend_scopes WHERE scope IN (?, ?)"
+_STATES = {"stopped": "spending stopped", "closed": "spending closed", "wrapping_up": "wrapping up"}
+_ALL = float("inf")
+
+
+def limit_notice(status: Status, workspace: HookWorkspace) -> str:
+    """Return where the fullest limit on this session stands, once it is worth a warning; else nothing.
+
+    The ledger's table is read directly: hooks settle what was spent, and open far more for it.
+    """
+    if not status.session or not workspace.has_user_store:
+        return ""
+    from brim.store.opening import open_database
+    from brim.workspace import BUSY
+
+    project = project_scope(workspace)
+    database = open_database(workspace.database, migrate=False, timeout=BUSY)
+    try:
+        rows = database.rows(_SCOPES, (project, session_scope(status.session, workspace)))
+    finally:
+        database.close()
+    default, warn = workspace.config["spend.limit"], workspace.config["spend.warn"]
+    near = []
+    for scope, own, is_default, state, spent in rows:
+        follows = scope == project and is_default and default is not None and state == "open"
+        amount = round(default * 1_000_000) if follows else own
+        share = _share(amount, state, spent)
+        if share >= warn:
+            near.append((share, _standing(share, amount, state, spent)))
+    return max(near)[1] if near else ""
+
+
+def _share(amount: int | None, state: str, spent: int) -> float:
+    """Return the share of the limit that is spent: all of it where an answer is due, or a person has said stop."""
+    if state != "open":
+        return _ALL
+    if amount is None:
+        return 0.0
+    return spent / amount if amount else _ALL
+
+
+def _standing(share: float, amount: int | None, state: str, spent: int) -> str:
+    stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
+    said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
+    return f"{said}: {stands}" if said and stands else said or f"spending {stands}"

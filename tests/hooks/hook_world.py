@@ -1,0 +1,80 @@
+"""A home and a trusted project with something learned, for tests that call the hook."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from brim.agents.launcher import install_launcher
+from brim.behaviors import Behavior
+from brim.hooks.process import main
+from brim.store import open_store
+from brim.store.trust import trust
+from tests.hooks.hook_samples import claude
+
+RULE = "Use uv and never pip."
+
+
+class World:
+    """A user's folder, a project beside it, and how a hook is called there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.home, self.project = folder, folder / "home" / ".brim", folder / "project"
+        self.home.mkdir(parents=True, mode=0o700)
+        (self.project / ".git").mkdir(parents=True)
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+        self.database = self.home / "brim.db"
+        with open_store(str(self.database)) as store:
+            store.put(
+                Behavior("b-1", "use-uv", "constraint", RULE, summary=RULE, tags=["tests"]), event="learned", now=0
+            )
+        (self.project / ".brim").mkdir(mode=0o700)
+        trust(str(self.project), str(self.home), now=0.0)
+        self.transcript = folder / "session.jsonl"
+        usage = {"input_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 40_000}
+        message = {"id": "m", "role": "assistant", "model": "claude-sonnet-4-5", "usage": usage, "content": []}
+        self.transcript.write_text(
+            json.dumps({"type": "assistant", "isSidechain": False, "message": message}) + "\n", encoding="utf-8"
+        )
+        self.environ = {
+            "HOME": str(folder / "home"),
+            "PATH": os.environ.get("PATH", ""),
+            "CLAUDE_PROJECT_DIR": str(self.project),
+        }
+
+    def message(self, event: str, **own: Any) -> dict[str, Any]:
+        """What Claude Code sends from here."""
+        here = {"cwd": str(self.project), "transcript_path": str(self.transcript)}
+        return {**claude(event), **here, **own}
+
+    def call(self, event: str, data: object, agent: str = "claude", **environ: str) -> str:
+        """Call the hook in this process; return what it says."""
+        sent = data if isinstance(data, bytes) else json.dumps(data).encode()
+        out = io.StringIO()
+        assert main([event, agent], io.BytesIO(sent), out, {**self.environ, **environ}) == 0
+        return out.getvalue()
+
+    def launch(
+        self, event: str, data: object, agent: str = "claude", **environ: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Call the launcher as an agent does."""
+        sent = data if isinstance(data, bytes) else json.dumps(data).encode()
+        command = [install_launcher(str(self.home)), event, agent]
+        return subprocess.run(
+            command, input=sent, capture_output=True, check=False, env={**self.environ, **environ}, timeout=60
+        )
+
+    def log(self) -> str:
+        """What the hooks have logged."""
+        path = self.home / "log" / "hook.log"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def python() -> str:
+    """The interpreter that runs the tests."""
+    return sys.executable

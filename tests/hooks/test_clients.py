@@ -1,0 +1,206 @@
+"""What each client sends is understood the same way, and each is answered in its own words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from brim.hooks.client import client_of
+from brim.hooks.event import AGENTS, EVENTS, NOTHING, Answer, HookCall
+from tests.hooks.hook_samples import ALL, BASH, SESSION, claude
+
+
+def call(agent: str, event: str, **own: Any) -> HookCall:
+    found = client_of(agent).call_of(event, claude(event, **own), {})
+    assert found is not None
+    return found
+
+
+def said(agent: str, event: str, answer: Answer, **own: Any) -> Any:
+    text = client_of(agent).reply(call(agent, event, **own), answer)
+    return json.loads(text) if text else None
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_event_of_a_client_means_one_of_ours(agent: str) -> None:
+    for event in client_of(agent).EVENTS.values():
+        assert event.event in EVENTS
+        assert 1 <= event.timeout <= 10
+
+
+def test_what_inject_only_installs() -> None:
+    for agent in AGENTS:
+        events = client_of(agent).EVENTS.values()
+        assert {"session_start", "prompt", "before_tool"} <= {event.event for event in events if event.injects}
+        assert "before_compact" not in {event.event for event in events if event.injects}, "it has nothing to say then"
+
+
+@pytest.mark.parametrize(("agent", "event", "data"), ALL)
+def test_every_sample_is_understood(agent: str, event: str, data: dict[str, Any]) -> None:
+    found = client_of(agent).call_of(event, data, {})
+    assert found is not None
+    assert (found.agent, found.name, found.session) == (agent, event, SESSION)
+    assert found.cwd == "/home/user/project"
+    assert found.data == data
+
+
+def test_an_unknown_event_is_none() -> None:
+    assert all(client_of(agent).call_of("Nonsense", {}, {}) is None for agent in AGENTS)
+
+
+def test_an_unknown_agent_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        client_of("os")
+
+
+def test_a_session_that_is_not_sent_is_in_the_environment() -> None:
+    found = client_of("claude").call_of("Stop", {}, {"CLAUDE_CODE_SESSION_ID": "s1"})
+    assert found is not None
+    assert found.session == "s1"
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "prompt", "typed", "human"),
+    [
+        ("claude", "UserPromptSubmit", "fix it", "fix it", True),
+        ("claude", "UserPromptSubmit", "<task-notification>\nx", "<task-notification>\nx", False),
+        ("claude", "UserPromptSubmit", "", "", False),
+        ("codex", "UserPromptSubmit", "fix it", "fix it", True),
+        ("codex", "UserPromptSubmit", "open tabs\n## My request for Codex:\nfix it", "fix it", True),
+        ("gemini", "BeforeAgent", "<hook_context>rules</hook_context>\n\nfix it", "fix it", True),
+        ("gemini", "BeforeAgent", "<session_context>x", "<session_context>x", False),
+    ],
+)
+def test_a_persons_words_are_told_from_a_machines(agent: str, event: str, prompt: str, typed: str, human: bool) -> None:
+    found = call(agent, event, prompt=prompt)
+    assert (found.prompt, found.human) == (typed, human)
+
+
+def test_a_prompt_for_a_sub_agent_is_nobodys() -> None:
+    assert not call("claude", "UserPromptSubmit", prompt="fix it", agent_id="a1").human
+
+
+def test_what_a_tool_answered_is_text_whatever_its_shape() -> None:
+    shapes: list[tuple[object, str]] = [
+        ({"stdout": "out", "stderr": "err", "interrupted": False}, "out\nerr"),
+        ({"type": "text", "file": {"content": "lines"}}, "lines"),
+        ([{"type": "text", "text": "a"}, {"type": "image"}, "b"], "a\nb"),
+        ("plain", "plain"),
+        (None, ""),
+        (17, ""),
+    ]
+    for response, text in shapes:
+        assert call("claude", "PostToolUse", **BASH, tool_response=response).output == text
+    assert call("codex", "PostToolUse", **BASH, tool_response="Exit code: 3").output == "Exit code: 3"
+    assert call("gemini", "AfterTool", **BASH, tool_response={"llmContent": "Output: ok"}).output == "Output: ok"
+
+
+def test_a_failed_call_says_why() -> None:
+    failed = call("claude", "PostToolUseFailure", **BASH, error="Exit code 3", is_interrupt=True)
+    assert (failed.event, failed.error, failed.interrupted, failed.tool_kind) == (
+        "tool_failed",
+        "Exit code 3",
+        True,
+        "shell",
+    )
+    failed = call("gemini", "AfterTool", **BASH, tool_response={"error": {"message": "denied"}})
+    assert (failed.event, failed.error) == ("tool_failed", "denied")
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_nothing_to_say_is_nothing(agent: str) -> None:
+    for event in client_of(agent).EVENTS:
+        assert said(agent, event, NOTHING) is None
+
+
+def test_a_text_for_the_model_goes_where_each_client_reads_it() -> None:
+    for agent, event in (("claude", "UserPromptSubmit"), ("codex", "PostToolUse"), ("gemini", "BeforeAgent")):
+        expected = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "Use uv."}}
+        assert said(agent, event, Answer(context="Use uv.")) == expected
+
+
+@pytest.mark.parametrize(
+    ("agent", "event"),
+    [
+        ("claude", "Stop"),
+        ("claude", "SubagentStop"),
+        ("codex", "Stop"),
+        ("gemini", "BeforeTool"),
+        ("gemini", "AfterAgent"),
+    ],
+)
+def test_no_text_is_given_where_it_would_not_reach_the_model_or_keep_it_going(agent: str, event: str) -> None:
+    client = client_of(agent)
+    assert client.max_chars(client.EVENTS[event].event) == 0
+    assert said(agent, event, Answer(context="Use uv.")) is None
+
+
+def test_a_refusal_is_said_in_each_clients_words() -> None:
+    deny = Answer(deny="the limit is reached", note="stopped")
+    for agent in ("claude", "codex"):
+        assert said(agent, "PreToolUse", deny) == {
+            "systemMessage": "stopped",
+            "hookSpecificOutput": {
+                "hookEventName": "PreToolUse",
+                "permissionDecision": "deny",
+                "permissionDecisionReason": "the limit is reached",
+            },
+        }
+        assert said(agent, "UserPromptSubmit", Answer(deny="no")) == {"decision": "block", "reason": "no"}
+    assert said("gemini", "BeforeTool", Answer(deny="no")) == {"decision": "deny", "reason": "no"}
+
+
+def test_a_refusal_after_the_fact_refuses_nothing() -> None:
+    for agent in AGENTS:
+        for event, known in client_of(agent).EVENTS.items():
+            if known.event not in ("before_tool", "prompt"):
+                assert said(agent, event, Answer(deny="no")) is None
+
+
+def test_the_summariser_gets_its_instructions_as_they_are() -> None:
+    client = client_of("claude")
+    before = call("claude", "PreCompact", trigger="auto")
+    assert client.reply(before, Answer(instructions="Keep src/app.py.")) == "Keep src/app.py."
+    assert client.reply(before, Answer(note="for a person")) == ""  # it would be taken for an instruction
+
+
+def test_instructions_are_never_taken_for_json() -> None:
+    text = client_of("claude").reply(call("claude", "PreCompact"), Answer(instructions='{"continue": false}'))
+    with pytest.raises(ValueError, match="Expecting value"):
+        json.loads(text)
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_text_is_never_longer_than_the_client_takes_whole(agent: str) -> None:
+    client = client_of(agent)
+    for event, known in client.EVENTS.items():
+        answer = said(agent, event, Answer(context="a rule of one line\n" * 2_000))
+        if answer is not None:
+            context = answer["hookSpecificOutput"]["additionalContext"]
+            # Gemini CLI sets no limit, and is told at once what the others are told at the start and with a prompt.
+            assert 0 < len(context) <= client.max_chars(known.event) * (2 if agent == "gemini" else 1)
+            assert context.endswith("\n")
+
+
+def test_codex_gets_no_key_with_which_a_refusal_would_count_for_nothing() -> None:
+    refused = said("codex", "PreToolUse", Answer(deny="no", stop_reason="it is over"))
+    assert set(refused) == {"hookSpecificOutput"}
+    assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+@pytest.mark.parametrize("line", ["правило в одну строку\n", "上下文预算规则\n", "🙂🙂🙂\n"])
+def test_a_text_for_codex_keeps_to_its_bytes_whatever_it_is_written_in(line: str) -> None:
+    answer = said("codex", "SessionStart", Answer(context=line * 2_000))
+    context = answer["hookSpecificOutput"]["additionalContext"]
+    assert 9_000 < len(context.encode()) < 10_000
+    assert context.endswith(line)
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+def test_a_path_that_no_file_can_have_is_none(agent: str) -> None:
+    sent = {"session_id": "s", "cwd": "/home/\0user", "transcript_path": "a\0b"}
+    call = client_of(agent).call_of("SessionStart", sent, {})
+    assert call is not None
+    assert (call.cwd, call.transcript) == ("", "")

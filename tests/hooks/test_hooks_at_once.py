@@ -1,0 +1,110 @@
+"""Many agents on one store: nobody waits for what another could have done before it took the lock."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from brim.behaviors import Behavior
+from brim.store import open_store
+from tests.hooks.hook_world import RULE, World
+
+WATCHED = """
+import sys
+from brim.store.database import Database
+
+locked, found = [], []
+sys.addaudithook(lambda event, given: event == "import" and locked and found.append(given[0]) or None)
+run = Database.run
+
+
+def watched(self, sql, values=()):
+    changed = run(self, sql, values)
+    if sql == "BEGIN IMMEDIATE":
+        locked.append(sql)
+    elif sql == "COMMIT":
+        locked.clear()
+        print("committed", file=sys.stderr)
+    return changed
+
+
+Database.run = watched
+from brim.hooks.process import main
+
+main([sys.argv[1], "claude"], sys.stdin, sys.stdout)
+print(sorted(found), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "given"),
+    [
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "run the tests again"}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}}),
+    ],
+)
+def test_no_module_is_looked_for_while_the_store_is_locked(tmp_path: Path, event: str, given: dict[str, Any]) -> None:
+    world = World(tmp_path)
+    with open_store(str(world.database)) as store:
+        text = "Run pytest with -x."
+        found = Behavior("b-2", "use-x", "directive", text, summary=text, when={"task": "testing"})
+        store.put(found, event="learned", now=0)
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", WATCHED, event],
+        input=json.dumps(world.message(event, **given)),
+        env=world.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "additionalContext" in ran.stdout
+    assert ran.stderr.splitlines() == ["committed", "[]"]
+
+
+def test_what_is_noted_as_told_is_said_though_the_time_ends_before_the_journal_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    (world.project / ".context").mkdir(mode=0o700)
+    monkeypatch.setattr("brim.hooks.journal.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.hooks.process.SECONDS", 2.0)
+    with open(world.project / ".context" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        said = world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests"))
+    assert RULE in said
+    log = (world.home / "log" / "hook.log").read_text(encoding="utf-8")
+    assert log.endswith("UserPromptSubmit claude: took too long: only what was ready is answered\n")
+    assert world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="run the tests")) == ""
+
+
+def test_rules_that_the_time_did_not_suffice_for_are_told_with_the_next_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World(tmp_path)
+    (world.project / ".context").mkdir(mode=0o700)
+    where = {"session_id": "g", "cwd": str(world.project), "transcript_path": str(world.transcript)}
+
+    def after_tool() -> str:
+        return world.call("AfterTool", {**where, "tool_name": "read_file", "tool_input": {}}, "gemini")
+
+    world.call("BeforeAgent", {**where, "prompt": "Make the parser fast"}, "gemini")
+    for tokens in (900_000, 100_000):  # it was compressed in between
+        world.call("PreCompress", {**where, "trigger": "auto"}, "gemini")
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 1, "totalTokenCount": tokens + 1}
+        model = {"llm_request": {"model": "gemini-2.5-flash"}, "llm_response": {"usageMetadata": usage}}
+        world.call("AfterModel", {**where, **model}, "gemini")
+    monkeypatch.setattr("brim.hooks.journal.PATIENCE", 600.0)
+    monkeypatch.setattr("brim.hooks.process.SECONDS", 2.0)
+    with open(world.project / ".context" / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert RULE not in after_tool()
+    assert "took too long" in world.log()
+    assert RULE in after_tool()
+    assert RULE not in after_tool()

@@ -1,0 +1,112 @@
+"""A turn is read on from where the last hook stopped, in the time that there is, and ends up the same."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from brim.hooks.event import HookCall
+from brim.hooks.journal import LARGE, write_turn
+from brim.hooks.session import HookWorkspace
+from brim.scratch import ScratchModel
+from brim.tracking import read
+from tests.hooks.sittings import SESSION, Sitting
+
+
+def write_slowly(sitting: Sitting, step: float) -> int:
+    """Write the turn with a clock that goes on by *step* at every look; return how far it came."""
+    ticks = itertools.count()
+    call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
+    with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
+        write_turn(call, place, clock=lambda: next(ticks) * step)
+        noted: dict[str, int] = place.state(sitting.session).kept("noted")
+    return noted[""]
+
+
+def fill(sitting: Sitting, calls: int) -> None:
+    for at in range(calls):
+        sitting.called(f"t{at}", "Write", {"file_path": f"/p/{at}.py", "content": "x" * 9_000})
+        sitting.answered(f"t{at}", "ok")
+
+
+def test_what_there_is_no_time_for_is_read_by_the_next_hook(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+    fill(sitting, 100)
+    reached = [write_slowly(sitting, 10.0) for _ in range(12)]
+    assert reached == sorted(reached)
+    assert reached[0] < reached[-1] == sitting.transcript.stat().st_size
+    assert sitting.texts("artifact") == [f"/p/{at}.py" for at in range(100)]
+
+
+def test_a_hook_that_was_ended_before_it_had_written_gives_the_next_one_less_to_do(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+    fill(sitting, 100)
+    assert sitting.transcript.stat().st_size > LARGE
+    (sitting.home / "state").mkdir()
+    state = sitting.home / "state" / f"{SESSION}.json"
+    state.write_text(json.dumps({"turn begun": 4}))
+    less = write_slowly(sitting, 0.05)
+    state.write_text("{}")
+    assert less < write_slowly(sitting, 0.05)
+
+
+STEPS = st.lists(st.sampled_from(("say", "write", "fail", "stop", "edit")), min_size=1, max_size=14)
+
+
+@settings(max_examples=25, deadline=None)
+@given(steps=STEPS)
+def test_however_a_session_is_cut_into_turns_the_journal_holds_what_the_whole_says(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str]
+) -> None:
+    sitting = Sitting(tmp_path_factory.mktemp("sitting"))
+    for at, step in enumerate(steps):
+        if step == "say":
+            sitting.prompt(f"say {at % 2}")
+        elif step == "write":
+            sitting.tool("Write", {"file_path": f"/p/{at % 3}.py", "content": "x"})
+        elif step == "edit":
+            given = {"file_path": f"/p/{at % 3}.py", "old_string": "a", "new_string": "b"}
+            sitting.tool("Edit", given, fails="String to replace not found" if at % 2 else "")
+        elif step == "fail":
+            sitting.tool("Bash", {"command": f"make {at % 2}"}, fails="Exit code 2\nmake: no rule")
+        else:
+            sitting.hook("Stop")
+    sitting.hook("Stop")
+    model = ScratchModel(session=SESSION)
+    for event in read(sitting.transcript) if sitting.transcript.exists() else ():
+        model.extract(event)
+    shown = {kind: sorted(sitting.texts(kind)) for kind in ("human", "command")}
+    assert shown == {
+        "human": sorted(model.human_inputs),
+        "command": sorted(entry.text for entry in model.entries if entry.kind == "command"),
+    }
+    gone = {str(entry.refs["of"]) for entry in sitting.entries("withdrawn")}
+    kept = {entry.text for entry in sitting.entries("artifact") if entry.id not in gone}
+    assert kept == set(model.artifacts)
+
+
+JUNK = [None, 7, "x", [], [1, 2], {}, {"": "x"}, {"a": -1}, True]
+
+
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_whatever_the_state_holds_nothing_fails(tmp_path: Path, junk: Any) -> None:
+    sitting = Sitting(tmp_path)
+    names = ("noted", "scratch", "looked", "compacted", "denied", "limited", "failures", "turn begun", "told", "lost")
+    (sitting.home / "state").mkdir()
+    (sitting.home / "state" / f"{SESSION}.json").write_text(json.dumps(dict.fromkeys(names, junk)))
+    with sitting.ledger() as ledger:
+        ledger.limit("shop", 0)
+    sitting.prompt("hello")
+    sitting.hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t")
+    sitting.tool("Bash", {"command": "make"}, fails="Exit code 1\nbad")
+    sitting.used("m1", 190_000)
+    for event in ("PreCompact", "PostCompact", "Stop", "SubagentStop", "SessionEnd"):
+        sitting.hook(event, compact_summary="x", trigger="auto", agent_transcript_path=7)
+    assert sitting.log() == ""
+    assert sitting.spent("shop") == 190_000 * 3

@@ -1,0 +1,196 @@
+"""The compiled modules of hooks in one file: used by exactly the brim and Python that it was written for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import brim
+from brim.hooks.startup import startup_path, write_startup
+from tests.hooks.hook_world import RULE, World
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
+
+SOURCE = Path(brim.__file__).parent
+ANSWER = (
+    "import io, sys; sys.path.append(sys.argv.pop(1)); from brim.hooks.startup import use_startup\n"
+    "used = use_startup(sys.argv.pop(1)); import brim.hooks, json, enum\n"
+    "print(used, type(json.__loader__).__name__, json.__file__, brim.hooks.main(sys.argv[1:], sys.stdin, sys.stdout))"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which this brim is installed as from a wheel."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(SOURCE, folder / "brim", ignore=shutil.ignore_patterns("__pycache__"))
+    info = folder / "brim-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brim\nVersion: 0.1.0\n", encoding="utf-8")
+    (info / "RECORD").write_text("brim/__init__.py,,\nbrim-0.1.0.dist-info/RECORD,,\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+def python(code: str, *arguments: object, sent: str = "", world: World | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, *map(str, arguments)],
+        input=sent,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env=world.environ if world is not None else None,
+    )
+    return done.stdout
+
+
+def write(site: Path, home: Path) -> Path:
+    code = "import sys; sys.path.append(sys.argv[1]); from brim.hooks import write_startup; print(write_startup(sys.argv[2]))"
+    return Path(python(code, site, home).strip())
+
+
+def answer(site: Path, world: World) -> str:
+    sent = json.dumps(world.message("SessionStart", source="startup"))
+    return python(ANSWER, site, world.home, "SessionStart", "claude", sent=sent, world=world)
+
+
+def test_modules_come_from_the_file(site: Path, world: World) -> None:
+    path = write(site, world.home)
+    assert path == Path(startup_path(str(world.home)))
+    assert path.stat().st_mode & 0o777 == 0o600
+    said = answer(site, world)
+    assert RULE in said
+    assert "True _Modules" in said
+    assert f"{os.sep}json{os.sep}__init__.py 0" in said
+    assert world.log() == ""
+
+
+def test_the_launcher_uses_it(site: Path, world: World) -> None:
+    """A hook answers from the file even after the sources are gone, except those that it starts with."""
+    from brim.agents.launcher import install_launcher
+
+    folder = world.folder / "site"
+    shutil.copytree(site, folder)
+    write(folder, world.home)
+    for path in (folder / "brim").rglob("*.py"):
+        if path.name not in ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py"):
+            path.unlink()
+    sent = json.dumps(world.message("SessionStart", source="startup")).encode()
+    command = [install_launcher(str(world.home), package=str(folder)), "SessionStart", "claude"]
+    done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=60)
+    assert RULE in done.stdout.decode()
+
+
+def test_another_record_is_another_brim(site: Path, world: World) -> None:
+    write(site, world.home)
+    other = world.folder / "other"
+    shutil.copytree(site, other)
+    assert "False" in answer(other, world)  # two that share a home don't run each other's modules
+    write(other, world.home)
+    assert "True" in answer(other, world)
+    with (other / "brim-0.1.0.dist-info" / "RECORD").open("a", encoding="utf-8") as file:
+        file.write("brim/new.py,,\n")
+    said = answer(other, world)
+    assert "False" in said
+    assert RULE in said
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff" * 100, b"\0" * 100, b"\0\0\0\0\0\0\0\x02{0"])
+def test_a_broken_file_is_ignored(site: Path, world: World, damage: bytes) -> None:
+    write(site, world.home).write_bytes(damage)
+    said = answer(site, world)
+    assert "False" in said
+    assert RULE in said
+
+
+def test_a_file_that_others_can_write_is_ignored(site: Path, world: World) -> None:
+    write(site, world.home).chmod(0o620)
+    assert "False" in answer(site, world)
+
+
+def test_a_link_is_ignored(site: Path, world: World) -> None:
+    path = write(site, world.home)
+    path.rename(path.with_suffix(".moved"))
+    path.symlink_to(path.with_suffix(".moved"))
+    assert "False" in answer(site, world)
+
+
+def test_there_is_none_for_an_editable_install(world: World) -> None:
+    path = Path(startup_path(str(world.home)))
+    path.parent.mkdir()
+    path.write_bytes(b"old")
+    assert write_startup(str(world.home)) == ""
+    assert not path.exists()
+
+
+# Version 0.1 ------------------------------------------------------------------------------------------------------
+
+# In two parts: what was installed then names modules that have moved since.
+OLD_HOOK = "from brim." + "agents.hook import main; main()"
+OLD_STATUS = "from brim." + "agents.statusline import main; main()"
+
+
+def old_launcher(world: World, code: str) -> str:
+    """Write the script that version 0.1 installed."""
+    package = str(SOURCE.parent)
+    path = world.home / "bin" / "hook"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(
+        f"#!/bin/sh\nBRIM_HOME=${{BRIM_HOME:-'{world.home}'}} '{sys.executable}' -I -S -c "
+        f"'import sys; sys.path.append('\"'\"'{package}'\"'\"'); {code}' \"$@\" 2>/dev/null\nexit 0\n",
+        encoding="utf-8",
+    )
+    path.chmod(0o700)
+    return str(path)
+
+
+def run_old(world: World, code: str, sent: object, *arguments: str, **environ: str) -> str:
+    done = subprocess.run(
+        [old_launcher(world, code), *arguments],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        check=True,
+        env={**world.environ, **environ},
+        timeout=60,
+    )
+    return done.stdout.decode()
+
+
+def test_an_old_launcher_still_answers(world: World) -> None:
+    assert RULE in run_old(world, OLD_HOOK, world.message("SessionStart", source="startup"), "SessionStart", "claude")
+    assert world.log() == ""
+
+
+def test_a_hook_that_was_beside_a_server_answers_itself(world: World) -> None:
+    sent = world.message("UserPromptSubmit", prompt="run the tests", prompt_id="p-1")
+    said = run_old(world, OLD_HOOK, sent, "UserPromptSubmit", "claude", BRIM_UNLESS_RESIDENT="1")
+    assert RULE in said
+
+
+def test_old_modules_of_hooks_are_ignored(world: World) -> None:
+    (world.home / "cache").mkdir()
+    name = f"hook-{sys.implementation.cache_tag}-{sys.hexversion:08x}-SessionStart.bin"
+    (world.home / "cache" / name).write_bytes(b"old")
+    assert RULE in run_old(world, OLD_HOOK, world.message("SessionStart", source="startup"), "SessionStart", "claude")
+
+
+def test_an_old_status_line_still_draws(world: World) -> None:
+    usage = {"input_tokens": 80_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    sent = {
+        "session_id": "s",
+        "cwd": str(world.project),
+        "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet"},
+    }
+    context = {"context_window_size": 200_000, "current_usage": usage}
+    assert "40 %" in run_old(world, OLD_STATUS, {**sent, "context_window": context})
