@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from brim.mcp.here import Here
-from brim.mcp.notes import index_text
+from brim.mcp.memory import index_text
 from brim.scratch import ScratchWriter
+from brim.workspace import Here
 from tests.mcp.conftest import World
 
 

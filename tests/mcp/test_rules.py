@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.mcp.here import Here
 from brim.mcp.rules import active_text
 from brim.store.trust import untrust
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
+from brim.workspace import Here
 from tests.conftest import Oracle
 from tests.mcp.conftest import NOW, World
 

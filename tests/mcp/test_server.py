@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from brim.mcp.schemas import tool_costs
 from brim.mcp.server import INSTRUCTIONS
+from brim.mcp.tools import tool_costs
 from tests.conftest import Oracle
 from tests.mcp.conftest import World
 

@@ -37,8 +37,8 @@ def start_tokens() -> tuple[int, dict[str, int | None]]:
 def schema_tokens() -> int | None:
     """Return what the tools and instructions of the MCP server take together; None if it is not installed."""
     try:
-        from brim.mcp.schemas import tool_costs
         from brim.mcp.server import INSTRUCTIONS
+        from brim.mcp.tools import tool_costs
         from brim.tokens.counters import counter_for
 
         return sum(cost.tokens for cost in tool_costs()) + int(counter_for(None).count(INSTRUCTIONS))

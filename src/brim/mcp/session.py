@@ -1,23 +1,73 @@
-"""How things stand for the session that an agent asks from: its window, its money, what is kept."""
+"""The session that an agent asks from: its workspace, its window, its money, what is kept."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
-from brim.mcp.notes import kept_entries
+from brim.hooks.event import HookCall
+from brim.hooks.fullness import usage_now
+from brim.hooks.session import HookWorkspace, UsageSeen
+from brim.mcp.memory import kept_entries
 from brim.store.planner import START_KEY
+from brim.tracking.readers.files import subagent_of
+from brim.tracking.readers.scan_files import AGENTS, own_files
+from brim.workspace import Workspace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+_asking: ContextVar[str] = ContextVar("asking", default="")
+"""The session that the call in hand has named."""
+_client: ContextVar[str] = ContextVar("client", default="")
+"""What the client calls itself that makes the call in hand."""
 
-    from brim.hooks.session import UsageSeen
-    from brim.mcp.here import Here
+
+class Clients:
+    """Where the server was started, and the clock it goes by. *shared* is whether several clients may come to it."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        folder: str | None,
+        *,
+        clock: Callable[[], float] = time.time,
+        shared: bool = False,
+    ) -> None:
+        self.environ, self.folder, self.clock = dict(environ), folder, clock
+        self._shared = shared
+        self._last = ""
+        self._client = ""
+
+    @property
+    def workspace(self) -> Workspace:
+        """What this call may use. It is looked up for each call: a project may be trusted meanwhile."""
+        return Workspace(self.environ, self.folder, who="agent", now=self.clock())
+
+    @property
+    def session(self) -> str:
+        """The session that this call is for: the one it named, else the last that the only client did; or empty."""
+        return _asking.get() or self._last
+
+    @property
+    def agent(self) -> str:
+        """The agent that asks, by what it calls itself; empty if that says nothing."""
+        name = _client.get() or self._client
+        return next((agent for agent in AGENTS if agent in name.casefold()), "")
+
+    def named(self, session: str, client: str = "") -> None:
+        """Note that the call in hand is for *session*, and made by *client*, if it says so."""
+        _asking.set(session)
+        _client.set(client)
+        if not self._shared:
+            self._last, self._client = session or self._last, client or self._client
+
+
+# How things stand -----------------------------------------------------------------------------------------------
 
 NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
 """Variables in which a client may tell what it starts which session it is."""
@@ -62,22 +112,22 @@ class Standing:
     token_budget: int | None
 
 
-def standing(here: Here, session: str = "", agent: str = "") -> Standing:
+def standing(workspace: Workspace, session: str = "", agent: str = "") -> Standing:
     """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
-    named = session or next((here.environ[name] for name in NAMES if here.environ.get(name)), "")
-    found = _session(here, named, agent)
-    with here.open() as scopes:
+    named = session or next((workspace.environ[name] for name in NAMES if workspace.environ.get(name)), "")
+    found = _session(workspace, named, agent)
+    with workspace.open(migrate=True) as scopes:
         live = [each.status for each in scopes.behaviors(LIVE)]
     return Standing(
         found.id,
-        _window(here, found),
-        _spent(here),
+        _window(workspace, found),
+        _spent(workspace),
         sum(status is not Status.PENDING for status in live),
         sum(status is Status.PENDING for status in live),
-        kept_entries(here, found.id),
-        os.path.basename(here.project or ""),
-        here.trusted,
-        here.config[START_KEY],
+        kept_entries(workspace, found.id),
+        os.path.basename(workspace.project or ""),
+        workspace.trusted,
+        workspace.config[START_KEY],
     )
 
 
@@ -90,7 +140,7 @@ class _Session:
     transcript: str = ""
 
 
-def _session(here: Here, named: str, agent: str) -> _Session:
+def _session(workspace: Workspace, named: str, agent: str) -> _Session:
     """Return the session *named*; without one, the newest that *agent* has in this project.
 
     Codex says in its calls which session it is, and does not keep them by project. Who does not say who asks is taken
@@ -98,29 +148,29 @@ def _session(here: Here, named: str, agent: str) -> _Session:
     """
     if named:
         found = next(
-            (each for each in _transcripts(here) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
+            (each for each in _transcripts(workspace) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
         )
         return _Session(named, *found[:2]) if found is not None else _Session(named, agent or "claude")
-    slugs = _gemini_slugs(here) if agent == "gemini" else _claude_slugs(here) if agent != "codex" else set()
-    for whose, path, slug in _transcripts(here):
+    slugs = _gemini_slugs(workspace) if agent == "gemini" else _claude_slugs(workspace) if agent != "codex" else set()
+    for whose, path, slug in _transcripts(workspace):
         if slug in slugs and whose == (agent or "claude"):
             id = _gemini_id(path) if whose == "gemini" else os.path.basename(path).removesuffix(".jsonl")
             return _Session(id, whose, path)
     return _Session()
 
 
-def _claude_slugs(here: Here) -> set[str]:
+def _claude_slugs(workspace: Workspace) -> set[str]:
     """Return how Claude Code calls the folder in which it keeps the sessions of this project."""
-    return {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (here.project, here.folder) if folder}
+    return {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (workspace.project, workspace.cwd) if folder}
 
 
-def _gemini_slugs(here: Here) -> set[str]:
+def _gemini_slugs(workspace: Workspace) -> set[str]:
     """Return how Gemini CLI calls that folder: it keeps a list."""
-    home = here.environ.get("GEMINI_CLI_HOME") or here.environ.get("HOME") or os.path.expanduser("~")
+    home = workspace.environ.get("GEMINI_CLI_HOME") or workspace.environ.get("HOME") or os.path.expanduser("~")
     try:
         with open(os.path.join(home, ".gemini", "projects.json"), encoding="utf-8") as file:
             known = json.loads(file.read(LARGEST_LIST))["projects"]
-        return {known[folder] for folder in (here.project, here.folder) if isinstance(known.get(folder), str)}
+        return {known[folder] for folder in (workspace.project, workspace.cwd) if isinstance(known.get(folder), str)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return set()
 
@@ -135,33 +185,30 @@ def _gemini_id(path: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
+def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-    from brim.tracking.readers.files import subagent_of
-    from brim.tracking.readers.scan_files import AGENTS, own_files
+    from brim.tracking.readers.scan_files import AGENTS
 
-    files = [(agent, each) for agent in AGENTS for each in own_files(here.environ, (agent,))]
+    files = [(agent, each) for agent in AGENTS for each in own_files(workspace.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
         if not subagent_of(each.path):
             yield agent, each.path, each.slug
 
 
-def _window(here: Here, found: _Session) -> Window | None:
-    from brim.hooks.event import HookCall
-    from brim.hooks.fullness import usage_now
+def _window(workspace: Workspace, found: _Session) -> Window | None:
     from brim.hooks.session import HookWorkspace
 
     if not found.id:
         return None
     call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
-    with HookWorkspace(here.environ, here.folder or "", now=here.now) as place:
+    with HookWorkspace(workspace.environ, workspace.cwd or "", now=workspace.now) as place:
         seen = usage_now(call, place)
     if seen is None or not seen.window:
         return None
     share = seen.tokens / seen.window
-    config = here.config
+    config = workspace.config
     state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
-    ago = max(0, int(here.now - _read_at(seen, found.transcript)))
+    ago = max(0, int(workspace.now - _read_at(seen, found.transcript)))
     return Window(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
 
 
@@ -175,19 +222,18 @@ def _read_at(seen: UsageSeen, transcript: str) -> float:
         return seen.time
 
 
-def _spent(here: Here) -> Spent | None:
+def _spent(workspace: Workspace) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
     from brim.hooks.limits import project_scope
-    from brim.hooks.session import HookWorkspace
     from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
 
-    path = os.path.join(here.home, FILE)
+    path = os.path.join(workspace.home, FILE)
     if not os.path.exists(path):
         return None
-    scope = project_scope(HookWorkspace(here.environ, here.folder or "", now=here.now))
+    scope = project_scope(HookWorkspace(workspace.environ, workspace.cwd or "", now=workspace.now))
     try:
-        ledger = open_ledger(path, warn=here.config["spend.warn"], clock=lambda: here.now)
+        ledger = open_ledger(path, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
     except BrimError:
         return None
     try:

@@ -170,7 +170,7 @@ def _is_amount(word: str) -> bool:
 
 
 def _this_project(workspace: Workspace) -> str:
-    from brim.agents.spenders import folder_scope
+    from brim.hooks.limits import folder_scope
 
     return folder_scope(workspace.project)
 

@@ -64,8 +64,8 @@ def _need_the_extra() -> None:
 
 
 def _list(options: Namespace) -> int:
-    from brim.mcp.schemas import tool_costs
     from brim.mcp.server import INSTRUCTIONS
+    from brim.mcp.tools import tool_costs
     from brim.tokens.counters import counter_for
 
     costs = tool_costs()
@@ -84,25 +84,20 @@ def _list(options: Namespace) -> int:
 def _serve() -> int:
     import sys
 
-    from brim.mcp.server import build_server
-    from brim.mcp.stdio import end_at_signals
+    from brim.mcp.server import build_server, end_at_signals
 
     server = build_server(os.environ, working_folder())
-    end_at_signals(server.close)
+    end_at_signals()
     if sys.stdin is not None and sys.stdin.isatty():
         note("waiting for a client: agents start this by themselves; Ctrl-D ends it")
-    try:
-        server.run("stdio")
-    finally:
-        server.close()
+    server.run("stdio")
     return 0
 
 
 def _serve_http(options: Namespace) -> int:
     from brim.config import user_folder
-    from brim.mcp.http import serve_http
+    from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
-    from brim.mcp.token import read_token, token_file
 
     outlive_readers()  # a client may go away before it is answered
     home = user_folder(os.environ)
@@ -119,8 +114,5 @@ def _serve_http(options: Namespace) -> int:
         sys.stdout.flush()
 
     server = build_server(os.environ, working_folder(), shared=True)
-    try:
-        serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
-    finally:
-        server.close()
+    serve_http(server, token, PORT if options.port is None else options.port, ready=ready)
     return 0

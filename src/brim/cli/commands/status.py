@@ -6,8 +6,6 @@ import os
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from brim.agents.hook import PAUSED
-from brim.agents.spenders import folder_scope
 from brim.behaviors.behavior import LIVE, Status
 from brim.cli.following import follow
 from brim.cli.gauge import draw
@@ -30,6 +28,8 @@ from brim.cli.sessions import newest
 from brim.cli.tail import ignore
 from brim.cli.watching import Watch
 from brim.errors import BrimError, InputError
+from brim.hooks.limits import folder_scope
+from brim.hooks.process import PAUSED
 from brim.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from brim.agents.status_drawing import Look, draw
-from brim.agents.status_reading import read_status
-from brim.agents.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for
 from brim.cli.options import add_json, command, option
 from brim.cli.output import note, outlive_readers, say, say_json
+from brim.hooks.status_drawing import Look, draw
+from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from brim import history
+from brim.config import Config
 from brim.errors import InputError
+from brim.history.types import Pruner
 from brim.models.light import lookup
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.config import Config
-    from brim.history.types import Pruner
-    from brim.mcp.here import Here
-    from brim.tokens.count import Count
-    from brim.tokens.counters import Mode
+from brim.tokens.count import Count
+from brim.tokens.counters import Mode, counter_for
+from brim.window.budget import Reserves, TokenBudgetCalculator
+from brim.workspace import Workspace
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200
@@ -66,12 +65,11 @@ class Fitted:
     warning: str | None
 
 
-def count_text(here: Here, text: str, model: str = "") -> Counted:
+def count_text(workspace: Workspace, text: str, model: str = "") -> Counted:
     """Return how many tokens *text* has for *model*."""
-    from brim.tokens.counters import counter_for
 
-    name = _named(model) or here.config["model"]
-    counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(here.config)).count(text)
+    name = _named(model) or workspace.config["model"]
+    counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(workspace.config)).count(text)
     return Counted(
         int(counted),
         counted.basis,
@@ -83,12 +81,11 @@ def count_text(here: Here, text: str, model: str = "") -> Counted:
     )
 
 
-def room_for(here: Here, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
+def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
     """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
-    from brim.window.budget import Reserves, TokenBudgetCalculator
 
-    calculator = TokenBudgetCalculator(reserves=Reserves(**here.config.section("window")))
-    found = calculator.calculate(_model(here, model), messages, directive)
+    calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
+    found = calculator.calculate(_model(workspace, model), messages, directive)
     return Room(
         found.model,
         found.context_window,
@@ -105,13 +102,16 @@ def room_for(here: Here, model: str, messages: list[dict[str, Any]], directive: 
 
 
 def fit_messages(
-    here: Here, messages: list[dict[str, Any]], tokens: int | None = None, model: str = "", strategy: str = "fifo"
+    workspace: Workspace,
+    messages: list[dict[str, Any]],
+    tokens: int | None = None,
+    model: str = "",
+    strategy: str = "fifo",
 ) -> Fitted:
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
-    from brim import history
 
-    name = _model(here, model)
-    target = _room(here, name) if tokens is None else tokens
+    name = _model(workspace, model)
+    target = _room(workspace, name) if tokens is None else tokens
     if target < 0:
         raise InputError(f"tokens must be 0 or more, not {target:,}")
     pruner: Pruner = getattr(history, STRATEGIES[strategy])()
@@ -136,8 +136,8 @@ def local_mode(config: Config) -> Mode:
     return "auto" if mode == "api" else mode
 
 
-def _model(here: Here, model: str) -> str:
-    name = _named(model) or here.config["model"]
+def _model(workspace: Workspace, model: str) -> str:
+    name = _named(model) or workspace.config["model"]
     if not name:
         raise InputError("no model is named: say which, as in model='gpt-4o'")
     return str(name)
@@ -154,11 +154,10 @@ def _warning(name: str) -> str | None:
     return None if lookup(name).resolved else UNKNOWN
 
 
-def _room(here: Here, name: str) -> int:
+def _room(workspace: Workspace, name: str) -> int:
     """Return what a request to the model *name* may take."""
-    from brim.window.budget import Reserves
 
-    known, reserves = lookup(name), Reserves(**here.config.section("window"))
+    known, reserves = lookup(name), Reserves(**workspace.config.section("window"))
     window = known.context_window
     room = max(0, window - reserves.response(window) - reserves.safety(window))
     return int(min(room, known.max_input))

@@ -1,16 +1,19 @@
-"""What was kept in scratch memory: the index, an entry, what is looked for; and what led nowhere, to keep."""
+"""Scratch memory for an agent: the index, an entry, a search; and a dead end to keep."""
 
 from __future__ import annotations
 
 import os
 
 from brim.errors import InputError, StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.mcp.here import Here
-    from brim.scratch.entries import Entry
-    from brim.scratch.writer import ScratchWriter
+from brim.scratch.entries import Entry
+from brim.scratch.folder import NAME
+from brim.scratch.index import render_index
+from brim.scratch.journal_file import NAME as JOURNAL
+from brim.scratch.sentences import sentence
+from brim.scratch.view import View, withdrawn
+from brim.scratch.writer import ScratchWriter
+from brim.store.tracked import is_tracked
+from brim.workspace import Workspace
 
 MOST_FOUND = 30
 LONGEST = 20_000
@@ -20,24 +23,20 @@ HIDDEN = ("same", "job", "withdrawn")
 EMPTY = "Nothing is kept yet."
 
 
-def index_text(here: Here, session: str = "") -> str:
+def index_text(workspace: Workspace, session: str = "") -> str:
     """Return the index of scratch memory: that of *session*, if it has files of its own."""
-    from brim.scratch.index import render_index
-    from brim.scratch.view import View
 
-    writer = _writer(here, session)
+    writer = _writer(workspace, session)
     entries = writer.read().entries
     if not entries:
         return f"{EMPTY}\n"
     return render_index(View(entries), os.path.dirname(writer.scratch_path), session=session)
 
 
-def search_text(here: Here, query: str, session: str = "") -> str:
+def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     """Return the newest entries that hold *query*, one line each; ``#12`` or ``12`` is that entry whole."""
-    from brim.scratch.sentences import sentence
-    from brim.scratch.view import withdrawn
 
-    entries = _writer(here, session).read().entries
+    entries = _writer(workspace, session).read().entries
     number = query.strip().removeprefix("#")
     if number.isdecimal() and len(number) < 10:
         return _whole(next((entry for entry in entries if entry.number == int(number)), None), number)
@@ -55,38 +54,35 @@ def search_text(here: Here, query: str, session: str = "") -> str:
     return "\n".join([*lines, *([f"{older:,} older are not shown: look for more words"] if older else [])])
 
 
-def keep_dead_end(here: Here, text: str, *, session: str = "") -> str:
+def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
     """Keep what led nowhere, so that nobody tries it again after a compaction."""
     if len(text) > LONGEST_NOTE:
         raise InputError(f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence")
-    entry = _writer(here, session).append_dead_end(text)
+    entry = _writer(workspace, session).append_dead_end(text)
     if entry is None:
         raise InputError("dead_end is empty: say what was tried, and why it did not work")
     return f"#{entry.number} kept as a dead end"
 
 
-def kept_entries(here: Here, session: str = "") -> int:
+def kept_entries(workspace: Workspace, session: str = "") -> int:
     """Return how many entries are kept; 0 if there are none that may be read."""
     try:
-        return len(_writer(here, session).read().entries)
+        return len(_writer(workspace, session).read().entries)
     except (InputError, StoreError):
         return 0
 
 
-def _writer(here: Here, session: str = "") -> ScratchWriter:
+def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     """Return the writer of this project's files; one that came with a clone is somebody else's word."""
-    from brim.scratch.folder import NAME
-    from brim.scratch.journal_file import NAME as JOURNAL
     from brim.scratch.writer import ScratchWriter
-    from brim.store.tracked import is_tracked
 
-    worktree = here.project or here.folder
+    worktree = workspace.project or workspace.cwd
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")
     journal = os.path.join(worktree, NAME, JOURNAL)
     if is_tracked(journal):
         raise StoreError("git tracks the scratch memory here, so it may be somebody else's and is not used", "refused")
-    return ScratchWriter(worktree, session=session, clock=lambda: here.now, claim=False)
+    return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False)
 
 
 def _whole(entry: Entry | None, number: str) -> str:
