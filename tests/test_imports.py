@@ -125,7 +125,7 @@ def test_what_a_hook_does_imports_nothing_heavy(tmp_path: Path) -> None:
         store.put(Behavior("b", "use-uv", "directive", "Use uv.", when={"language": "python"}), event="learned", now=0)
     found = imported(f"""
 from brim.store.scopes import open_scopes
-from brim.store.model_costs import model_costs
+from brim.store.planner import model_costs
 from brim.activation.context import Context
 from brim.activation.engine import activate
 from brim.injection.mapper import ActivationTierMapper

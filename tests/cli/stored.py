@@ -53,7 +53,7 @@ def events_in(brim: Brim, kind: str, scope: str = "user") -> list[Event]:
 
 def older_store(brim: Brim, scope: str = "user") -> Path:
     """Make the file of *scope* as an older brim left it; return where it is."""
-    from brim.store.opening import open_database
+    from brim.store.database import open_database
 
     path = file_of(brim, scope)
     path.parent.mkdir(mode=0o700, exist_ok=True)

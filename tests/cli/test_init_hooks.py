@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from brim.store.opening import VERSION
+from brim.store.database import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.installed import alone, events, file_of
 from tests.cli.stored import behavior, older_store, remember, version_of

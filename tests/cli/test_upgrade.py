@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from brim.store.opening import VERSION
+from brim.store.database import VERSION
 from tests.cli.conftest import Brim
 from tests.cli.installed import alone, file_of
 from tests.cli.stored import behavior, older_store, remember, version_of

@@ -102,7 +102,7 @@ class StoreContract:
         words = frozenset(data.draw(st.lists(st.sampled_from(known), max_size=2))) if known else frozenset()
         with opened() as store:
             for old in store.behaviors(("active", "pending")):
-                store.put(old.changed(status="forgotten"), event="forgotten", now=1.0)
+                store.put(old.replace(status="forgotten"), event="forgotten", now=1.0)
             for each in some:
                 store.put(each.replace(scope="user"), event="learned", now=1.0)
             found = [node.id for node in store.seeds(facts, words)]

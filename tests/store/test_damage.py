@@ -15,7 +15,7 @@ from brim.behaviors import Edge
 from brim.errors import BrimError, StoreError
 from brim.store import open_scopes, open_store
 from brim.store.backup import restore
-from brim.store.together import note_injection
+from brim.store.events import note_injection
 from tests.store.making import behavior, raw
 
 NOW = 1e6

@@ -10,7 +10,7 @@ import pytest
 
 from brim.errors import InputError, StoreError
 from brim.store import open_ledger, open_store
-from brim.store.ledger_address import ledger_path
+from brim.store.ledger import ledger_path
 from tests.store.ledger_contract import Clock, LedgerContract, Open
 from tests.store.making import behavior, raw
 

@@ -10,7 +10,7 @@ import pytest
 
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
-from brim.store.opening import APPLICATION, MIGRATIONS, VERSION, open_database, statements, version_of
+from brim.store.database import APPLICATION, MIGRATIONS, VERSION, open_database, statements, version_of
 from tests.store.making import behavior, raw
 
 VERSION_1 = Path(__file__).parent / "data" / "version1.sql"

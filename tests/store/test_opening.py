@@ -14,9 +14,9 @@ import pytest
 
 from brim.errors import StoreError
 from brim.store import open_store
-from brim.store.opening import APPLICATION, MIGRATIONS, VERSION
+from brim.store.database import APPLICATION, MIGRATIONS, VERSION
 from tests.store.making import behavior, raw
-from tests.store.test_tracked import git
+from tests.store.test_project import git
 
 
 @pytest.fixture

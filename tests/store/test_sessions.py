@@ -15,8 +15,7 @@ from brim.behaviors import Behavior
 from brim.errors import InputError, StoreError
 from brim.injection import ActivationTierMapper, InjectionPlan
 from brim.store import Store, open_store
-from brim.store.database import Database
-from brim.store.opening import open_database
+from brim.store.database import Database, open_database
 from brim.store.scopes import open_scopes
 from brim.store.sessions import KEPT
 from tests.store.making import behavior

@@ -11,7 +11,7 @@ import pytest
 
 from brim.errors import StoreError
 from brim.store import Event, Store, open_store
-from brim.store.triggers import INDEX_VERSION
+from brim.store.rows import INDEX_VERSION
 from brim.tokens.calibrate import Calibration, learn
 from tests.store.making import behavior, raw
 
@@ -215,8 +215,8 @@ for number in range(times):
         known = store.get("same")
         if known is None:
             known = Behavior("same", "same", "directive", "The same thing.", summary="Same.")
-        more = known.usage.changed(confirmed=known.usage.confirmed + 1)
-        store.put(known.changed(usage=more), event="learned", now=1.0, by=name)
+        more = known.usage.replace(confirmed=known.usage.confirmed + 1)
+        store.put(known.replace(usage=more), event="learned", now=1.0, by=name)
         store.put(Behavior(f"{name}-{number}", name, "directive", "Own.", summary="Own."), event="learned", now=1.0)
 """
 

@@ -72,11 +72,9 @@ def graph_problems(scopes: Scopes) -> list[Problem]:
 
 def stale_problems(scopes: Scopes) -> list[Problem]:
     """Return for each file whether the costs of lines in it are another renderer's."""
-    from brim.store.costs import stale_ids
-
     problems = []
     for store in _stores(scopes):
-        stale = stale_ids(store.database)
+        stale = store.stale_ids()
         if stale:
             text = f"{store.path}: the lines of {counted(len(stale), 'behavior')} are not counted, so length is charged"
             problems.append(Problem("stale-costs", tuple(stale), text, "'brim validate --fix' counts them"))

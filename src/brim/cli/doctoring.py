@@ -86,8 +86,8 @@ def _settings() -> Iterator[Finding]:
 def _stores(installation: Installation, *, installed: bool) -> Iterator[Finding]:
     """Say whether hooks can read what was learned: they never change a file's version."""
     from brim.behaviors.behavior import LIVE
-    from brim.store.folder import FILE
-    from brim.store.opening import VERSION
+    from brim.store.database import VERSION
+    from brim.store.project import FILE
     from brim.store.store import open_store
 
     folders = {"user": installation.home}

@@ -10,7 +10,7 @@ import os
 
 from brim.cli.saving import save
 from brim.errors import BrimError
-from brim.store.tracked import git_folder
+from brim.store.project import git_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -99,7 +99,7 @@ class Installation:
         if not changes:
             return {}
         from brim.scratch.locks import locked
-        from brim.store.folder import make_folder
+        from brim.store.project import make_folder
 
         with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
             seen, self.records = self.records, read_records(self.home)
@@ -177,7 +177,7 @@ class Installation:
 
         Return whether it was missing.
         """
-        from brim.store.folder import FILE
+        from brim.store.project import FILE
         from brim.store.store import open_store
 
         path = os.path.join(self.home, FILE)
@@ -277,7 +277,7 @@ def _write_chain(path: str, command: str) -> None:
     import json
 
     from brim._atomic import replace_file
-    from brim.store.folder import make_folder
+    from brim.store.project import make_folder
 
     make_folder(os.path.dirname(path))
     replace_file(path, (json.dumps({"command": command}) + "\n").encode())

@@ -7,13 +7,8 @@ import sqlite3
 from contextlib import suppress
 
 from brim.errors import InputError, StoreError
-from brim.store.database import ERRORS, connect, in_words
-from brim.store.folder import check_ours, make_folder
-from brim.store.opening import VERSION, version_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.store.database import Database
+from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
+from brim.store.project import check_ours, make_folder
 
 BLOCK = 1 << 20
 

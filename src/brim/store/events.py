@@ -1,52 +1,54 @@
-"""What happened to behaviors, in order. Events are added and never changed; secrets in them are masked."""
+"""What happened to behaviors, in order, and what edges learn when behaviors were injected together.
+
+Events are added and never changed; secrets in them are masked. The rules of learning are ``brim.activation.learning``'s. How
+often a pair came up is read off the latest injections, so a pair that no longer comes up is forgotten.
+"""
 
 from __future__ import annotations
 
-from brim import _json
-from brim._frozen import Frozen
+import json
+from types import MappingProxyType
+
 from brim.errors import StoreError
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
+    from brim.activation.learning import Pair
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.store.database import Database
-
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
 
 SHORT = 14
 """Characters of a word in which no secret that is told by its shape has room. Made ids have 12."""
 
+RECENT = 200
+"""So many injections of each file are looked back on."""
 
-class Event(Frozen):
+
+class Event(Record):
     """One thing that happened. Times are seconds since 1970."""
-
-    __slots__ = ("kind", "time", "behavior", "session", "detail")
 
     kind: str
     """``learned``, ``merged``, ``edited``, ``injected``, ``confirmed``, ``overridden``, ``forgotten``, ..."""
     time: float
-    behavior: str | None
+    behavior: str | None = None
     """The id of the behavior that it happened to; None if it happened to several or to none."""
-    session: str
-    detail: Mapping[str, Any]
+    session: str = ""
+    detail: Mapping[str, Any] = MappingProxyType({})
     """What else there is to say, as JSON can hold it."""
 
-    def __init__(
-        self,
-        kind: str,
-        time: float,
-        behavior: str | None = None,
-        *,
-        session: str = "",
-        detail: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._fill(kind=kind, time=time, behavior=behavior, session=session, detail=dict(detail or {}))
+    def __post_init__(self) -> None:
+        self.__dict__["detail"] = dict(self.detail)
 
 
 def add_event(database: Database, event: Event) -> None:
     """Write *event* after all others."""
-    detail = _json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
+    detail = json.dumps(_masked(event.detail), sort_keys=True) if event.detail else "{}"
     database.run(
         "INSERT INTO events (time, kind, behavior, session, detail) VALUES (?, ?, ?, ?, ?)",
         (event.time, event.kind, event.behavior, event.session, detail),
@@ -65,7 +67,7 @@ def read_events(
         (*given.values(), -1 if limit is None else limit),
     )
     try:
-        return [Event(row[0], row[1], row[2], session=row[3], detail=_json.loads(row[4])) for row in reversed(rows)]
+        return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
     except (ValueError, TypeError, RecursionError) as error:
         raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
 
@@ -79,12 +81,12 @@ def together_lately(database: Database, ids: Collection[str], limit: int) -> dic
         "SELECT time, session, detail FROM events WHERE kind = 'injected' ORDER BY number DESC LIMIT ?", (limit,)
     )
     found = {}
-    written = [_json.dumps(id) for id in ids]
+    written = [json.dumps(id) for id in ids]
     try:
         for time, session, detail in rows:
             text = detail[detail.rfind('"together"') :]
             if sum([id in text for id in written]) > 1:
-                together = _json.loads(detail).get("together") or ()
+                together = json.loads(detail).get("together") or ()
                 found[time, session] = [id for id in together if isinstance(id, str)]
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
@@ -115,3 +117,65 @@ def _without_secrets(text: str) -> str:
 def is_short_word(text: str) -> bool:
     """Whether *text* is an id or a plain word that no secret is short enough to be: it need not be masked."""
     return len(text) <= SHORT and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+
+
+def note_injection(
+    scopes: Scopes, told: Sequence[Behavior], active: Collection[str], *, now: float, session: str = "", **detail: Any
+) -> None:
+    """Note that *told* went in together, strongest first, while *active* were activated.
+
+    Call it inside ``scopes.writing()``. What is in a file that cannot be written is left as it is.
+    """
+    from brim.activation.learning import BREADTH, co_activated, touched
+
+    both = {"user": scopes.user, "project": scopes.project}
+    stores = {scope: store for scope, store in both.items() if store is not None and not store.readonly}
+    ids = [behavior.id for behavior in told]
+    # What always matters comes up with everything: that says nothing about the two.
+    met = [behavior.id for behavior in told if behavior.when][:BREADTH]
+    kept = [behavior.id for behavior in told if behavior.scope in stores]
+    found = scopes.edges_by_file(ids)
+    known = {edge.key: edge for edge in scopes.followed(found)}
+    scopes.used(kept, now=now, session=session, together=met, **detail)
+    changed = {edge.key: edge for edge in touched(known.values(), active, now)}
+    joint = _joint(stores.values(), met) if _has_strangers(met, known.values()) else {}
+    learned = co_activated(met, {**known, **changed}.values(), now, joint=joint)
+    changed.update((edge.key, edge) for edge in learned)
+    homes = {behavior.id: behavior.scope for behavior in told}
+    for scope, store in stores.items():
+        held = {edge.key: edge for edge in found[scope]}
+        own = [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
+        if own:
+            store.put_edges(own)
+
+
+def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
+    """Whether *edge* is for the file of *scope*: the one it came from; a new one goes where ``put_edge`` puts it."""
+    if before is not None:
+        return before is held or before == held
+    return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
+
+
+def _has_strangers(met: Sequence[str], edges: Iterable[Edge]) -> bool:
+    """Whether any two of *met* have no edge: only for them it matters how often they have come up."""
+    from brim.activation.learning import joint_pairs
+
+    related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
+    return any(pair not in related for pair in joint_pairs(met))
+
+
+def _joint(stores: Iterable[Store], met: Sequence[str]) -> dict[Pair, int]:
+    """Return how often each pair of *met* has come up lately.
+
+    An injection from both files has an event in each: it is one.
+    """
+    from brim.activation.learning import joint_pairs
+
+    injections: dict[tuple[float, str], list[str]] = {}
+    for store in stores if len(met) > 1 else ():
+        injections.update(together_lately(store.database, met, RECENT))
+    counts: dict[Pair, int] = {}
+    for ids in injections.values():
+        for pair in joint_pairs(ids):
+            counts[pair] = counts.get(pair, 0) + 1
+    return counts

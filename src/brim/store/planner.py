@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from brim.activation.engine import activate
 from brim.activation.parameters import Parameters
+from brim.injection.costs import StoredCosts
+from brim.injection.headings import ENCODINGS
 from brim.injection.lines import is_protected, says_all
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.tiers import Tier
-from brim.store.model_costs import costs_counted, counting_of
+from brim.models.light import lookup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,17 +22,24 @@ if TYPE_CHECKING:
 
     from brim.activation.context import Context
     from brim.config import Config
-    from brim.injection.costs import Costs, StoredCosts
+    from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan, Item
     from brim.injection.session import Session
     from brim.store.scopes import Scopes
+    from brim.tokens.calibrate import Ratio
     from brim.tokens.counters import Mode
+
+    Counting = tuple[str, Ratio | None]
+    """An encoding that costs are stored in, and what to multiply them by."""
 
 START_KEY = "token_budget.default"
 DYNAMIC_KEY = "token_budget.dynamic_context"
 
 OF_THE_CALL = frozenset({"file", "language", "task", "words"})
 """Conditions that a tool call itself can confirm. The others are about the place: a call has no prompt."""
+
+DEFAULT_ENCODING = "o200k_base"
+"""What counts when no model is named, and what replaces a vocabulary that isn't public."""
 
 FIRST = 48
 """How many of the strongest rules a hook looks up costs for at first; the budget often ends among them."""
@@ -176,9 +185,8 @@ class HookPlanner:
         """The constraints that the call itself matches, strongest first."""
         if self._values:
             # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
-            import brim.injection.rendering
-            import brim.store.costs
-            import brim.store.together  # noqa: F401
+            import brim.activation.learning
+            import brim.injection.rendering  # noqa: F401
 
             self._counting = counting_of(scopes, model)
 
@@ -219,7 +227,7 @@ class HookPlanner:
                 if item.tier is Tier.SUMMARY and says_all(whole[item.id]):
                     session.told_whole(item.id)
         if session_id and included:
-            from brim.store.together import note_injection
+            from brim.store.events import note_injection
 
             told = [whole[item.id] for item in included]
             note_injection(self._scopes, told, self.active, now=self._now, session=session_id, event=event)
@@ -287,6 +295,29 @@ class HookPlanner:
         return max(value, least.get(self._tier(value, id), 0.0))
 
 
+def counting_of(scopes: Scopes, model: str | None) -> Counting:
+    """Return how tokens of *model* are counted from stored costs: in which encoding, and times what."""
+    if model is None:
+        return DEFAULT_ENCODING, None
+    found = lookup(model)
+    if found.resolved and found.encoding in ENCODINGS:
+        return found.encoding, None
+    from brim.tokens.calibrate import ANY_FAMILY, ratio_for
+
+    family = found.encoding if found.resolved else ANY_FAMILY
+    ratio = ratio_for(model, family, scopes.user.calibrations if scopes.user is not None else None)
+    return found.encoding if found.encoding in ENCODINGS else DEFAULT_ENCODING, ratio
+
+
+def costs_counted(
+    scopes: Scopes, ids: Collection[str], format: str, model: str | None, counting: Counting
+) -> StoredCosts:
+    """Return the stored costs of *ids* in *format* for *model*: those of its own encoding, else o200k's times its ratio."""
+    encoding, ratio = counting
+    items = scopes.line_costs(ids, format, encoding)
+    return StoredCosts(items, format, encoding=encoding, ratio=ratio, counter=model or encoding)
+
+
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
     """Return what *ids* cost: the stored costs, unless ``brim count`` would count otherwise."""
     format, model, mode = config["injection.format"], config["model"], mode or config["mode"]
@@ -301,8 +332,6 @@ def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode
 
 def _has_its_own_vocabulary(model: str | None) -> bool:
     """Whether *model* has a vocabulary that costs aren't stored in: an open model's, with brim[fast]."""
-    from brim.injection.headings import ENCODINGS
-    from brim.models.light import lookup
     from brim.tokens.native import NativeEngine
 
     return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)

@@ -1,16 +1,206 @@
-"""What can be told of a project by looking at it: its branch, its types, and where it runs. No git is started."""
+"""A project's folder: what git tracks in it, its branch and types, and the files that brim keeps there.
+
+Git is never started, because a hook has no time for that: its files are read instead. A database that came with a clone is
+somebody else's, so brim doesn't use a file that git tracks.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import sys
+from contextlib import suppress
 
-from brim.store.tracked import git_folder
+from brim.errors import StoreError
+from brim.files import data_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+FILE = "brim.db"
+"""The name of the database in a ``.brim`` folder."""
+
+IGNORED = "*\n!.gitignore\n!config.yaml\n!behaviors.jsonl\n"
+"""What ``.brim/.gitignore`` says: settings and exported behaviors may be committed, all else is this machine's."""
+
+PARTS = ("", "-wal", "-journal")
+"""What SQLite reads a database from: a log that came with a clone would be taken into it."""
+
+NAME_LENGTH = 0xFFF
+"""The bits of an entry's flags that hold the length of its name."""
 
 _HEAD = "ref: refs/heads/"
+
+
+def make_file(path: str) -> None:
+    """Make the empty file *path* in a folder of its own, if it is not there: 0600 in 0700."""
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        make_folder(folder)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be made: {error.strerror or error}", _reason(error)) from None
+
+
+def make_folder(folder: str) -> None:
+    """Make *folder*, readable by its owner alone, with a ``.gitignore`` if it is a ``.brim``."""
+    _check_link(folder)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.path.basename(folder) != ".brim":
+        return
+    if hasattr(os, "getuid") and os.stat(folder).st_uid == os.getuid():
+        os.chmod(folder, 0o700)  # git makes a folder that everybody may read
+    with suppress(FileExistsError):
+        handle = os.open(os.path.join(folder, ".gitignore"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(IGNORED)
+
+
+def check_ours(path: str) -> None:
+    """Raise if the file *path* is not one that brim may believe: a link, another user's, or one that git tracks."""
+    _check_link(os.path.dirname(os.path.abspath(path)))
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        raise StoreError(f"{path}: is not there yet; 'brim learn' makes it", "missing") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be opened: {error.strerror or error}", "missing") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"{path}: is not a regular file, so it is not used; move it away", "refused")
+    if hasattr(os, "getuid") and found.st_uid != os.getuid():
+        raise StoreError(
+            f"{path}: belongs to another user (number {found.st_uid}), so it is not used; "
+            "move it away, or make it yours if you know what is in it",
+            "refused",
+        )
+    if is_tracked(path, endings=PARTS):
+        raise StoreError(
+            f"{path}: git tracks it, so it may be somebody else's and is not used; "
+            "'git rm --cached' it, and share behaviors with 'brim export'",
+            "refused",
+        )
+
+
+def _check_link(folder: str) -> None:
+    if os.path.islink(folder) and is_tracked(folder):
+        raise StoreError(
+            f"{folder}: is a link that came with the project, so it may lead anywhere and is not used; "
+            "'git rm --cached' it, or remove it",
+            "refused",
+        )
+
+
+def _reason(error: OSError) -> str:
+    return {errno.EROFS: "read-only", errno.ENOSPC: "full", errno.EACCES: "read-only"}.get(error.errno or 0, "failed")
+
+
+def is_tracked(
+    path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
+) -> bool:
+    """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*."""
+    folder = os.path.realpath(os.path.dirname(path) or ".")
+    steps = [os.path.basename(path)]
+    while True:
+        git = git_folder(folder)
+        if git is not None:
+            names = [f"{'/'.join(steps)}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
+            return any(_holds(index, name, ignore_case) for index in _indexes(git) for name in names)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        steps.insert(0, os.path.basename(folder))
+        folder = parent
+
+
+def git_folder(folder: str) -> str | None:
+    """Return the folder in which git keeps the state of the checkout *folder*; None if it is not one.
+
+    In a worktree or a submodule ``.git`` is a file that says where it is.
+    """
+    mark = os.path.join(folder, ".git")
+    try:
+        mode = os.stat(mark).st_mode
+        if stat.S_ISDIR(mode):
+            return mark
+        if not stat.S_ISREG(mode):
+            return None  # a pipe would be waited for
+        with open(mark, encoding="utf-8", errors="surrogateescape") as file:
+            first = file.readline(4096)
+    except (OSError, ValueError):
+        return None
+    return os.path.join(folder, first[8:].strip()) if first.startswith("gitdir: ") else None
+
+
+def _indexes(git: str) -> list[bytes]:
+    """Return the bytes of the index in *git* and of those that it is split into."""
+    found = []
+    try:
+        names = [name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")]
+    except OSError:
+        return []
+    for name in names:
+        try:
+            with open(os.path.join(git, name), "rb") as file:
+                found.append(file.read())
+        except OSError:
+            continue
+    return found
+
+
+def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
+    if index[:4] != b"DIRC":
+        return False
+    if index[4:8] == b"\0\0\0\4":
+        return _walk(index, name, ignore_case)
+    if ignore_case:
+        index, name = index.lower(), name.lower()
+    wanted = min(len(name), NAME_LENGTH)
+    at = index.find(name + b"\0")
+    while at >= 0:
+        # Two bytes of flags stand before a name, or four; in the lowest twelve bits of the first two is its length.
+        for back in (2, 4):
+            if at >= back and int.from_bytes(index[at - back : at - back + 2], "big") & NAME_LENGTH == wanted:
+                return True
+        at = index.find(name + b"\0", at + 1)
+    return False
+
+
+def _walk(index: bytes, name: bytes, ignore_case: bool) -> bool:
+    """Look for *name* in an index of version 4, where each name is told by how it differs from the one before."""
+    # Names are in order, and no other spelling comes after the one in small letters.
+    wanted = name.lower() if ignore_case else name
+    for hash_length in (20, 32):
+        try:
+            for found in _names(index, hash_length):
+                if (found.lower() if ignore_case else found) == wanted:
+                    return True
+                if found > wanted:
+                    break
+        except (IndexError, ValueError):
+            continue  # that was not the length of this repository's hashes
+    return False
+
+
+def _names(index: bytes, hash_length: int) -> Iterator[bytes]:
+    at, before = 12, b""
+    for _ in range(int.from_bytes(index[8:12], "big")):
+        at += 40 + hash_length
+        extended = index[at] & 0x40
+        at += 4 if extended else 2
+        dropped, shift = index[at] & 0x7F, index[at] & 0x80
+        at += 1
+        while shift:
+            dropped, shift = ((dropped + 1) << 7) | (index[at] & 0x7F), index[at] & 0x80
+            at += 1
+        if dropped > len(before):
+            raise ValueError(dropped)
+        end = index.index(b"\0", at)
+        before = before[: len(before) - dropped] + index[at:end]
+        at = end + 1
+        yield before
 
 
 def branch(project: str) -> str | None:
@@ -40,7 +230,7 @@ def project_types(project: str) -> tuple[str, ...]:
     except OSError:
         return ()
     found: dict[str, None] = {}
-    for mark, type in _marks():
+    for mark, type in data_rows(__file__, "project_types.tsv"):
         if mark in names or (mark.startswith("*") and any(name.endswith(mark[1:]) for name in names)):
             found[type] = None
     return tuple(found)
@@ -49,9 +239,3 @@ def project_types(project: str) -> tuple[str, ...]:
 def environment(environ: Mapping[str, str]) -> str | None:
     """Return ``ci`` if a build server has set ``CI``; else None."""
     return "ci" if environ.get("CI", "").lower() not in ("", "0", "false", "no", "off") else None
-
-
-def _marks() -> list[tuple[str, str]]:
-    with open(os.path.join(os.path.dirname(__file__), "data", "project_types.tsv"), encoding="utf-8") as file:
-        rows = [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
-    return [(mark, type) for mark, type in rows]

@@ -1,16 +1,24 @@
-"""How a behavior and an edge lie in the file, and come back exactly as they were."""
+"""How behaviors, edges, triggers and costs of lines are kept in the file, and come back exactly as they were.
+
+A trigger is what may give a behavior a seed, as a text that an index finds: a word (its stem), or a key with what
+``brim.activation.lookup`` files its values under. A trigger that is met does not say that the condition is; if none is met,
+no condition is.
+"""
 
 from __future__ import annotations
 
-from brim import _json
-from brim._light import lru_cache
+import json
+from functools import lru_cache
+
+from brim.activation.lookup import filed_under, looked_up
+from brim.activation.source import Node
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Provenance, Usage
 from brim.behaviors.when import When
 from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, TypeVar
 
     from brim.record import Record
@@ -18,30 +26,10 @@ if TYPE_CHECKING:
     _Value = TypeVar("_Value", bound=Record)
 
 COLUMNS = (
-    "id",
-    "name",
-    "kind",
-    "scope",
-    "status",
-    "live",
-    "conditions",
-    "words",
-    "injected",
-    "confirmed",
-    "overridden",
-    "last_used",
-    "priority",
-    "confidence",
-    "created_at",
-    "updated_at",
-    "superseded_by",
-    "supersedes",
-    "tags",
-    "summary",
-    "provenance",
-    "canonical",
-    "variants",
-    "extra",
+    *("id", "name", "kind", "scope", "status", "live"),
+    *("conditions", "words", "injected", "confirmed", "overridden", "last_used"),
+    *("priority", "confidence", "created_at", "updated_at", "superseded_by", "supersedes"),
+    *("tags", "summary", "provenance", "canonical", "variants", "extra"),
 )
 """The columns of a behavior, in the order of its row."""
 
@@ -52,6 +40,13 @@ UPSERT = (
 )
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
+NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"
+
+ALWAYS = ""
+"""The trigger of a behavior without conditions."""
+
+INDEX_VERSION = "1"
+"""To be raised with every change of stems or of what is filed under what: the next command then writes them anew."""
 
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
@@ -65,7 +60,7 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         behavior.scope,
         behavior.status.value,
         int(behavior.live),
-        _json.dumps(behavior.when.conditions),
+        json.dumps(behavior.when.conditions),
         " ".join(sorted(words)),
         behavior.usage.injected,
         behavior.usage.confirmed,
@@ -76,12 +71,12 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
         behavior.created_at,
         behavior.updated_at,
         behavior.superseded_by,
-        _json.dumps(behavior.supersedes),
-        _json.dumps(behavior.tags),
+        json.dumps(behavior.supersedes),
+        json.dumps(behavior.tags),
         _kept(mask(behavior.summary)),
-        _json.dumps(came_from),
+        json.dumps(came_from),
         _kept(mask(behavior.canonical)),
-        _json.dumps([mask(text) for text in behavior.variants]),
+        json.dumps([mask(text) for text in behavior.variants]),
         _kept(mask(behavior.extra)),
     )
 
@@ -130,13 +125,13 @@ def _behavior(at: dict[str, Any]) -> Behavior:
 @lru_cache(256)
 def _provenance(column: str) -> Provenance:
     """Return where a column says that a behavior came from. What was learned in one sitting often has the same."""
-    return Provenance(**_json.loads(column))
+    return Provenance(**json.loads(column))
 
 
 @lru_cache(4096)
 def when_of(conditions: str) -> When:
     """Return the conditions that a column holds. Many behaviors have the same."""
-    pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in _json.loads(conditions)])
+    pairs = tuple([(_texts([key])[0], _texts(values)) for key, values in json.loads(conditions)])
     return _as_written(When, pairs)
 
 
@@ -180,7 +175,7 @@ def _as_written(kind: type[_Value], *fields: object) -> _Value:
 
 def _listed(column: str) -> Sequence[str]:
     """Return the texts that a column of JSON holds."""
-    return () if column == "[]" else _texts(_json.loads(column))
+    return () if column == "[]" else _texts(json.loads(column))
 
 
 def _texts(values: Any) -> tuple[str, ...]:
@@ -212,3 +207,54 @@ def _kept(text: str) -> str | bytes:
 
 def _text(kept: str | bytes) -> str:
     return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
+
+
+def node_of(row: Any) -> Node:
+    """Return what activation asks of a behavior, from a row of ``NODE_COLUMNS``."""
+    id, conditions, words = row[:3]
+    try:
+        injected, confirmed, overridden, last_used = used(*row[3:7])
+        uses = injected + confirmed - overridden
+        fields = (id, when_of(conditions), frozenset(words.split()), uses if uses > 0 else 0, last_used)
+        return tuple.__new__(Node, fields)  # as its fields in order: a hook reads hundreds
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise unreadable(id, error) from None
+
+
+def triggers_of(when: When, words: Iterable[str]) -> set[str]:
+    """Return the triggers of a behavior with these conditions and words."""
+    found = set(words) if when else {ALWAYS, *words}
+    found.update(f"{key}={filed_under(key, value)}" for key, values in when.conditions for value in values)
+    return found
+
+
+def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> set[str]:
+    """Return the triggers that a situation meets."""
+    found = {ALWAYS, *words}
+    for key, values in facts.items():
+        found.update(f"{key}={text}" for value in values for text in looked_up(key, value))
+    return found
+
+
+def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
+    """Return the cost of every line that *behavior* can become: format, encoding, tier, renderer, tokens, characters."""
+    from brim.injection.headings import ENCODINGS
+    from brim.injection.lines import RENDERER_VERSION, item_text
+    from brim.injection.sections import FORMATS
+    from brim.injection.tiers import Tier
+    from brim.tokens.encoding import load_table_counter
+    from brim.tokens.engines import encoding_counter
+
+    found: list[tuple[object, ...]] = []
+    for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):
+        for format in FORMATS:
+            text = item_text(behavior, tier, format)
+            known: dict[int, int] = {}
+            for encoding in ENCODINGS:
+                # Two encodings of one vocabulary give one count.
+                vocabulary = id(load_table_counter(encoding))
+                if vocabulary not in known:
+                    counter = encoding_counter(encoding)
+                    known[vocabulary] = counter(text) if counter is not None else len(text.encode())
+                found.append((format, encoding, int(tier), RENDERER_VERSION, known[vocabulary], len(text)))
+    return found

@@ -1,17 +1,21 @@
-"""``Scopes``: the project's file and the user's as one. ``precedence`` holds the rules of what counts."""
+"""``Scopes``: the project's file and the user's as one, and the rules of what counts of the two.
+
+An id that both files hold is the project's. But a cloned project must not talk a user out of their own rules: nothing in
+the project's file replaces, hides or weakens a live constraint of the user's.
+"""
 
 from __future__ import annotations
 
 import os.path
+from collections import namedtuple
+from contextlib import ExitStack, contextmanager
 
-from brim._frozen import Frozen
-from brim._light import contextmanager
+from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
-from brim.store import source
+from brim.record import Record
 from brim.store.database import TIMEOUT
-from brim.store.folder import FILE
-from brim.store.standings import Standings
-from brim.store.store import chosen, open_store
+from brim.store.project import FILE
+from brim.store.store import chosen, edges_among, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,28 +24,41 @@ if TYPE_CHECKING:
     from typing import Any, Self, TypeVar
 
     from brim.activation.source import Node
-    from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
+    from brim.behaviors.behavior import Behavior, Edge
     from brim.injection.session import Session
-    from brim.store.standings import Sketch
-    from brim.store.store import Store
+    from brim.store.store import Standing, Store
 
+    Known = Mapping[str, tuple[bool, str] | Standing | None]
+    """Standings by id; None is not there."""
     _Entry = TypeVar("_Entry", Node, Behavior)
 
+InForce = namedtuple("InForce", ("scope", "live", "protected"))
+"""Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
 
-class Refusal(Frozen):
+
+class Refusal(Record):
     """Something in the project's file that is not followed, and why."""
-
-    __slots__ = ("id", "text")
 
     id: str
     """The user's constraint that it would have touched."""
     text: str
 
-    def __init__(self, id: str, text: str) -> None:
-        self._fill(id=id, text=text)
-
     def __str__(self) -> str:
         return self.text
+
+
+class Sketch(Record):
+    """A behavior as ``ActivationTierMapper.plan`` looks at it: which it is, of which kind, whose, and its status."""
+
+    id: str
+    kind: BehaviorKind
+    status: Status
+    scope: str
+
+    @property
+    def live(self) -> bool:
+        """Whether it takes part in anything."""
+        return self.status in LIVE
 
 
 def open_scopes(
@@ -103,8 +120,7 @@ class Scopes:
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
         found = {
-            scope: source.seeds(store.database, facts, words, self._standings.known(scope))
-            for scope, store in self._stores.items()
+            scope: store.seeds(facts, words, self._standings.known(scope)) for scope, store in self._stores.items()
         }
         return [node for _, node in self._counting(found)]
 
@@ -166,9 +182,7 @@ class Scopes:
 
     def all_edges(self) -> list[Edge]:
         """Return every edge of both files once, those that lead nowhere too."""
-        from brim.store.precedence import edge_key
-
-        found = {edge_key(edge): edge for store in self._stores.values() for edge in store.all_edges()}
+        found = {edge.key: edge for store in self._stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
@@ -204,22 +218,12 @@ class Scopes:
         """
         for scope in scopes:
             self.store(scope)
-        with self._writing(("user", "project"), scopes):  # so ordered always: two processes cannot block each other
+        with ExitStack() as held:
+            for scope in ("user", "project"):  # always in this order: two processes can't block each other
+                store = self._stores.get(scope)
+                if store is not None and (not store.readonly or scope in scopes):
+                    held.enter_context(store.writing())
             yield self
-
-    @contextmanager
-    def _writing(self, order: tuple[str, ...], wanted: tuple[str, ...]) -> Iterator[None]:
-        """Begin a transaction in the file of the first of *order*, inside it in that of the next, and so on."""
-        if not order:
-            yield
-            return
-        store = self._stores.get(order[0])
-        if store is None or (store.readonly and order[0] not in wanted):
-            with self._writing(order[1:], wanted):
-                yield
-        else:
-            with store.writing(), self._writing(order[1:], wanted):
-                yield
 
     def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
         """Write *behavior* to the file of its scope: see ``Store.put``."""
@@ -293,3 +297,123 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
+
+
+class Standings:
+    """What *stores*, which are by scope, say of ids. Answers are always true now."""
+
+    def __init__(self, stores: Mapping[str, Store]) -> None:
+        self._stores = stores
+        self._stamps: list[tuple[int, int]] = []
+        self._known: dict[str, dict[str, Standing | None]] = {}
+        self._force: dict[str, InForce | None] = {}
+        self._few: dict[str, list[Any] | None] = {}
+        """All edges of a file, as rows, where they are few; None where they are not."""
+
+    def known(self, scope: str) -> dict[str, Standing | None]:
+        """Return what is known of ids in the file of *scope*, None for one that is not there.
+
+        What is read from now on may be put there, so that it need not be read again.
+        """
+        self._refresh()
+        return self._known[scope]
+
+    def in_force(self, ids: Collection[str]) -> dict[str, InForce]:
+        """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
+        self._refresh()
+        new = [id for id in ids if id not in self._force]
+        if new:
+            for scope, store in self._stores.items():
+                known = self._known[scope]
+                if unknown := [id for id in new if id not in known]:
+                    known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
+            found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
+            self._force.update({id: found.get(id) for id in new})
+        return {id: entry for id in ids if (entry := self._force[id]) is not None}
+
+    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
+        """Return what a plan needs to know of those of *ids* that are there, by id, each from the file whose it is."""
+        return {id: self._sketch(id, entry.scope) for id, entry in self.in_force(ids).items()}
+
+    def edges(self, ids: Collection[str]) -> dict[str, list[Edge]]:
+        """Return every edge with an end among *ids*, by scope, whether it counts or not."""
+        self._refresh()
+        found = {}
+        for scope, store in self._stores.items():
+            if scope not in self._few:
+                self._few[scope] = store.few_edges(4 * len(ids))
+            few = self._few[scope]
+            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
+        return found
+
+    def followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        """Return those of *found*, which are by scope, that count, and those that do not: see ``precedence``."""
+        ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
+        return followed(found.get("user", []), found.get("project", []), self.in_force(ends))
+
+    def _refresh(self) -> None:
+        """Forget everything if a file has changed since it was read."""
+        stamps = [store.database.stamp() for store in self._stores.values()]
+        if stamps != self._stamps:
+            self._stamps, self._force, self._few = stamps, {}, {}
+            self._known = {scope: {} for scope in self._stores}
+
+    def _sketch(self, id: str, scope: str) -> Sketch:
+        standing = self._known[scope][id]
+        assert standing is not None  # noqa: S101 - it is in force; this tells the type checker
+        _, kind, status = standing
+        try:
+            return Sketch(id, _KINDS[kind], _STATUSES[status], scope)
+        except KeyError:
+            raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+
+
+_KINDS = {kind.value: kind for kind in BehaviorKind}
+_STATUSES = {status.value: status for status in Status}
+
+
+def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:
+    """Return for each of *ids* the entry that counts; what is in neither file is left out."""
+    found = {}
+    constraint = BehaviorKind.CONSTRAINT.value
+    for id in ids:
+        mine, theirs = user.get(id), project.get(id)
+        protected = mine is not None and mine[0] and mine[1] == constraint
+        if mine is not None and (protected or theirs is None):
+            found[id] = InForce("user", mine[0], protected)
+        elif theirs is not None:
+            found[id] = InForce("project", theirs[0], False)
+    return found
+
+
+def followed(
+    user: Collection[Edge], project: Collection[Edge], force: Mapping[str, InForce]
+) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+    """Return the edges that count, and those that do not, each of these with the constraint that it would weaken.
+
+    A constraint of the user's is weakened only by an edge in the user's file that comes from a behavior of the
+    user's. An edge that both files hold is the project's, unless it touches such a constraint.
+    """
+    kept: dict[tuple[str, str, str], Edge] = {}
+    refused = []
+    for edges, theirs in ((user, False), (project, True)):
+        for edge in edges:
+            ends = (edge.source, edge.target)
+            if not all(end in force and force[end].live for end in ends):
+                continue
+            protected = [end for end in ends if force[end].protected]
+            weakened = _weakened(edge, protected)
+            if weakened and (theirs or any(force[end].scope == "project" for end in ends)):
+                refused.append((edge, weakened))
+            elif not (theirs and protected and edge.key in kept):
+                kept[edge.key] = edge
+    return list(kept.values()), refused
+
+
+def _weakened(edge: Edge, protected: Collection[str]) -> str:
+    """Return the one of *protected* that *edge* takes activation from, or nothing."""
+    if edge.kind in POSITIVE:
+        return ""
+    if edge.target in protected:
+        return edge.target
+    return edge.source if edge.kind is EdgeKind.CONFLICTS and edge.source in protected else ""

@@ -1,9 +1,10 @@
-"""Sessions in a file. A charge is one transaction: two hooks at the same instant cannot both spend the last tokens."""
+"""Sessions in a file. A charge is one transaction: two hooks at the same instant can't both spend the last tokens."""
 
 from __future__ import annotations
 
-from brim import _json
-from brim._light import contextmanager
+import json
+from contextlib import contextmanager
+
 from brim.errors import StoreError
 from brim.injection.session import Session
 
@@ -15,27 +16,18 @@ if TYPE_CHECKING:
     from brim.store.database import Database
 
 KEPT = 30 * 24 * 3600.0
-"""Seconds after which a session that nobody came back to is forgotten."""
+"""Seconds after which a session that was not used again is forgotten."""
 
 
 @contextmanager
 def session_in(
-    database: Database,
-    session: str,
-    agent: str = "",
-    *,
-    clock: Callable[[], float],
-    max_tokens: int = 3_000,
-    max_per_injection: int = 500,
-    backoff: int = 5,
-    renew_on_compaction: bool = True,
+    database: Database, session: str, agent: str = "", *, clock: Callable[[], float], **limits: Any
 ) -> Iterator[Session]:
-    """Hand out the session with its limits; what becomes of it inside is kept, unless an error leaves.
+    """Hand out the session with its *limits*; what becomes of it inside is kept, unless an error leaves.
 
-    Nobody else gets at the file meanwhile, so decide before and charge inside. A sub-agent (*agent*) has a backoff of
-    its own and spends from the total of the session itself.
+    The file is locked meanwhile, so decide before and charge inside. A sub-agent (*agent*) has its own backoff and
+    spends from the total of the session itself.
     """
-    limits = (max_tokens, max_per_injection, backoff, renew_on_compaction)
     with database.writing():
         now = clock()
         main, mine = _loaded(database, session, agent, limits)
@@ -43,38 +35,26 @@ def session_in(
         for name, state in {"": main, agent: mine}.items():
             database.run(
                 "INSERT OR REPLACE INTO sessions (session, agent, state, updated_at) VALUES (?, ?, ?, ?)",
-                (session, name, _json.dumps(state.to_dict()), now),
+                (session, name, json.dumps(state.to_dict()), now),
             )
         database.run("DELETE FROM sessions WHERE updated_at < ?", (now - KEPT,))
 
 
-def session_seen(
-    database: Database,
-    session: str,
-    agent: str = "",
-    *,
-    max_tokens: int = 3_000,
-    max_per_injection: int = 500,
-    backoff: int = 5,
-    renew_on_compaction: bool = True,
-) -> Session:
-    """Return the session as it is now, to look at: nobody waits for it, and what becomes of it is not kept."""
-    return _loaded(database, session, agent, (max_tokens, max_per_injection, backoff, renew_on_compaction))[1]
+def session_seen(database: Database, session: str, agent: str = "", **limits: Any) -> Session:
+    """Return the session as it is now, to look at: this takes no lock, and changes to it are not kept."""
+    return _loaded(database, session, agent, limits)[1]
 
 
-def _loaded(
-    database: Database, session: str, agent: str, limits: tuple[int, int, int, bool]
-) -> tuple[Session, Session]:
+def _loaded(database: Database, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
     """Return the session itself, and that of *agent* in it, which is the same if there is none."""
-    tokens, per_injection, backoff, renew = limits
-    main = Session(tokens, per_injection, backoff, renew_on_compaction=renew)
-    mine = Session(tokens, per_injection, backoff, renew_on_compaction=renew, parent=main) if agent else main
+    main = Session(**limits)
+    mine = Session(**limits, parent=main) if agent else main
     rows = database.rows(
         "SELECT agent = '', state FROM sessions WHERE session = ?1 AND (agent = '' OR agent = ?2)", (session, agent)
     )
     try:
         for is_main, state in rows:
-            (main if is_main else mine).load(_checked(_json.loads(state)))
+            (main if is_main else mine).load(_checked(json.loads(state)))
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         raise StoreError(
             f"{database.path}: the state of the session {session[:80]!r} cannot be read", "damaged"
@@ -83,7 +63,7 @@ def _loaded(
 
 
 def _checked(state: dict[str, Any]) -> dict[str, Any]:
-    """Return *state*; raise ``ValueError`` if it holds anything but counts: a total below 0 would be one more total."""
+    """Return *state*; raise ``ValueError`` if it holds anything but counts: a total below 0 would give tokens away."""
     numbers = [state["prompts"], state["spent"], *[number for shown in state["shown"].values() for number in shown]]
     if not all(type(number) is int and number >= 0 for number in numbers):
         raise ValueError("not counts")

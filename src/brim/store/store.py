@@ -9,11 +9,23 @@ from __future__ import annotations
 import time
 
 from brim.errors import InputError, StoreError
-from brim.store import source
-from brim.store.database import TIMEOUT
+from brim.store.database import TIMEOUT, open_database
 from brim.store.events import Event, add_event, read_events
-from brim.store.opening import open_database
-from brim.store.rows import EDGE_COLUMNS, SELECT, behavior_of, edge_of, edge_row
+from brim.store.rows import (
+    EDGE_COLUMNS,
+    INDEX_VERSION,
+    NODE_COLUMNS,
+    SELECT,
+    UPSERT,
+    behavior_of,
+    edge_of,
+    edge_row,
+    line_costs_of,
+    node_of,
+    row_of,
+    triggers_in,
+    triggers_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +37,19 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
     from brim.injection.session import Session
     from brim.store.database import Database
-    from brim.store.remembered import StoredCalibrations, StoredWindows
-    from brim.store.source import Standing
+    from brim.tokens.calibrate import Calibration
+
+    Standing = tuple[bool, str, str]
+    """Whether a behavior is live, its kind and its status, as the columns hold them."""
+
+_TOUCHING = (
+    f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
+    f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
+)
+_COSTS = """
+    SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
+    WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
+"""
 
 
 def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, readonly: bool = False) -> Store:
@@ -37,10 +60,8 @@ def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, rea
     """
     store = Store(open_database(path, migrate=migrate, timeout=timeout, readonly=readonly))
     if migrate and not store.readonly:
-        from brim.store.writing import reindex_if_old
-
         try:
-            reindex_if_old(store.database)
+            store.reindex_if_old()
         except BaseException:
             store.close()
             raise
@@ -69,18 +90,35 @@ class Store:
 
     # What activation asks ---------------------------------------------------------------------------------------
 
-    def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
-        """Return every live behavior that a situation may give a seed: some too many, none too few."""
-        return source.seeds(self.database, facts, words)
+    def seeds(
+        self,
+        facts: Mapping[str, tuple[str, ...]],
+        words: frozenset[str],
+        known: dict[str, Standing | None] | None = None,
+    ) -> list[Node]:
+        """Return every live behavior that a situation may give a seed: some too many, none too few.
+
+        Their standings go into *known*: they are in the same rows.
+        """
+        where = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
+        rows = self.database.rows_in(
+            f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}",  # noqa: S608
+            sorted(triggers_in(facts, words)),
+        )
+        if known is not None:
+            known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
+        return list({row[0]: node_of(row) for row in rows}.values())
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*."""
-        return source.nodes(self.database, ids)
+        sql = f"SELECT {NODE_COLUMNS} FROM behaviors WHERE live AND id IN ({{}})"  # noqa: S608
+        return [node_of(row) for row in self.database.rows_in(sql, dict.fromkeys(ids))]
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge that touches one of *ids* and has both ends live in this file."""
-        found = source.edges_touching(self.database, ids)
-        live = source.live_ids(self.database, {end for edge in found for end in (edge.source, edge.target)})
+        found = self.edges_touching(ids)
+        sql = "SELECT id FROM behaviors INDEXED BY behaviors_standing WHERE live AND id IN ({})"
+        live = {row[0] for row in self.database.rows_in(sql, {end for edge in found for end in edge.key[:2]})}
         return [edge for edge in found if edge.source in live and edge.target in live]
 
     # Behaviors --------------------------------------------------------------------------------------------------
@@ -105,7 +143,10 @@ class Store:
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
         """Return for those of *ids* that are there whether they are live, their kind and their status."""
-        return source.standing(self.database, ids)
+        rows = self.database.rows_in(
+            "SELECT id, live, kind, status FROM behaviors WHERE id IN ({})", dict.fromkeys(ids)
+        )
+        return {id: (bool(live), kind, status) for id, live, kind, status in rows}
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
@@ -132,13 +173,41 @@ class Store:
         self, behaviors: Iterable[Behavior], *, event: str, now: float, session: str = "", **detail: Any
     ) -> None:
         """Write *behaviors*, each as ``put`` does; all of them or none."""
-        from brim.store.writing import write_behaviors
+        from brim.behaviors.words import behavior_words
+        from brim.masking import mask
 
-        written = list(behaviors)
         with self.writing():
-            write_behaviors(self.database, written)
-            for behavior in written:
+            written = []
+            for behavior in behaviors:
+                # Name and tags are found by their words, so a secret among them is replaced wholly.
+                name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
+                words = behavior_words(name, tags)
+                row = row_of(behavior.replace(name=name, tags=tags), words, mask)
+                self.database.run(UPSERT, row)
+                written.append(behavior_of(row, new=True))
+                self._write_triggers(written[-1], words)
                 add_event(self.database, Event(event, now, behavior.id, session=session, detail=detail))
+            self._write_costs(written)  # of what was written: with a secret masked, it is another text
+
+    def reindex_if_old(self) -> None:
+        """Write the stems and triggers of every behavior again if the file has another version of them."""
+        if self.database.row("SELECT 1 FROM meta WHERE key = 'index' AND value = ?", (INDEX_VERSION,)):
+            return
+        from brim.behaviors.words import behavior_words
+
+        with self.writing():
+            for behavior in self.behaviors():
+                words = behavior_words(behavior.name, behavior.tags)
+                self.database.run("UPDATE behaviors SET words = ? WHERE id = ?", (" ".join(sorted(words)), behavior.id))
+                self._write_triggers(behavior, words)
+            self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
+
+    def _write_triggers(self, behavior: Behavior, words: frozenset[str]) -> None:
+        (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
+        self.database.run("DELETE FROM triggers WHERE behavior = ?", (number,))
+        if behavior.live:
+            rows = [(trigger, number) for trigger in sorted(triggers_of(behavior.when, words))]
+            self.database.run_many("INSERT INTO triggers (trigger, behavior) VALUES (?, ?)", rows)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together: each counts one use more."""
@@ -160,7 +229,19 @@ class Store:
 
     def edges_touching(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge with an end among *ids*, wherever the other end is and whether it is live or not."""
-        return source.edges_touching(self.database, ids)
+        few = self.few_edges(4 * len(ids))
+        if few is not None:
+            return edges_among(few, ids)
+        rows = self.database.rows_in(_TOUCHING, dict.fromkeys(ids))
+        return [edge_of(row) for row in {row[:3]: row for row in rows}.values()]
+
+    def few_edges(self, most: int) -> list[Any] | None:
+        """Return the rows of all edges, None if there are more than *most*.
+
+        Looking at each of a few edges is faster than looking up each of many ids, twice.
+        """
+        rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges LIMIT ?", (most + 1,))  # noqa: S608
+        return rows if len(rows) <= most else None
 
     def put_edges(self, edges: Iterable[Edge]) -> None:
         """Write *edges*, each in place of one with the same ends and kind."""
@@ -199,31 +280,54 @@ class Store:
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier; what another renderer's version has written is left out."""
-        from brim.store.costs import read_costs
+        from brim.injection.lines import RENDERER_VERSION
 
-        return read_costs(self.database, ids, format, encoding)
+        rows = self.database.rows_in(_COSTS, dict.fromkeys(ids), format, encoding, RENDERER_VERSION)
+        return {
+            (id, tier): (tokens, chars)
+            for id, tier, tokens, chars in rows
+            if type(tokens) is type(chars) is int and tokens > 0 and chars > 0  # else the plan counts the line itself
+        }
 
     def recost(self) -> int:
         """Count the lines of every behavior that this renderer has not counted yet; return how many there were."""
-        from brim.store.costs import stale_ids, write_costs
-
         with self.writing():
-            stale = self.get_many(stale_ids(self.database))
-            write_costs(self.database, stale.values())
+            stale = self.get_many(self.stale_ids())
+            self._write_costs(stale.values())
         return len(stale)
+
+    def stale_ids(self) -> list[str]:
+        """Return the ids of the behaviors whose lines this renderer has not counted, all of them or some."""
+        from brim.injection.headings import ENCODINGS
+        from brim.injection.lines import RENDERER_VERSION
+        from brim.injection.sections import FORMATS
+
+        rows = self.database.rows(
+            "SELECT id FROM behaviors b WHERE (SELECT count(*) FROM line_costs c "
+            "WHERE c.behavior = b.number AND c.renderer = ?) < ? ORDER BY id",
+            (RENDERER_VERSION, 3 * len(FORMATS) * len(ENCODINGS)),
+        )
+        return [row[0] for row in rows]
+
+    def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
+        """Count and keep the lines of *behaviors*, which are in the file already: a plan then needs no tokenizer."""
+        for behavior in behaviors:
+            (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
+            self.database.run("DELETE FROM line_costs WHERE behavior = ?", (number,))
+            self.database.run_many(
+                "INSERT INTO line_costs (behavior, format, encoding, tier, renderer, tokens, chars) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(number, *cost) for cost in line_costs_of(behavior)],
+            )
 
     @property
     def calibrations(self) -> StoredCalibrations:
         """The learned ratios: a ``brim.tokens.CalibrationStore``."""
-        from brim.store.remembered import StoredCalibrations
-
         return StoredCalibrations(self.database)
 
     @property
     def windows(self) -> StoredWindows:
         """The reported windows: a ``brim.models.WindowStore``."""
-        from brim.store.remembered import StoredWindows
-
         return StoredWindows(self.database, self._clock)
 
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
@@ -276,3 +380,53 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     several = ", ".join(behavior.id for behavior in candidates[:5])
     more = f" and {len(candidates) - 5} more" if len(candidates) > 5 else ""
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
+
+
+def edges_among(rows: Iterable[Any], ids: Collection[str]) -> list[Edge]:
+    """Return the edges of *rows* with an end among *ids*."""
+    wanted = dict.fromkeys(ids)
+    return [edge_of(row) for row in rows if row[0] in wanted or row[1] in wanted]
+
+
+class StoredCalibrations:
+    """Learned ratios by model, in a file: a ``brim.tokens.CalibrationStore``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, model: str, /) -> Calibration | None:
+        """Return what is known about *model*, or None; what is not a calibration counts as unknown."""
+        row = self._database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
+        from brim.tokens.calibrate import Calibration
+
+        try:
+            return Calibration(*row) if row else None
+        except (TypeError, ValueError):
+            return None
+
+    def put(self, model: str, calibration: Calibration, /) -> None:
+        """Keep *calibration* for *model*, in place of what was there."""
+        with self._database.writing():
+            self._database.run(
+                "INSERT OR REPLACE INTO calibrations (model, ratio, spread, samples) VALUES (?, ?, ?, ?)",
+                (model, calibration.ratio, calibration.spread, calibration.samples),
+            )
+
+
+class StoredWindows:
+    """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
+
+    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
+        self._database, self._clock = database, clock
+
+    def get(self, name: str, /) -> int | None:
+        """Return the window that was last put for *name*."""
+        row = self._database.row("SELECT tokens FROM windows WHERE model = ?", (name,))
+        return row[0] if row else None
+
+    def put(self, name: str, tokens: int, /) -> None:
+        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+        with self._database.writing():
+            self._database.run(
+                "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)", (name, tokens, self._clock())
+            )

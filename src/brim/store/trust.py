@@ -9,12 +9,13 @@ the disk, but never the mark.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 
-from brim import _json
 from brim.errors import InputError, StoreError
-from brim.store.folder import FILE, make_folder
+from brim.files import open_safely, replace_file
+from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ def _is_ours(project: str) -> bool:
 
 def _marks(project: str) -> list[str]:
     """Return the marks in *project*; a link is not followed, and a pipe not waited for."""
-    path = os.path.join(project, ".brim", MARKS)
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        handle = open_safely(os.path.join(project, ".brim", MARKS))
     except FileNotFoundError:
         return []
     with os.fdopen(handle, "rb") as file:
@@ -99,7 +99,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
             found = os.fstat(file.fileno())
             if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
                 raise StoreError(f"{path}: others can write to it, so it is not believed: 'chmod 600' it", "refused")
-            projects = _json.loads(file.read())["projects"]
+            projects = json.loads(file.read())["projects"]
             return {str(key): dict(entry) for key, entry in projects.items()}
     except FileNotFoundError:
         return {}
@@ -111,8 +111,6 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 
 def _change(user_folder: str, project: str, event: str, now: float) -> None:
     """Write the list anew. The user's database is locked meanwhile, so that two changes do not undo each other."""
-    import json
-
     from brim.store.events import Event
     from brim.store.store import open_store
 
@@ -128,8 +126,6 @@ def _change(user_folder: str, project: str, event: str, now: float) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    from brim._atomic import replace_file
-
     try:
         replace_file(path, text.encode())
     except OSError as error:

@@ -13,9 +13,8 @@ import zlib
 from contextlib import suppress
 
 from brim.errors import StoreError
-from brim.store.database import connect
-from brim.store.folder import check_ours, make_file
-from brim.store.opening import APPLICATION
+from brim.store.database import APPLICATION, connect
+from brim.store.project import check_ours, make_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

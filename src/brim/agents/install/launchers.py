@@ -20,7 +20,7 @@ STATUS_CODE = "from brim.hooks.statusline import main; main()"
 
 def install_launchers(home: str, python: str | None = None) -> list[str]:
     """Write the scripts for the interpreter *python* (default: this one); return those that changed."""
-    from brim.store.folder import make_folder
+    from brim.store.project import make_folder
 
     try:
         make_folder(home)

@@ -87,7 +87,7 @@ def read_records(home: str) -> dict[str, Record]:
 def write_records(home: str, records: Mapping[str, Record]) -> None:
     """Keep *records*; nothing is left of the file if there are none."""
     from brim._atomic import replace_file
-    from brim.store.folder import make_folder
+    from brim.store.project import make_folder
 
     path = os.path.join(home, NAME)
     files = {key: dict(zip(each.__slots__, each._values(), strict=True)) for key, each in sorted(records.items())}

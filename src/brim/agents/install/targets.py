@@ -70,7 +70,7 @@ def is_present(agent: str, environ: Mapping[str, str]) -> bool:
 
 def why_not(target: Target) -> str:
     """Say why brim must not write into a project's file; empty if it may."""
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     if target.scope == "project" and is_tracked(target.path):
         return (

@@ -81,7 +81,7 @@ class Notes:
     def _opened(self, session: str) -> ScratchWriter | None:
         from brim.scratch.folder import NAME
         from brim.scratch.journal_file import NAME as JOURNAL
-        from brim.store.tracked import is_tracked
+        from brim.store.project import is_tracked
 
         journal = os.path.join(self._worktree, NAME, JOURNAL)
         if is_tracked(journal):

@@ -77,7 +77,7 @@ def _fix(installation: Installation) -> list[str]:
     """Correct what needs no decision: write launchers and hooks anew, and bring the stores up to date."""
     from brim.agents.install.launchers import install_launchers
     from brim.cli.commands.upgrade import migrate_stores, upgrade_server
-    from brim.store.folder import FILE
+    from brim.store.project import FILE
 
     fixed = _fix_settings(installation)
     if fixed or any(installed_events(target.path, installation.home) for target in installation.targets()):

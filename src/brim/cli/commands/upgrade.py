@@ -88,7 +88,7 @@ def migrate_stores(installation: Installation) -> tuple[dict[str, bool], list[st
 
     Those are the user's, this project's, and those of every project that is trusted.
     """
-    from brim.store.folder import FILE
+    from brim.store.project import FILE
     from brim.store.store import open_store
     from brim.store.trust import is_trusted, trusted_projects
 
