@@ -212,7 +212,7 @@ class Workspace:
         """
         for path in self.databases if self.ending else ():
             if _size(f"{path}-wal") >= at_least:
-                from brim.store.opening import fold_log
+                from brim.store.database import fold_log
 
                 try:
                     _left_open.append(fold_log(path))

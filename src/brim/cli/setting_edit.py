@@ -14,7 +14,7 @@ from brim.config.loading import Config, load
 from brim.config.places import config_paths
 from brim.config.reading import KNOWN, read_text
 from brim.errors import BrimError, ConfigError, InputError
-from brim.store.folder import make_folder
+from brim.store.project import make_folder
 
 REMOVED = object()
 """The value of a setting that is taken out of the file."""

@@ -43,7 +43,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     state = workspace.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
-        from brim.store.tracked import is_tracked
+        from brim.store.project import is_tracked
 
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]
@@ -286,7 +286,7 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     if workspace.project is None or not call.session:
         return None
     from brim.scratch.index import NAME as INDEX
-    from brim.store.tracked import is_tracked
+    from brim.store.project import is_tracked
 
     folder = _own_folder(call, workspace, workspace.project)
     path = os.path.join(folder or "", INDEX)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.session import HookWorkspace
-    from brim.store.books import Scope
     from brim.store.database import Database
+    from brim.store.ledger import Scope
     from brim.workspace import Workspace
 
 MAIN = "main"
@@ -128,7 +128,7 @@ def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
     if database is None or workspace.only_injects or not call.session or not (rows or default is not None):
         return []
     from brim.spend.limits import Limit
-    from brim.store.books import Scope, scope_of
+    from brim.store.ledger import Scope, scope_of
 
     names = _scopes_of(call, workspace)
     found = {row[0]: scope_of(row, database.path) for row in rows}

@@ -313,7 +313,7 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     """
     if not status.session or not workspace.has_user_store:
         return ""
-    from brim.store.opening import open_database
+    from brim.store.database import open_database
     from brim.workspace import BUSY
 
     project = project_scope(workspace)

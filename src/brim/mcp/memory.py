@@ -12,7 +12,7 @@ from brim.scratch.journal_file import NAME as JOURNAL
 from brim.scratch.sentences import sentence
 from brim.scratch.view import View, withdrawn
 from brim.scratch.writer import ScratchWriter
-from brim.store.tracked import is_tracked
+from brim.store.project import is_tracked
 from brim.workspace import Workspace
 
 MOST_FOUND = 30

@@ -225,8 +225,8 @@ def _read_at(seen: UsageSeen, transcript: str) -> float:
 def _spent(workspace: Workspace) -> Spent | None:
     """Return what the project has spent; None if nobody has kept an account of it."""
     from brim.hooks.limits import project_scope
-    from brim.store.folder import FILE
     from brim.store.ledger import open_ledger
+    from brim.store.project import FILE
 
     path = os.path.join(workspace.home, FILE)
     if not os.path.exists(path):

@@ -35,7 +35,7 @@ from brim.scratch.sentences import sentence
 from brim.scratch.view import View, withdrawn
 from brim.scratch.writer import ScratchWriter
 from brim.store.events import Event
-from brim.store.tracked import is_tracked
+from brim.store.project import is_tracked
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.files import read
 

@@ -33,7 +33,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Pause or go on, and return the exit code."""
     from brim.hooks.process import PAUSED
-    from brim.store.folder import make_folder
+    from brim.store.project import make_folder
 
     home = user_folder(os.environ)
     path = os.path.join(home, PAUSED)

@@ -52,9 +52,8 @@ from brim.errors import BrimError, InputError, StoreError
 from brim.injection.mapper import ActivationTierMapper
 from brim.store.backup import create
 from brim.store.backup import restore as restore_backup
-from brim.store.database import connect
+from brim.store.database import VERSION, connect, version_of
 from brim.store.events import Event
-from brim.store.opening import VERSION, version_of
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 from brim.store.store import open_store

@@ -378,7 +378,7 @@ def _told(planner: Planner, session: Session, event: str) -> InjectionPlan:
 
 
 def _note_injection(scopes: Scopes, planner: Planner, found: InjectionPlan, options: Namespace, now: float) -> None:
-    from brim.store.together import note_injection
+    from brim.store.events import note_injection
 
     told = [item.behavior for item in found.included]
     active_ids = [result.id for result in planner.results]
