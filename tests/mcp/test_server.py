@@ -56,11 +56,10 @@ def test_all_schemas_together_take_less_than_800_tokens(oracle: Oracle, world: W
     assert sum(each) < 800
 
 
-def test_hooks_are_answered_only_by_a_server_that_is_asked_to(world: World) -> None:
-    assert world.call("on_hook", event="Stop").failed
-    tools = world.ask(listed, world.server(resident=True))
-    assert tools[-1].name == "on_hook"
-    assert all("anthropic/alwaysLoad" not in (tool.meta or {}) for tool in tools)
+def test_hooks_of_settings_of_0_1_are_answered_with_nothing(world: World) -> None:
+    told = world.call("on_hook", event="Stop")
+    assert (told.text, told.failed) == ("{}", False)
+    assert all(tool.name != "on_hook" for tool in world.ask(listed))
 
 
 def test_the_resources_are_there(world: World) -> None:

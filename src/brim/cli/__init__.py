@@ -236,12 +236,12 @@ class _Help(argparse.HelpFormatter):
     """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
-        from textwrap import dedent
+        from textwrap import dedent, indent as indented
 
         first, _, rest = text.partition("\n")
-        text = f"{first}\n{dedent(rest)}".strip("\n")
         if text.startswith("Example"):
-            return text.rstrip()
+            return f"{first}\n{indented(dedent(rest), '  ')}".rstrip()
+        text = f"{first}\n{dedent(rest)}".strip("\n")
         return "\n\n".join(_paragraph(each, width) for each in text.split("\n\n"))
 
 

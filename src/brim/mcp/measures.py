@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim import history
 from brim.config import Config
@@ -11,9 +11,12 @@ from brim.errors import InputError
 from brim.history.types import Pruner
 from brim.models.light import lookup
 from brim.tokens.count import Count
-from brim.tokens.counters import Mode, counter_for
+from brim.tokens.counters import counter_for
 from brim.window.budget import Reserves, TokenBudgetCalculator
 from brim.workspace import Workspace
+
+if TYPE_CHECKING:
+    from brim.tokens.counters import Mode
 
 UNKNOWN = "brim does not know this model: the count and the window are guesses"
 LONGEST_NAME = 200
