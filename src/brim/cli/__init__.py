@@ -236,7 +236,8 @@ class _Help(argparse.HelpFormatter):
     """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
-        from textwrap import dedent, indent as indented
+        from textwrap import dedent
+        from textwrap import indent as indented
 
         first, _, rest = text.partition("\n")
         if text.startswith("Example"):

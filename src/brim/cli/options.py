@@ -94,7 +94,7 @@ def text_of(given: str) -> str:
     """Return *given*, or standard input without its last line end if it is ``-``."""
     if given != "-":
         return given
-    from brim.cli.inputs import read_text
+    from brim.tokens.inputs import read_text
 
     return read_text("-").removesuffix("\n").removesuffix("\r")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from brim.cli.inputs import Source, chunks, sources
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import Progress, counted, emit, heading, lines, note, paint, share, table
 from brim.errors import InputError
@@ -12,6 +11,7 @@ from brim.models.light import lookup
 from brim.record import Record
 from brim.tokens.count import Count
 from brim.tokens.counters import MODES, counter_for
+from brim.tokens.inputs import Source, chunks, sources
 from brim.tokens.stream import count_stream
 
 TYPE_CHECKING = False

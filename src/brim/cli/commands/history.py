@@ -9,8 +9,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from brim import history
-from brim.cli.documents import FILE, PROVIDER, Document, read_document, read_tools
-from brim.cli.inputs import read_text
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import (
     counted,
@@ -30,11 +28,13 @@ from brim.cli.output import (
 from brim.cli.saving import keep, save
 from brim.config import Config
 from brim.errors import InputError
+from brim.history.document import Document, read_document, read_tools
 from brim.history.reading.history import read
-from brim.history.types import CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
+from brim.history.types import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
+from brim.tokens.inputs import read_text
 from brim.tokens.messages.request import split
 from brim.tokens.types import TokenCounter
 from brim.window.budget import Reserves
@@ -47,6 +47,13 @@ STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
     "cap": ("ToolResultCap", ("cap",)),
 }
 """Each strategy, its class, and the options that belong to it alone."""
+FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
+PROVIDER = option(
+    "--provider",
+    choices=["auto", *PROVIDERS],
+    default="auto",
+    help="whose rules hold (default: auto, inferred from the messages)",
+)
 NO_RESULT = " has no result"
 """A broken message names the calls that were not answered; together they are one line."""
 

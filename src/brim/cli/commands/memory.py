@@ -6,7 +6,6 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from brim.cli.inputs import read_text
 from brim.cli.options import add_json, add_yes, command, here, option, says_yes, text_of, whole_number, working_folder
 from brim.cli.output import (
     counted,
@@ -36,6 +35,7 @@ from brim.scratch.view import View, withdrawn
 from brim.scratch.writer import ScratchWriter
 from brim.store.events import Event
 from brim.store.project import is_tracked
+from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.files import read
 

@@ -12,7 +12,6 @@ from brim.behaviors.floop import Floop, read_floop
 from brim.behaviors.jsonl import FORMAT, dump, load
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
 from brim.cli.importing import Plan, as_stored, carry_out, plan_of
-from brim.cli.inputs import read_text
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -44,6 +43,7 @@ from brim.cli.rule_view import kind_of, named
 from brim.cli.rules import Outcome, RulesReader
 from brim.cli.saving import check_regular, save
 from brim.errors import InputError, StoreError
+from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")

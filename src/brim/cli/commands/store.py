@@ -11,7 +11,6 @@ from typing import Any
 from brim.behaviors.behavior import Behavior, BehaviorKind, EdgeKind, Status
 from brim.behaviors.graph import Problem
 from brim.behaviors.jsonl import iso
-from brim.cli.checking import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.cli.options import (
     NOTHING_YET,
     add_json,
@@ -52,6 +51,7 @@ from brim.errors import BrimError, InputError, StoreError
 from brim.injection.mapper import ActivationTierMapper
 from brim.store.backup import create
 from brim.store.backup import restore as restore_backup
+from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.database import VERSION, connect, version_of
 from brim.store.events import Event
 from brim.store.planner import costs_of

@@ -9,9 +9,6 @@ from typing import Any
 
 from brim import history
 from brim.cli.commands.history import STRATEGIES, basis_of, receipt_dict
-from brim.cli.documents import read_messages, read_tools
-from brim.cli.inputs import read_text
-from brim.cli.memory_file import MemoryFile
 from brim.cli.options import add_json, add_model, command, complete_model, option, settings, whole_number
 from brim.cli.output import (
     counted,
@@ -30,6 +27,7 @@ from brim.cli.output import (
 )
 from brim.config import Config
 from brim.errors import ConfigError, InputError
+from brim.history.document import read_messages, read_tools
 from brim.history.types import PROVIDERS
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
@@ -38,9 +36,11 @@ from brim.models.names import provider_forms
 from brim.models.record import Model, Price
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
+from brim.tokens.inputs import read_text
 from brim.window.assembly import Assembly, Section
 from brim.window.budget import Reserves, TokenBudget, TokenBudgetCalculator
 from brim.window.memory import MemoryConfig, WorkingMemory
+from brim.window.memory_file import MemoryFile
 
 PARTS = (
     ("messages_tokens", "messages", "cyan", "█", "m"),

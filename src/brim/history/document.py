@@ -6,22 +6,12 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from brim.cli.inputs import name_of, read_text
-from brim.cli.options import option
 from brim.errors import InputError
-from brim.history.types import PROVIDERS, Provider
+from brim.history.types import Provider
+from brim.tokens.inputs import name_of, read_text
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""
-
-
-FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
-PROVIDER = option(
-    "--provider",
-    choices=["auto", *PROVIDERS],
-    default="auto",
-    help="whose rules hold (default: auto, inferred from the messages)",
-)
 
 
 @dataclass

@@ -6,7 +6,6 @@ import codecs
 import os
 import sys
 
-from brim.cli.output import printable
 from brim.errors import InputError
 from brim.record import Record
 
@@ -74,7 +73,7 @@ def read_text(path: str) -> str:
 
 def name_of(path: str) -> str:
     """Return what *path* is called in messages."""
-    return "standard input" if path == "-" else printable(path)
+    return "standard input" if path == "-" else path
 
 
 def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:

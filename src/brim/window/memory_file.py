@@ -1,13 +1,13 @@
-"""The file that says what a working memory is assembled from: YAML or JSON, with the line of every mistake."""
+"""The file that a working memory is assembled from: YAML or JSON; mistakes are reported with their line."""
 
 from __future__ import annotations
 
 import os.path
 
-from brim.cli.documents import kind_of, read_document, read_json
-from brim.cli.inputs import read_text
 from brim.errors import ConfigError, InputError
+from brim.history.document import kind_of, read_document, read_json
 from brim.history.types import PROVIDERS
+from brim.tokens.inputs import read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

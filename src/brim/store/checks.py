@@ -1,4 +1,4 @@
-"""What can be wrong with what is stored: the files, the rows in them, the graph, and what is of doubtful use."""
+"""Checks of what is stored: the files, the rows in them, the graph, and rules of doubtful use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import partial
 
 from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph import Problem, check
-from brim.cli.output import counted
 from brim.errors import BrimError, StoreError
 
 TYPE_CHECKING = False
@@ -76,7 +75,8 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     for store in _stores(scopes):
         stale = store.stale_ids()
         if stale:
-            text = f"{store.path}: the lines of {counted(len(stale), 'behavior')} are not counted, so length is charged"
+            many = f"{len(stale):,} behavior{'' if len(stale) == 1 else 's'}"
+            text = f"{store.path}: the lines of {many} are not counted, so length is charged"
             problems.append(Problem("stale-costs", tuple(stale), text, "'brim validate --fix' counts them"))
     return problems
 
@@ -100,7 +100,12 @@ def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
     if len(pairs) > 5:
         found.append(
-            Problem("near-duplicate", (), f"{counted(len(pairs) - 5, 'pair')} more nearly the same", "'brim dedupe'")
+            Problem(
+                "near-duplicate",
+                (),
+                f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same",
+                "'brim dedupe'",
+            )
         )
     return found
 
