@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from brim.agents.launcher import install_launcher
+from brim.install.launchers import install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
 from measure import say

@@ -10,10 +10,10 @@ import os
 import stat
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 
-from brim.errors import StoreError
+from brim.errors import InputError, StoreError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,6 +136,85 @@ def _is_still(handle: int, path: str) -> bool:
         return os.path.samestat(os.fstat(handle), os.lstat(path))
     except OSError:
         return False
+
+
+# Files of the user ----------------------------------------------------------------------------------------------------
+
+
+def save(path: str, text: str) -> None:
+    """Replace the user's file *path*, or the file that it links to, with *text*.
+
+    Permissions and owner stay; a new file is for its owner alone. A device is refused: renaming over ``/dev/null``
+    would take it from everyone.
+    """
+    real = os.path.realpath(path)
+    check_regular(path)
+    beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
+    try:
+        replace_file(real, _encoded(text), beside=beside, prepare=lambda new: _make_like(new, real))
+        with suppress(OSError):  # the new name reaches the disk too, where a folder can be opened
+            handle = os.open(os.path.dirname(real), os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
+
+
+def remove_unfinished(folder: str) -> None:
+    """Remove what a killed ``save`` left in *folder*. Nobody else may save there meanwhile."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(".brim-") and name.endswith(".tmp"):
+                os.unlink(os.path.join(folder, name))
+
+
+def check_regular(path: str) -> None:
+    """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe may never end."""
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a folder: name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path}: is a device or a pipe, so it is not written over: name a file")
+
+
+def keep(path: str, text: str) -> str:
+    """Write *text*, the content of the file *path*, to a backup next to it; return the backup's name.
+
+    That is ``path.bak``, with a number after it if that exists: a backup is never overwritten.
+    """
+    real = os.path.realpath(path)
+    number = 0
+    while True:
+        name = f"{real}.bak{f'.{number}' if number else ''}"
+        try:
+            write_new(name, _encoded(text), prepare=lambda new: _make_like(new, real))
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            reason = error.strerror or error
+            raise InputError(f"{name}: no backup can be written: {reason}; {path} is as it was") from None
+        else:
+            return name
+
+
+def _encoded(text: str) -> bytes:
+    """Return *text* in UTF-8. Half of a surrogate pair has no bytes there, so it is written as JSON writes it."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _make_like(path: str, like: str) -> None:
+    try:
+        old = os.stat(like)
+    except FileNotFoundError:
+        return
+    if hasattr(os, "chown"):
+        with suppress(OSError):  # only root may give a file away
+            os.chown(path, old.st_uid, old.st_gid)
+    os.chmod(path, old.st_mode & 0o7777)
+
+
+# Data tables ---------------------------------------------------------------------------------------------------------
 
 
 @cache

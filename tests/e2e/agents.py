@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from brim.agents.launcher import CODE
+from brim.install.launchers import CODE
 from tests.e2e.api.script import Asked, Call, Part
 from tests.e2e.world import Ran, World
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from brim.agents.supervise import supervised
-from brim.agents.supervise.sdk import SupervisedClient
 from brim.errors import LimitReached
+from brim.run.sdk import SupervisedClient
 from brim.spend.limits import Raise
 from tests.e2e.agents import Agent
 from tests.e2e.api.script import Say

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser, Namespace
 
-from brim.cli.options import add_json
 from brim.cli.output import say, say_json
-from brim.config.places import user_folder
-from brim.errors import InputError, StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from brim.cli.settings import add_json
+from brim.install.installation import pause
 
 HELP = """\
 Let every hook say nothing, in every agent, until 'brim pause --off'. Nothing is uninstalled, and nothing is recorded
@@ -32,25 +28,12 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Pause or go on, and return the exit code."""
-    from brim.hooks.process import PAUSED
-    from brim.store.project import make_folder
-
-    home = user_folder(os.environ)
-    path = os.path.join(home, PAUSED)
-    was, paused = os.path.lexists(path), not (options.off or options.action)
-    try:
-        if paused and not was:
-            make_folder(home)
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-        elif was and not paused:
-            os.unlink(path)
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    done = pause(os.environ, paused=not (options.off or options.action))
     if options.as_json:
-        say_json({"paused": paused, "changed": paused != was, "file": path})
+        say_json(done)
     else:
-        already = "" if paused != was else " already"
-        say(f"brim is paused{already}: 'brim pause --off' goes on" if paused else f"brim is not paused{already}")
+        already = "" if done["changed"] else " already"
+        say(
+            f"brim is paused{already}: 'brim pause --off' goes on" if done["paused"] else f"brim is not paused{already}"
+        )
     return 0

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
+import secrets
+import select
+import signal
 import sys
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 
-from brim.cli.options import add_json, settings, working_folder
+from brim.cli.memory import Memory
 from brim.cli.output import note, say_json, tell
-from brim.errors import BrimError, InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from brim.agents.supervise.command import ClientCommand
-    from brim.agents.supervise.supervisor import Supervisor
-    from brim.agents.supervise.tracked import Tracked
-    from brim.cli.commands.limit import Money
-    from brim.cli.running import TerminalFace
-    from brim.cli.tail import Counts
-    from brim.config import Config
+from brim.cli.run_view import TerminalFace, listen, report_lines
+from brim.cli.settings import add_json, settings, working_folder
+from brim.cli.spending import Money
+from brim.cli.tail import Counts
+from brim.config import Config, project_folder, user_folder
+from brim.errors import BrimError, ConfigError, InputError
+from brim.run.command import CLIENTS, ClientCommand, client_command
+from brim.run.purse import ON_LIMIT, Purse, scope_of
+from brim.run.session import Notes, SessionFiles, Tracked
+from brim.run.supervisor import Supervisor
+from brim.spend.money import micro_dollars
+from brim.tracking.budget import ContextBudget
 
 INPUT_PATIENCE = 3.0
-"""Seconds to wait for what is piped in beside a prompt, as Claude Code does."""
+"""Seconds to wait for what is piped in with a prompt, as Claude Code does."""
 
 HELP = """\
 Run an agent and watch over it: show how full its window is, keep the scratch memory, have it compact between two turns
@@ -46,8 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
     text = "stop at this cost; a twentieth of it, at most $0.50, is held back for the wrap-up"
     parser.add_argument("--budget-usd", metavar="USD", help=text)
     text = "at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop"
-    answers = ("ask", "continue", "wrap_up", "stop")
-    parser.add_argument("--on-limit", type=_underscored, choices=answers, default="ask", help=text)
+    parser.add_argument("--on-limit", type=_underscored, choices=ON_LIMIT, default="ask", help=text)
     text = "what the work is about, for the compaction and the scratch file (default: the prompt)"
     parser.add_argument("--task", default="", metavar="TEXT", help=text)
     text = "the turn after that; may be given again"
@@ -55,7 +59,7 @@ def arguments(parser: ArgumentParser) -> None:
     text = "where the ledger keeps what is spent (default: the project and a name for this run)"
     parser.add_argument("--scope", metavar="SCOPE", help=text)
     text = "whose command it is, if the program has another name"
-    parser.add_argument("--agent", choices=("claude", "codex", "gemini"), help=text)
+    parser.add_argument("--agent", choices=tuple(CLIENTS), help=text)
     text = "share of the window from which to compact (default: the setting 'context.compact')"
     parser.add_argument("--compact", metavar="SHARE", help=text)
     add_json(parser)
@@ -63,15 +67,6 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run the agent, and return the exit code."""
-    import secrets
-
-    from brim.agents.supervise.command import client_command
-    from brim.agents.supervise.supervisor import Supervisor
-    from brim.cli.memory import Memory
-    from brim.cli.running import TerminalFace, listen, report_lines
-    from brim.cli.tail import Counts
-    from brim.config import user_folder
-
     if os.name != "posix":
         raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
     command = client_command(options.words, options.agent)
@@ -82,21 +77,16 @@ def run(options: Namespace) -> int:
     if cwd is None:
         raise InputError("the folder that this runs in was deleted: go to another")
     config = settings({"context.compact": options.compact})
-    run_id = secrets.token_hex(6)
+    run_id, project = secrets.token_hex(6), project_folder(os.environ, cwd)
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
     face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        tracked = _tracked(
-            options,
-            command,
-            config=config,
-            money=money,
-            counts=counts,
-            face=face,
-            cwd=cwd,
-            run_id=run_id,
-            prompt=prompt,
+        purse = _purse(
+            options, command, config, money, scope=options.scope or scope_of(project, run_id), tell=face.tell
         )
+        notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
+        files = SessionFiles(command.agent, os.environ, since=time.time())
+        tracked = Tracked(_budget(config), purse, notes, files, feed=counts.feed())
         supervisor = Supervisor(
             command,
             prompt,
@@ -115,78 +105,52 @@ def run(options: Namespace) -> int:
             listen(supervisor.typed, face)
         report = supervisor.run()
     finally:
-        face.leave()
+        face.clear()
         memory.close()
         if money is not None:
             money.ledger.close()
     if options.as_json:
-        fields = {name: getattr(report, name) for name in report.__slots__}
-        say_json({"schema": 1, **fields, "exit_code": report.exit_code})
+        say_json(report.to_dict())
     else:
         for line in report_lines(report):
             tell(line)
     return report.exit_code
 
 
-def _tracked(
+def _budget(config: Config) -> ContextBudget:
+    window, warn, compact = (config[f"context.{key}"] for key in ("window", "warn", "compact"))
+    if window is None:
+        return ContextBudget(warn_threshold=warn, compact_threshold=compact)
+    return ContextBudget(window, warn, compact, pinned=True)
+
+
+def _purse(
     options: Namespace,
     command: ClientCommand,
-    *,
     config: Config,
     money: Money | None,
-    counts: Counts,
-    face: TerminalFace,
-    cwd: str,
-    run_id: str,
-    prompt: str,
-) -> Tracked:
-    """Return what will be known of the session: the gauge, the purse and the notes, with the settings in force."""
-    import time
-
-    from brim.agents.supervise.beside import Beside
-    from brim.agents.supervise.notes import Notes
-    from brim.agents.supervise.purse import Purse, scope_of
-    from brim.agents.supervise.tracked import Tracked
-    from brim.config import project_folder
-    from brim.tracking.budget import ContextBudget
-
-    project = project_folder(os.environ, cwd)
-    window, thresholds = config["context.window"], (config["context.warn"], config["context.compact"])
-    if window is None:
-        budget = ContextBudget(warn_threshold=thresholds[0], compact_threshold=thresholds[1])
-    else:
-        budget = ContextBudget(window, *thresholds, pinned=True)
-    scope = options.scope or scope_of(project, run_id)
+    *,
+    scope: str,
+    tell: Callable[[str], object],
+) -> Purse:
+    """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
     if money is not None:
         money.believe_own_prices()
         money.apply_default(scope)
-    purse = Purse(
-        _limit(options.budget_usd, command),
+    given = [text for text in (options.budget_usd, command.own_cap or None) if text is not None]
+    return Purse(
+        min((micro_dollars(text, up=False) for text in given), default=None),
         scope=scope,
         ledger=None if money is None else money.ledger,
         warn=config["spend.warn"],
         resumed=command.resumed,
         unknown_price=config["spend.unknown_price"],
-        tell=face.tell,
+        tell=tell,
     )
-    notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
-    beside = Beside(command.agent, os.environ, since=time.time())
-    return Tracked(budget, purse, notes, beside, feed=counts.feed())
-
-
-def _limit(given: str | None, command: ClientCommand) -> int | None:
-    """Return the limit of the run: what was given here, or to the agent itself; the lower one."""
-    from brim.spend.money import micro_dollars
-
-    amounts = [micro_dollars(text, up=False) for text in (given, command.own_cap or None) if text is not None]
-    return min(amounts, default=None)
 
 
 def _money() -> Money | None:
-    """Return the user's ledger; None, and a word about it, if it cannot be used."""
-    from brim.cli.commands.limit import Money
-    from brim.errors import ConfigError
-
+    """Return the user's ledger; None, and a word about it, if it can't be used."""
     try:
         money = Money()
     except ConfigError:
@@ -218,8 +182,6 @@ def _prompt(command: ClientCommand) -> tuple[str, str]:
 
 def _is_input_there() -> bool:
     """Whether something comes on standard input, or its end: one that was left open and silent must not stop a run."""
-    import select
-
     try:
         ready, _, _ = select.select([sys.stdin.fileno()], [], [], INPUT_PATIENCE)
     except (OSError, ValueError):
@@ -231,7 +193,6 @@ def _is_input_there() -> bool:
 
 def _catch_signals(supervisor: Supervisor) -> None:
     """Let signals end the turn and not brim; and an agent that stops listening is no reason to die."""
-    import signal
 
     def taken(number: int, _: object) -> None:
         supervisor.signalled(number)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import os
+from argparse import ArgumentParser, Namespace
 
-from brim.agents.install.launchers import remove_launchers
-from brim.agents.install.targets import NAMES, check_writable
-from brim.cli.installing import Installation, add_agent, agents_of, say_difference
-from brim.cli.options import add_json
+from brim.cli.commands.init import add_agent, agents_of, show_differences
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.serving import remove_server, served_agents
-from brim.errors import BrimError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from brim.agents.install.planning import Change
+from brim.cli.settings import add_json, working_folder
+from brim.install.agents import NAMES
+from brim.install.installation import Uninstalled, uninstall
 
 HELP = """\
 Take brim out of your agents: everything that 'brim init' put into their settings, in every project, and nothing else. A
@@ -29,6 +22,13 @@ Examples:
   brim uninstall --agent codex
 """
 
+_DONE = {
+    (False, False): ("was out already", "was out already"),
+    (True, False): ("taken out", "would change"),
+    (True, True): ("removed the file", "would be removed"),
+}
+"""What is said of a file that was (changed, removed): when it is done, and before."""
+
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
@@ -39,78 +39,32 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Take it out, and return the exit code."""
-    installation = Installation(os.environ)
-    agents = agents_of(options.agent) or list(NAMES)
-    changes, broken = _planned(installation, agents)
-    server = False
-    backups: dict[str, str] = {}
-    if not options.dry_run:
-        backups = installation.apply(changes, installing=False)
-        if "claude" in agents:
-            server = remove_server(installation)
-        if not installation.records:
-            remove_launchers(installation.home)
-    found: list[dict[str, object]] = [
-        {
-            "agent": change.target.agent,
-            "scope": change.target.scope,
-            "file": change.target.path,
-            "changed": change.changes,
-            "removed": change.changes and change.after is None,
-            "backup": backups.get(change.target.path),
-        }
-        for change in changes
-    ]
+    done = uninstall(os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run)
     if options.as_json:
-        say_json({"agents": found, "server": server, "broken": broken, "dry_run": options.dry_run})
-    elif not found and not server and not broken:
+        say_json(done.to_dict())
+    elif not done.changes and not done.server and not done.broken:
         note("brim is in none of your agents; nothing was changed")
     else:
-        if options.dry_run:
-            for change in changes:
-                say_difference(change)
-        _say(found, installation, dry_run=options.dry_run)
-    for agent in served_agents(installation) if not options.dry_run else ():
-        if agent in agents:
-            note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    for reason in broken:
-        note(reason)
-    return 2 if broken else 0
+        _show(done)
+    for agent in done.served:
+        note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
+    for text in done.broken:
+        note(text)
+    return done.exit_code
 
 
-def _planned(installation: Installation, agents: list[str]) -> tuple[list[Change], list[str]]:
-    """Return how files become without brim, and why some cannot: a broken one must not keep brim in the others."""
-    changes, broken = [], []
-    for target in installation.targets(agents):
-        known = target.path in installation.records
-        try:
-            change = installation.removed(target)
-            if change.changes:
-                check_writable(target.path)
-            if change.changes or known:
-                changes.append(change)
-        except BrimError as error:
-            if known or target.scope == "user":
-                broken.append(str(error))
-    return changes, broken
-
-
-def _say(found: list[dict[str, object]], installation: Installation, *, dry_run: bool) -> None:
-    rows = [[NAMES[str(each["agent"])], _done(each, dry_run=dry_run), str(each["file"])] for each in found]
+def _show(done: Uninstalled) -> None:
+    if done.dry_run:
+        show_differences(done.changes)
+    rows = [
+        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], each["file"]]
+        for each in done.agents
+    ]
     if rows:
         say(table(rows))
-    for each in found:
-        if each["backup"]:
-            say(printable(f"with brim it was: {each['backup']}"))
-    if dry_run:
+    for backup in done.backups.values():
+        say(printable(f"with brim it was: {backup}"))
+    if done.dry_run:
         note("nothing was changed")
-    elif not installation.records and os.path.isdir(installation.home):
-        note(f"what you have learned stays in {installation.home}")
-
-
-def _done(each: dict[str, object], *, dry_run: bool) -> str:
-    if not each["changed"]:
-        return "was out already"
-    if dry_run:
-        return "would be removed" if each["removed"] else "would change"
-    return "removed the file" if each["removed"] else "taken out"
+    elif done.is_complete and os.path.isdir(done.home):
+        note(f"what you have learned stays in {done.home}")

@@ -1,0 +1,328 @@
+"""The agents: where their settings are, what brim writes into them, and how it recognizes its own entries.
+
+Each hook calls the launcher with an event and an agent. Those words never change from version to version, because Codex
+asks for trust again when they do.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import stat
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.agents.clients import client_of
+from brim.errors import BrimError, InputError
+from brim.install.jsonc import JsonText
+from brim.store.tracked import is_tracked
+
+NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+"""The agents, and what people call them."""
+RESIDENT_SERVER = "claude-server"
+"""The agent under which 0.1 recorded the server of its resident hooks, in ``.claude.json``."""
+
+ALL, INJECTION_ONLY = "all", "injection-only"
+HOOKS = (ALL, INJECTION_ONLY)
+"""What can be installed: everything, or only the hooks that tell the agent something."""
+
+_USER_FILES = {
+    "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+    "codex": ("CODEX_HOME", ".codex", "hooks.json"),
+    "gemini": ("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+}
+"""Per agent: the variable that names its folder, that folder in the home, and the file in it."""
+_PROJECT_FILES = {
+    "claude": ".claude/settings.local.json",
+    "codex": ".codex/hooks.json",
+    "gemini": ".gemini/settings.json",
+}
+_LARGEST = 8_000_000
+"""Bytes of a settings file."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A settings file of *agent*: the ``user``'s, for every project, or one in a ``project``."""
+
+    agent: str
+    scope: str
+    path: str
+
+    @property
+    def comments(self) -> bool:
+        """Whether the agent allows comments in it."""
+        return self.agent == "gemini"
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether its project is gone: moved, deleted, or on a disk that isn't mounted."""
+        return self.scope == "project" and not os.path.isdir(os.path.dirname(os.path.dirname(self.path)))
+
+    @property
+    def why_not(self) -> str:
+        """Why brim must not write it; empty if it may."""
+        if self.scope != "project" or not is_tracked(self.path):
+            return ""
+        return (
+            f"{self.path}: git tracks it, and what brim writes is about this machine only; "
+            "leave out --project to install for every project"
+        )
+
+    def read(self) -> str | None:
+        """Return the text of the file, or None if there is none."""
+        return read_settings(self.path)
+
+    def check_writable(self) -> None:
+        """Raise ``InputError`` if the file is read-only: it could be replaced, but against its owner's will.
+
+        Its folder, or the one that it would be made in, has to take a new file and a backup.
+        """
+        real = os.path.realpath(self.path)
+        folder = os.path.dirname(real)
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        wrong = "" if os.access(folder, os.W_OK | os.X_OK) else folder
+        try:
+            if not wrong and (not os.stat(real).st_mode & 0o222 or not os.access(real, os.W_OK)):
+                wrong = self.path
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be written: {error.strerror or error}; it is as it was") from None
+        if wrong:
+            what = "it" if wrong == self.path else self.path
+            raise InputError(f"{wrong}: is read-only, so {what} is as it was: 'chmod u+w' it if brim may write there")
+
+
+def user_target(agent: str, environ: Mapping[str, str]) -> Target:
+    """Return the file with the settings of *agent* for every project."""
+    variable, folder, name = _USER_FILES[agent]
+    folder = environ.get(variable) or os.path.join(home_folder(environ), folder)
+    return Target(agent, "user", os.path.abspath(os.path.join(folder, *name.split("/"))))
+
+
+def project_target(agent: str, project: str) -> Target:
+    """Return the file of *agent* in *project* that is meant for this machine alone."""
+    return Target(agent, "project", os.path.join(project, *_PROJECT_FILES[agent].split("/")))
+
+
+def home_folder(environ: Mapping[str, str]) -> str:
+    """Return the user's home folder."""
+    return environ.get("HOME") or os.path.expanduser("~")
+
+
+def is_present(agent: str, environ: Mapping[str, str]) -> bool:
+    """Whether *agent* is used here: its folder or its command exists."""
+    folder = os.path.dirname(user_target(agent, environ).path)
+    return os.path.isdir(folder) or shutil.which(agent, path=environ.get("PATH", os.defpath)) is not None
+
+
+def read_settings(path: str) -> str | None:
+    """Return the text of the settings file *path*, with its line ends, or None if there is none."""
+    try:  # a link is fine here: people keep their dotfiles elsewhere
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}; nothing was changed") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError(f"{path}: is not a file; nothing was changed")
+    with os.fdopen(handle, "rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise InputError(f"{path}: is larger than {_LARGEST:,} bytes, so brim leaves it alone")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; nothing was changed: correct it first") from None
+
+
+def settings_of(path: str) -> dict[str, Any]:
+    """Return what the settings file *path* says; nothing if it can't be read."""
+    try:
+        return JsonText(read_settings(path) or "{}", path, comments=True).value
+    except BrimError:
+        return {}
+
+
+def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return what Codex's ``config.toml`` says; nothing if it can't be read."""
+    path = os.path.join(os.path.dirname(user_target("codex", environ).path), "config.toml")
+    try:
+        return tomllib.loads(read_settings(path) or "")
+    except (InputError, tomllib.TOMLDecodeError):
+        return {}
+
+
+def model_of(agent: str, environ: Mapping[str, str]) -> str:
+    """Return the model that *agent* is set to use, else a usual one of its maker."""
+    if agent == "codex":
+        found = codex_settings(environ).get("model")
+    else:
+        found = settings_of(user_target(agent, environ).path).get("model")
+    found = found.get("name") if isinstance(found, dict) else found
+    usual = {"claude": "claude-sonnet-4-5", "codex": "gpt-5", "gemini": "gemini-2.5-pro"}[agent]
+    # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look up.
+    is_short = agent == "claude" and isinstance(found, str) and not found.startswith("claude-")
+    return found if isinstance(found, str) and found and not is_short else usual
+
+
+# What brim writes ----------------------------------------------------------------------------------------------------
+
+
+def launcher_path(home: str) -> str:
+    """Return the launcher of hooks in the user's folder *home*."""
+    return os.path.join(os.path.abspath(home), "bin", "hook")
+
+
+def status_path(home: str) -> str:
+    """Return the launcher of the status line in the user's folder *home*."""
+    return os.path.join(os.path.abspath(home), "bin", "statusline")
+
+
+def status_value(home: str) -> dict[str, Any]:
+    """Return the entry for the status line."""
+    return {"type": "command", "command": shlex.quote(status_path(home))}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A hook to install: its event, its matcher (None: the event has none), and the hook itself."""
+
+    event: str
+    matcher: str | None
+    hook: Mapping[str, Any]
+
+    @property
+    def group(self) -> dict[str, Any]:
+        """The entry as settings hold it."""
+        return ({} if self.matcher is None else {"matcher": self.matcher}) | {"hooks": [dict(self.hook)]}
+
+
+def entries_for(agent: str, home: str, *, hooks: str = ALL) -> list[Entry]:
+    """Return the hooks that are installed for *agent*."""
+    found = []
+    for name, event in client_of(agent).EVENTS.items():
+        if event.installed and (hooks == ALL or event.injects):
+            command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
+            hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
+            if agent == "gemini":  # whose unit is milliseconds
+                hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
+            found.append(Entry(name, event.matcher, hook))
+    return found
+
+
+# What is brim's ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Recognizes brim's entries: they call a launcher in the user's folder *home*, or in any other ``.brim``."""
+
+    home: str
+
+    def hook(self, hook: Any) -> bool:
+        """Whether *hook* is brim's."""
+        if isinstance(hook, dict) and hook.get("type") == "mcp_tool":  # a resident hook of 0.1
+            return (hook.get("server"), hook.get("tool")) == ("brim", "on_hook")
+        words = words_of(hook)
+        return len(words) in (3, 4) and words[3:] in ([], [INJECTION_ONLY]) and self._calls(words[0], "hook")
+
+    def status(self, value: Any) -> bool:
+        """Whether *value* is brim's status line: its launcher, or the command that people type."""
+        words = words_of(value)
+        if len(words) == 2 and os.path.basename(words[0]) == "brim" and words[1] == "statusline":
+            return True
+        return len(words) == 1 and self._calls(words[0], "statusline")
+
+    def hooks_in(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield each hook in *settings* that is brim's, with its event."""
+        events = settings.get("hooks")
+        for event, groups in events.items() if isinstance(events, dict) else ():
+            for group in groups if isinstance(groups, list) else ():
+                yield from ((event, hook) for hook in hooks_of(group) if self.hook(hook))
+
+    def events_in(self, path: str) -> list[str]:
+        """Return the events for which the settings file *path* calls brim."""
+        return list(dict.fromkeys(event for event, _ in self.hooks_in(settings_of(path))))
+
+    def _calls(self, program: str, name: str) -> bool:
+        folder, base = os.path.split(program)
+        if base.removesuffix("-unless-resident") != name:
+            return False
+        return folder == os.path.dirname(launcher_path(self.home)) or folder.endswith(os.path.join(".brim", "bin"))
+
+
+def hooks_of(group: Any) -> list[Any]:
+    """Return the hooks of one group in the settings."""
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return hooks if isinstance(hooks, list) else []
+
+
+def words_of(hook: Any) -> list[str]:
+    """Return the command of *hook* as the shell splits it; nothing if it has none."""
+    command = hook.get("command") if isinstance(hook, dict) else None
+    try:
+        return shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        return []
+
+
+# The MCP server ------------------------------------------------------------------------------------------------------
+
+
+def servers_file(environ: Mapping[str, str]) -> str:
+    """Return the file in which Claude Code keeps the user's MCP servers."""
+    return os.path.join(os.path.abspath(environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ)), ".claude.json")
+
+
+def is_resident_server(entry: Any) -> bool:
+    """Whether *entry* is the server that ``brim init --resident`` of 0.1 put in."""
+    return isinstance(entry, dict) and entry.get("args") == ["mcp", "--resident"]
+
+
+def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
+    """Return the agents that start ``brim mcp`` here, by the user's settings or the project's."""
+    claude = settings_of(servers_file(environ))
+    projects = claude.get("projects")
+    places: dict[str, list[Any]] = {
+        "claude": [claude, projects.get(project or "") if isinstance(projects, dict) else None],
+        "codex": [codex_settings(environ)],
+        "gemini": [settings_of(user_target("gemini", environ).path)],
+    }
+    if project is not None:
+        places["claude"].append(settings_of(os.path.join(project, ".mcp.json")))
+        places["gemini"].append(settings_of(project_target("gemini", project).path))
+    return [agent for agent, found in places.items() if any(map(_serves, found))]
+
+
+def _serves(settings: Any) -> bool:
+    """Whether *settings* name a server that runs ``brim mcp``."""
+    found = [settings.get(key) for key in ("mcpServers", "mcp_servers")] if isinstance(settings, dict) else []
+    entries = [each for servers in found if isinstance(servers, dict) for each in servers.values()]
+    called = [(each.get("command"), each.get("args")) for each in entries if isinstance(each, dict)]
+    return any(
+        isinstance(command, str)
+        and os.path.basename(command) == "brim"
+        and isinstance(given, list)
+        and given[:1] == ["mcp"]
+        for command, given in called
+    )
+
+
+def server_command(agent: str, environ: Mapping[str, str], home: str) -> str:
+    """Return what a person types to let *agent* use the server in every project."""
+    program = os.path.join(os.path.dirname(sys.executable), "brim")
+    program = program if os.path.exists(program) else os.path.abspath(sys.argv[0])
+    is_short = os.path.realpath(shutil.which("brim") or "") == os.path.realpath(program)
+    own = f" --env {shlex.quote(f'BRIM_HOME={home}')}" if environ.get("BRIM_HOME") else ""
+    called = f"{'brim' if is_short else shlex.quote(program)} mcp"
+    if agent == "gemini":
+        return f"gemini mcp add --scope user brim {called}{own}"
+    return f"{agent} mcp add{' --scope user' if agent == 'claude' else ''} brim{own} -- {called}"

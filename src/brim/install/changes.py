@@ -1,0 +1,180 @@
+"""From what a settings file holds to what it should hold. Nothing is written here.
+
+Hooks have the same shape for every agent: ``{"hooks": {EVENT: [{"matcher": ..., "hooks": [HOOK]}]}}``. Hooks of others
+are never moved, changed or counted, and what is already there stays where it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from brim.install.agents import (
+    ALL,
+    RESIDENT_SERVER,
+    Entry,
+    Ours,
+    Target,
+    entries_for,
+    hooks_of,
+    is_resident_server,
+    status_value,
+)
+from brim.install.jsonc import BLANK, JsonText
+from brim.install.receipt import Record
+
+HOOKS, STATUS = "hooks", "statusLine"
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of one settings file."""
+
+    target: Target
+    before: str | None
+    """Its text; None if it doesn't exist."""
+    after: str | None
+    """Its new text; None if it should not exist."""
+    record: Record | None
+    """What to remember of it; None if nothing of brim is left in it."""
+    chained: str | None = None
+    """The command of the earlier status line, for brim's to call; None leaves that as it is."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether the file has to be written."""
+        return self.before != self.after
+
+
+def plan_install(
+    target: Target, before: str | None, record: Record | None, *, home: str, hooks: str = ALL, status: bool = True
+) -> Change:
+    """Return how *target*, whose text is *before*, gets brim's hooks and, with *status*, its status line."""
+    ours = Ours(home)
+    settings = JsonText(before or "", target.path, comments=target.comments)
+    old_value = settings.value
+    _merge(settings, entries_for(target.agent, home, hooks=hooks), ours)
+    kept, chained = (record.status if record is not None else None), None
+    if status:
+        kept, chained = _put_status(settings, kept, ours, home)
+    else:
+        _take_status(settings, kept, ours)
+        kept = None
+    after = before if before is not None and settings.value == old_value else settings.text
+    made = Record(
+        target.agent,
+        target.scope,
+        hooks,
+        original=plan_uninstall(target, before, record, home=home).after,
+        installed=_digest(after),
+        status=kept,
+        folder=record.folder if record is not None else _missing_folder(target.path),
+        backups=record.backups if record is not None else (),
+    )
+    return Change(target, before, after, made, chained)
+
+
+def plan_uninstall(target: Target, before: str | None, record: Record | None, *, home: str) -> Change:
+    """Return how *target*, whose text is *before*, looks without brim.
+
+    A file that is as brim left it gets its original text back. From another one only brim's entries are removed.
+    """
+    if before is None or not before.strip(BLANK):
+        return Change(target, before, before, None)
+    if record is not None and record.installed == _digest(before):
+        return Change(target, before, record.original, None)
+    ours = Ours(home)
+    settings = JsonText(before, target.path, comments=target.comments)
+    if target.agent == RESIDENT_SERVER:
+        if is_resident_server(settings.get("mcpServers", "brim")):
+            settings.remove("mcpServers", "brim")
+    else:
+        _merge(settings, (), ours)
+        _take_status(settings, record.status if record is not None else None, ours)
+    after: str | None = settings.text
+    if record is not None and after != before:
+        had = (record.original or "").strip(BLANK)
+        if not had and not settings.value:
+            after = record.original
+        elif had and not record.installed and not target.comments:  # of 0.1, which didn't note what it wrote
+            original = JsonText(record.original or "", target.path)
+            after = original.text if _stated(original.value) == _stated(settings.value) else after
+    return Change(target, before, after, None)
+
+
+def _stated(value: dict[str, Any]) -> dict[str, Any]:
+    """Return *value* without events that have no hooks."""
+    return {**value, HOOKS: {event: groups for event, groups in (value.get(HOOKS) or {}).items() if groups}}
+
+
+def _merge(settings: JsonText, entries: Sequence[Entry], ours: Ours) -> None:
+    """Let *settings* hold *entries* and no other hooks of brim's."""
+    settings.check(dict, HOOKS)
+    wanted: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        wanted.setdefault(entry.event, []).append(entry.group)
+        settings.check(list, HOOKS, entry.event)
+    for event in list(settings.get(HOOKS) or {}):
+        if isinstance(settings.get(HOOKS, event), list):
+            _settle(settings, event, wanted.setdefault(event, []), ours)
+    for event, groups in wanted.items():
+        for group in groups:
+            settings.append(group, HOOKS, event)
+
+
+def _settle(settings: JsonText, event: str, missing: list[dict[str, Any]], ours: Ours) -> None:
+    """Leave, replace or remove brim's groups of *event*; what is then there is taken out of *missing*."""
+    stale = []
+    for at, group in enumerate(settings.get(HOOKS, event)):
+        if group in missing:
+            missing.remove(group)
+        elif any(map(ours.hook, hooks_of(group))):
+            stale.append(at)
+    for at in list(stale):
+        if missing and all(map(ours.hook, hooks_of(settings.get(HOOKS, event, at)))):
+            settings.put(missing.pop(0), HOOKS, event, at)
+            stale.remove(at)
+    for at in reversed(stale):
+        hooks = hooks_of(settings.get(HOOKS, event, at))
+        numbers = [number for number, hook in enumerate(hooks) if ours.hook(hook)]
+        if len(numbers) == len(hooks):
+            settings.remove(HOOKS, event, at)
+        else:
+            for number in reversed(numbers):
+                settings.remove(HOOKS, event, at, HOOKS, number)
+
+
+def _put_status(settings: JsonText, kept: str | None, ours: Ours, home: str) -> tuple[str | None, str | None]:
+    """Set the status line; return the earlier one as it was written, and the command that brim's calls for it."""
+    found, wanted = settings.get(STATUS), status_value(home)
+    if found is not None and not (isinstance(found, dict) and isinstance(found.get("command"), str)):
+        return None, None
+    raw = settings.raw(STATUS)
+    settings.put({**(found or {}), **wanted}, STATUS)
+    if ours.status(found):
+        return kept or "", None
+    return raw, found["command"] if found else ""
+
+
+def _take_status(settings: JsonText, kept: str | None, ours: Ours) -> None:
+    """Give back the earlier status line, unless another was set since."""
+    if ours.status(settings.get(STATUS)):
+        if kept:
+            settings.put_raw(kept, STATUS)
+        else:
+            settings.remove(STATUS)
+
+
+def _missing_folder(path: str) -> str:
+    """Return the uppermost folder above *path* that doesn't exist; empty if all do."""
+    missing, folder = "", os.path.dirname(os.path.realpath(path))
+    while not os.path.isdir(folder) and folder != os.path.dirname(folder):
+        missing, folder = folder, os.path.dirname(folder)
+    return missing
+
+
+def _digest(text: str | None) -> str:
+    return sha256((text or "").encode("utf-8", "backslashreplace")).hexdigest()

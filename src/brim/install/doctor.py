@@ -1,0 +1,468 @@
+"""What ``brim doctor`` looks at: what is installed where, whether it works, and what to do.
+
+Whether a hook really answers is tried: the launcher is run as an agent runs it, in a temporary home with one rule in
+it. So nothing of the user's is read, charged or noted as used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brim.activation.context import Context
+from brim.agents.clients import client_of
+from brim.agents.hook import PAUSED, is_off
+from brim.agents.log import log_path
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.kinds import LIVE
+from brim.config import Config, load
+from brim.errors import BrimError
+from brim.install.agents import (
+    INJECTION_ONLY,
+    NAMES,
+    Target,
+    codex_settings,
+    is_present,
+    launcher_path,
+    model_of,
+    served_agents,
+    settings_of,
+    status_path,
+    words_of,
+)
+from brim.install.changes import STATUS
+from brim.install.installation import Installation
+from brim.install.launchers import install_launchers, interpreter_of
+from brim.install.receipt import Record
+from brim.models.overrides import use
+from brim.store.folder import FILE
+from brim.store.opening import VERSION
+from brim.store.planning import Planner
+from brim.store.project import branch, environment, project_types
+from brim.store.scopes import open_scopes
+from brim.store.store import open_store
+from brim.store.trust import is_trusted
+
+OK, OFF, WRONG = "ok", "off", "wrong"
+"""It works; it isn't used, or is worth knowing; it has to be corrected."""
+FIX = "brim doctor --fix"
+RUNS = 5
+RULE = "Say that brim answers."
+SECONDS = 10.0
+"""A launcher that takes longer doesn't answer."""
+LOG_LINES = 3
+
+
+class Finding:
+    """What one look found: its state, what it is about, a text, and what corrects it (empty: nothing, or a person)."""
+
+    def __init__(self, state: str, what: str, text: str, fix: str = "", **facts: Any) -> None:
+        self.state, self.what, self.text, self.fix, self.facts = state, what, text, fix, facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"state": self.state, "what": self.what, "text": self.text, "fix": self.fix} | self.facts
+
+
+@dataclass
+class Diagnosis:
+    """Everything that was found, and what was corrected before that."""
+
+    findings: list[Finding]
+    fixed: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    """What could not be corrected."""
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """What has to be corrected."""
+        return [each for each in self.findings if each.state == WRONG]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something is wrong."""
+        return 1 if self.wrong else 0
+
+
+def diagnose(
+    environ: Mapping[str, str],
+    folder: str | None,
+    *,
+    fix: bool = False,
+    tool_tokens: Callable[[str | None], int | None] = lambda _: None,
+) -> Diagnosis:
+    """Look at everything; with *fix*, correct what needs no decision, and look again.
+
+    *tool_tokens* returns what the tools of the MCP server take for a model, None if it isn't installed.
+    """
+    doctor = _Doctor(Installation(environ, folder), tool_tokens)
+    found = Diagnosis(list(doctor.look()))
+    if fix and any(each.fix == FIX for each in found.findings):
+        found.fixed, found.problems = _fix(doctor.here)
+        found.findings = list(_Doctor(Installation(environ, folder), tool_tokens).look())
+    return found
+
+
+class _Doctor:
+    """The checks. Each yields what it found."""
+
+    def __init__(self, here: Installation, tool_tokens: Callable[[str | None], int | None]) -> None:
+        self.here, self._tool_tokens = here, tool_tokens
+
+    def look(self) -> Iterator[Finding]:
+        """Yield everything, the agents first."""
+        found = [each for target in self.here.targets() for each in self._agent(target)]
+        yield from found
+        installed = [each.facts for each in found if each.facts.get("hooks")]
+        yield from _twice(installed)
+        agents = [facts["agent"] for facts in installed]
+        if agents:
+            yield from self._hook(agents[0])
+        yield from self._switched_off()
+        yield from self._settings()
+        yield from self._stores(installed=bool(agents))
+        yield from self._trust()
+        yield from self._tokens(agents[0] if agents else None)
+        yield from self._server()
+        yield from self._log()
+
+    def _agent(self, target: Target) -> Iterator[Finding]:
+        """Look at one settings file: whether brim is in it, as it should be, and may run."""
+        here, name = self.here, NAMES[target.agent]
+        facts: dict[str, Any] = {"agent": target.agent, "scope": target.scope, "file": target.path}
+        try:
+            change = here.plan_removal(target)  # reads it strictly, as the agent does
+        except BrimError as error:
+            yield Finding(WRONG, name, str(error), **facts)
+            return
+        settings, record = settings_of(target.path), here.records.get(target.path)
+        events = list(dict.fromkeys(event for event, _ in here.ours.hooks_in(settings)))
+        if not events:
+            if target.is_orphan:
+                text = f"{target.path}: its project is no longer there: {FIX} forgets it"
+                yield Finding(OFF, name, text, FIX, **facts, hooks=[])
+            elif record is not None:
+                yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
+            elif target.scope == "user":
+                yield Finding(OFF, name, self._absent(target), **facts, hooks=[])
+            return
+        status = here.ours.status(settings.get(STATUS))
+        facts |= {"hooks": events, "status_line": status}
+        only = " that only inject" if record is not None and record.hooks == INJECTION_ONLY else ""
+        text = f"{target.path}: {len(events)} hooks{only}{', status line' if status else ''}"
+        state, problem, fix = self._state(target, record, settings)
+        yield Finding(state, name, f"{text}{problem}", fix, **facts)
+        if target.agent == "codex" and not _was_asked(target, here.environ):
+            text = "has not been asked yet whether it may run these hooks: start it once, and choose to trust them"
+            yield Finding(OFF, name, text, agent="codex", file=target.path)
+        if record is not None and record.status is not None and not status and change.changes:
+            yield Finding(OFF, name, "another status line is in brim's place: brim init calls it from brim's", **facts)
+
+    def _state(self, target: Target, record: Record | None, settings: Mapping[str, Any]) -> tuple[str, str, str]:
+        """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects it."""
+        found = [words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))]
+        launcher = launcher_path(self.here.home)
+        if old := {program for program in found if program.removesuffix("-unless-resident") != launcher}:
+            return WRONG, f"; calls {min(old)}, which is not the launcher of this home", FIX
+        if record is None:
+            return OFF, "; there is no record of what was there before: brim init makes one", ""
+        try:
+            if self.here.plan_again(target, record).changes:
+                return WRONG, "; they differ from what this version installs", FIX
+        except BrimError as error:
+            return WRONG, f"; {error}", ""
+        switch = _off_switch(target.agent, settings, self.here.environ)
+        return (OFF, f"; {switch}, so none of them runs", "") if switch else (OK, "", "")
+
+    def _absent(self, target: Target) -> str:
+        if any(each.scope == "project" for each in self.here.installed([target.agent])):
+            return "is not installed for every project"
+        is_used = is_present(target.agent, self.here.environ)
+        return f"not installed: brim init --agent {target.agent}" if is_used else "is not here"
+
+    def _hook(self, agent: str) -> Iterator[Finding]:
+        """Run the launcher, and say how long it takes."""
+        launcher, status = launcher_path(self.here.home), status_path(self.here.home)
+        if not os.access(status, os.X_OK):
+            yield Finding(WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX)
+        python = interpreter_of(launcher)
+        if not os.access(launcher, os.X_OK):
+            yield Finding(WRONG, "launcher", f"{launcher}: is not there, so no hook runs", FIX)
+        elif not os.access(python, os.X_OK):
+            yield Finding(WRONG, "launcher", f"{launcher}: its Python {python or '?'} is gone, so no hook runs", FIX)
+        else:
+            seconds, alone, reason = probe(launcher, python, agent, self.here.environ)
+            facts: dict[str, Any] = {"answers": not reason, "seconds": seconds, "python_seconds": alone}
+            if seconds is None or alone is None:
+                yield Finding(WRONG, "hook", f"does not answer: {reason}", FIX, **facts)
+            else:
+                took, bare = round(seconds * 1000), round(alone * 1000)
+                text = f"answers in {took} ms (median of {RUNS}; Python alone takes {bare})"
+                yield Finding(OK, "hook", text, **facts)
+
+    def _switched_off(self) -> Iterator[Finding]:
+        if os.path.lexists(os.path.join(self.here.home, PAUSED)):
+            yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
+        said = self.here.environ.get("BRIM_DISABLE", "")
+        if is_off({"BRIM_DISABLE": said, "BRIM_HOME": os.devnull}):  # a home in which nothing is paused
+            text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
+            yield Finding(OFF, "disabled", text, disabled=True)
+
+    def _settings(self) -> Iterator[Finding]:
+        try:
+            budget, origin = _config(self.here.environ, self.here.folder).values["token_budget.default"]
+        except BrimError as error:
+            yield Finding(WRONG, "settings", f"{error}; until then hooks say nothing")
+            return
+        text = f"token_budget.default is {_tokens(budget)} (set by {origin})"
+        yield Finding(OK, "settings", text, token_budget=budget)
+
+    def _stores(self, *, installed: bool) -> Iterator[Finding]:
+        """Say whether hooks can read what was learned: they never upgrade a file."""
+        folders = {"user": self.here.home}
+        if self.here.project is not None:
+            folders["project"] = os.path.join(self.here.project, ".brim")
+        for scope, folder in folders.items():
+            path = os.path.join(folder, FILE)
+            facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
+            if not os.path.lexists(path):
+                if scope == "user" and installed:
+                    text = f"{path}: is not there, so hooks remember no session and count no money"
+                    yield Finding(WRONG, "store", text, FIX, **facts)
+                elif scope == "user":
+                    yield Finding(OFF, "store", "nothing has been learned for every project yet", **facts)
+                continue
+            try:
+                with open_store(path, migrate=False, timeout=1.0) as store:
+                    number = len(store.behaviors(LIVE))
+            except BrimError as error:
+                is_older = getattr(error, "reason", "") == "older"
+                yield Finding(WRONG, "store", str(error), FIX if is_older else "", **facts)
+            else:
+                text = f"{path}: {number:,} behavior{'' if number == 1 else 's'}, version {VERSION} of the file"
+                yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
+
+    def _trust(self) -> Iterator[Finding]:
+        project = self.here.project
+        if project is None:
+            yield Finding(OFF, "project", "there is none here: agents are told your own rules", project=None)
+        elif not os.path.isdir(os.path.join(project, ".brim")):
+            text = f"{project}: has learned nothing of its own yet"
+            yield Finding(OFF, "project", text, project=project, trusted=False)
+        elif is_trusted(project, self.here.home):
+            yield Finding(OK, "project", f"{project}: is trusted", project=project, trusted=True)
+        else:
+            text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
+            yield Finding(OFF, "project", text, project=project, trusted=False)
+
+    def _tokens(self, agent: str | None) -> Iterator[Finding]:
+        """Say what brim itself adds to the window of *agent* here."""
+        try:
+            start, basis, limits = start_tokens(self.here, agent)
+        except BrimError:
+            yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
+            return
+        text = (
+            f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at "
+            f"most {_tokens(limits['injection'])} with a prompt or call, {_tokens(limits['session'])} in all"
+        )
+        yield Finding(OK, "tokens", text, start=start, basis=basis, budget=limits["start"], limits=limits)
+
+    def _server(self) -> Iterator[Finding]:
+        """Say what the tools of the MCP server take, where an agent starts it."""
+        agents = served_agents(self.here.environ, self.here.project)
+        if not agents:
+            text = "no agent starts 'brim mcp', so its tools take no tokens"
+            yield Finding(OFF, "server", text, agents=[], schemas=0)
+            return
+        names = " and ".join(NAMES[agent] for agent in agents)
+        model = model_of(agents[0], self.here.environ)
+        schemas = self._tool_tokens(model)
+        if schemas is None:
+            yield Finding(WRONG, "server", f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'", agents=agents)
+            return
+        start = "starts" if len(agents) == 1 else "start"
+        text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
+        yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
+
+    def _log(self) -> Iterator[Finding]:
+        path = log_path(self.here.environ)
+        try:
+            with open(path, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - 16_384))
+                lines = file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
+        except OSError:
+            lines = []
+        if lines:
+            yield Finding(OFF, "log", f"{path}: the last lines are", lines=lines, file=path)
+        else:
+            yield Finding(OK, "log", "no hook has failed", lines=[], file=path)
+
+
+def _fix(here: Installation) -> tuple[list[str], list[str]]:
+    """Correct what needs no decision; return what was corrected, and what could not be.
+
+    Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
+    for projects that are gone. Launchers are written, and stores brought up to date.
+    """
+    again, out, orphans, problems = [], [], [], []
+    for target in here.targets():
+        record = here.records.get(target.path)
+        above = here.target(target.agent, "user").path
+        try:
+            if target.is_orphan:
+                orphans.append(here.plan_removal(target))
+            elif target.scope == "project" and here.ours.events_in(above):
+                out.append(here.plan_removal(target))
+            elif record is not None:
+                again.append(here.plan_again(target, record))
+        except BrimError as error:
+            problems.append(str(error))
+    again, out = ([change for change in changes if change.changes] for changes in (again, out))
+    here.apply(again, installing=True)
+    here.apply([*out, *orphans], installing=False)
+    here.remove_resident_server()
+    fixed = [f"{change.target.path}: hooks as they should be" for change in again]
+    fixed += [f"{change.target.path}: forgotten, since its project is no longer there" for change in orphans]
+    fixed += [f"{change.target.path}: taken out, since it is for every project" for change in out]
+    is_installed = bool(fixed or here.installed())
+    if is_installed:
+        fixed += [f"{path} written anew" for path in install_launchers(here.home)]
+        if not os.path.lexists(os.path.join(here.home, FILE)):
+            fixed.append(f"{here.home}: has a store now")
+    stores, broken = here.upgrade_stores(create=is_installed)
+    return fixed + [f"{path} brought up to date" for path, older in stores.items() if older], problems + broken
+
+
+def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
+    for agent, name in NAMES.items():
+        paths = {facts["scope"]: facts["file"] for facts in reversed(installed) if facts["agent"] == agent}
+        if len(paths) == 2:
+            text = f"is in {paths['user']} and in {paths['project']}: every hook may be called twice"
+            yield Finding(WRONG, name, text, FIX, agent=agent)
+
+
+def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Return what in an agent's own *settings* keeps all hooks from running; empty if nothing does."""
+    if agent == "claude":
+        return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
+    if agent == "codex":
+        is_off = _get(codex_settings(environ), "features", "hooks") is False
+        return "features.hooks is false in config.toml" if is_off else ""
+    if _get(settings, "hooksConfig", "enabled") is False:
+        return "hooksConfig.enabled is false there"
+    disabled = _get(settings, "hooksConfig", "disabled")
+    return "hooksConfig.disabled names brim there" if isinstance(disabled, list) and "brim" in disabled else ""
+
+
+def _was_asked(target: Target, environ: Mapping[str, str]) -> bool:
+    """Whether Codex has asked if it may run the hooks in *target*: it keeps the answers by file and hook."""
+    known = _get(codex_settings(environ), "hooks", "state")
+    return isinstance(known, dict) and any(str(key).startswith(f"{target.path}:") for key in known)
+
+
+def _get(settings: Any, *keys: str) -> Any:
+    for key in keys:
+        settings = settings.get(key) if isinstance(settings, dict) else None
+    return settings
+
+
+def _tokens(limit: int | None) -> str:
+    return "unlimited" if limit is None else f"{limit:,}"
+
+
+def _config(environ: Mapping[str, str], folder: str | None, model: str | None = None) -> Config:
+    config = load(environ, folder, {"model": model})
+    use(config["models"])
+    return config
+
+
+def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None]]:
+    """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
+
+    It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
+    ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
+    """
+    is_usable = here.project is None or is_trusted(here.project, here.home)
+    folder = here.folder if is_usable else None
+    config = _config(here.environ, folder)
+    if config["model"] is None and agent is not None:
+        config = _config(here.environ, folder, model_of(agent, here.environ))
+    dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
+    injection = min((limit for limit in dynamic if limit is not None), default=None)
+    budget: int | None = config["token_budget.default"]
+    limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
+    context = Context(
+        environment=environment(here.environ),
+        project_type=project_types(here.project) if here.project else None,
+        branch=branch(here.project) if here.project else None,
+    )
+    with open_scopes(here.project, here.home, trusted=is_usable, migrate=False) as scopes:
+        if scopes.user is None and scopes.project is None:
+            return 0, "", limits
+        plan = Planner(scopes, config, context, now=time.time()).plan(budget)
+    if plan.over_budget or not plan.included:
+        return 0, "", limits
+    return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
+
+
+def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) -> tuple[float | None, float | None, str]:
+    """Run *launcher* several times at the first event at which *agent* can be told something.
+
+    Return its median seconds and those of *python* alone, or why it doesn't answer.
+    """
+    client = client_of(agent)
+    event = next(name for name, each in client.EVENTS.items() if client.max_chars(each.event) > 0)
+    with tempfile.TemporaryDirectory(prefix="brim-doctor-") as folder:
+        home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
+        os.mkdir(work)
+        with open_store(os.path.join(home, FILE)) as store:
+            store.put(Behavior("doctor", "doctor", "constraint", RULE), event="learned", now=0)
+        others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
+        own = {name: value for name, value in environ.items() if not name.startswith(others)}
+        own |= {"BRIM_HOME": home, "HOME": folder}
+        sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
+        took, alone = [], []
+        for number in range(RUNS):
+            given = json.dumps({**sent, "session_id": f"doctor-{number}"})
+            said, seconds = _run([launcher, event, agent], given, own, work)
+            if not _is_answer(said):
+                return None, None, _last_line(os.path.join(home, "log", "hook.log")) or "it says nothing"
+            took.append(seconds)
+            alone.append(_run([python, "-I", "-c", "pass"], "", own, work)[1])
+    return statistics.median(took), statistics.median(alone), ""
+
+
+def _run(command: list[str], given: str, environ: Mapping[str, str], folder: str) -> tuple[str, float]:
+    """Return what *command* printed, nothing if it failed, and the seconds that it took."""
+    begun = time.perf_counter()
+    try:
+        done = subprocess.run(  # noqa: S603 (the launcher that brim wrote)
+            command, input=given.encode(), capture_output=True, env=environ, cwd=folder, timeout=SECONDS, check=False
+        )
+        said = done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+    except (OSError, subprocess.SubprocessError):
+        said = ""
+    return said, time.perf_counter() - begun
+
+
+def _is_answer(text: str) -> bool:
+    try:
+        return RULE in json.loads(text)["hookSpecificOutput"]["additionalContext"]
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _last_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return (file.read(65_536).splitlines() or [""])[-1]
+    except OSError:
+        return ""

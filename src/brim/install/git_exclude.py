@@ -1,0 +1,120 @@
+"""Settings that are about this machine, hidden from git by ``.git/info/exclude``.
+
+That file is the machine's own, unlike ``.gitignore``, which brim never touches. brim's lines stand under a comment of
+its own. A worktree uses the file of the repository that it belongs to.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brim.errors import BrimError
+from brim.files import save
+from brim.store.tracked import git_folder
+
+COMMENT = "# brim: settings of agents that are about this machine"
+
+
+def hide(paths: Sequence[str]) -> list[str]:
+    """Hide those of *paths* that git would show as new files; return them."""
+    return [path for path in not_ignored(paths) if (place := _place(path)) is not None and place.add()]
+
+
+def unhide(paths: Iterable[str], *, others: Iterable[str] = ()) -> None:
+    """Take *paths* and their backups out again, except for a line that hides one of *others*, in another worktree."""
+    kept = {_place(path) for path in others}
+    for place in map(_place, paths):
+        if place is not None and place not in kept:
+            place.remove()
+
+
+def exclude_file(path: str) -> str:
+    """Return the file that hides *path*; empty if it's in no repository."""
+    place = _place(path)
+    return place.file if place is not None else ""
+
+
+def not_ignored(paths: Sequence[str]) -> list[str]:
+    """Return those of *paths* that git would show as new files."""
+    found = []
+    for path in paths:
+        command = ["git", "-C", os.path.dirname(path), "check-ignore", "-q", path]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=10, check=False)  # noqa: S603
+        except (OSError, subprocess.SubprocessError):
+            return []
+        if done.returncode == 1:
+            found.append(path)
+    return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The exclude *file* of a repository, and the *line* in it that hides one path."""
+
+    file: str
+    line: str
+
+    def add(self) -> bool:
+        """Add the line; return whether that worked."""
+        parts = self._parts()
+        return parts is not None and self._write([*parts[0], COMMENT, *parts[1], self.line, *parts[2]])
+
+    def remove(self) -> None:
+        """Remove the line, and those of the path's backups."""
+        if (parts := self._parts()) is not None:
+            before, ours, after = parts
+            left = [each for each in ours if each != self.line and not each.startswith(f"{self.line}.bak")]
+            if left != ours:
+                self._write([*before, *([COMMENT, *left] if left else []), *after])
+
+    def _parts(self) -> tuple[list[str], list[str], list[str]] | None:
+        """Return the lines before brim's comment, brim's own, and the rest; None if the file isn't text."""
+        try:
+            with open(self.file, encoding="utf-8", newline="\n") as file:
+                lines = file.read().removesuffix("\n").split("\n")  # and at no other line end: those stay
+        except FileNotFoundError:
+            lines = []
+        except (OSError, ValueError):
+            return None
+        lines = [] if lines == [""] else lines
+        at = end = lines.index(COMMENT) + 1 if COMMENT in lines else len(lines) + 1
+        while end < len(lines) and lines[end].startswith("/"):
+            end += 1
+        return lines[: at - 1], lines[at:end], lines[end:]
+
+    def _write(self, lines: list[str]) -> bool:
+        """Write *lines*, or remove the file if there are none; return whether that worked: it's only a help."""
+        try:
+            if lines:
+                os.makedirs(os.path.dirname(self.file), exist_ok=True)
+                save(self.file, "".join(f"{line}\n" for line in lines))
+            else:
+                os.unlink(self.file)
+        except (OSError, BrimError):
+            return False
+        return True
+
+
+def _place(path: str) -> _Place | None:
+    """Return what hides *path*; None if it's in no repository, or its name can't be written there."""
+    folder = os.path.realpath(os.path.dirname(path))
+    steps = [os.path.basename(path)]
+    while (git := git_folder(folder)) is None:
+        if folder == os.path.dirname(folder):
+            return None
+        steps.insert(0, os.path.basename(folder))
+        folder = os.path.dirname(folder)
+    line = "/" + "/".join(steps)
+    if not line.isprintable() or line != line.rstrip():
+        return None
+    try:  # a worktree names the folder that it shares with the others
+        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            git = os.path.join(git, file.readline(4096).strip())
+    except OSError:
+        pass
+    line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)
+    return _Place(os.path.join(os.path.realpath(git), "info", "exclude"), line)

@@ -1,0 +1,606 @@
+"""What ``init``, ``upgrade`` and ``uninstall`` do, and how the agents' settings files are changed.
+
+Settings are changed only through ``Installation.apply``: one process at a time, with a backup before the first change,
+and the record before the file, so that an interrupted installation can be undone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from brim.agents.hook import PAUSED
+from brim.agents.status_chain import NAME as CHAIN
+from brim.config import load
+from brim.config.editing import with_key
+from brim.config.places import config_paths, project_folder, user_folder
+from brim.config.reading import read_text
+from brim.errors import BrimError, ConfigError, InputError, StoreError
+from brim.files import keep, locked, remove_unfinished, replace_file, save
+from brim.install.agents import (
+    ALL,
+    NAMES,
+    RESIDENT_SERVER,
+    Ours,
+    Target,
+    entries_for,
+    is_present,
+    launcher_path,
+    project_target,
+    read_settings,
+    served_agents,
+    server_command,
+    settings_of,
+    user_target,
+)
+from brim.install.changes import STATUS, Change, plan_install, plan_uninstall
+from brim.install.git_exclude import hide, not_ignored, unhide
+from brim.install.jsonc import BLANK
+from brim.install.launchers import install_launchers, remove_launchers, remove_resident
+from brim.install.receipt import LOCK, Record, read_records, write_records
+from brim.store.folder import FILE, make_folder
+from brim.store.store import open_store
+from brim.store.trust import is_trusted, trust, trusted_projects
+
+NO_WINDOWS = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
+NO_PROJECT = "there is no project here: run it inside a git repository, or 'mkdir .brim'"
+BUDGET = "token_budget.default"
+
+
+class Installation:
+    """What is installed for this user, and in the project around *folder* (None: the working folder was deleted)."""
+
+    def __init__(self, environ: Mapping[str, str], folder: str | None) -> None:
+        self.environ, self.folder = environ, folder
+        self.home = os.path.abspath(user_folder(environ))
+        self.project = project_folder(environ, folder) if folder is not None else None
+        self.records = read_records(self.home)
+        self.ours = Ours(self.home)
+
+    def target(self, agent: str, scope: str) -> Target:
+        """Return the file of *agent* for *scope*, ``user`` or ``project``."""
+        if scope == "user":
+            return user_target(agent, self.environ)
+        if self.project is None:
+            raise InputError(NO_PROJECT)
+        return project_target(agent, self.project)
+
+    def targets(self, agents: Sequence[str] = tuple(NAMES)) -> list[Target]:
+        """Return every file of *agents* that brim may have written to: the user's, this project's, those recorded."""
+        scopes = ("user", "project") if self.project is not None else ("user",)
+        found = {each.path: each for agent in agents for each in (self.target(agent, scope) for scope in scopes)}
+        for path, record in self.records.items():
+            if record.agent in agents:
+                found.setdefault(path, Target(record.agent, record.scope, path))
+        return list(found.values())
+
+    def installed(self, agents: Sequence[str] = tuple(NAMES)) -> list[Target]:
+        """Return the files of *agents* in which brim is."""
+        return [target for target in self.targets(agents) if self.ours.events_in(target.path)]
+
+    def plan(self, target: Target, *, hooks: str = ALL, status: bool = True) -> Change:
+        """Return how *target* gets what belongs there."""
+        status = status and target.agent == "claude" and hooks == ALL and self._may_have_status(target)
+        record = self.records.get(target.path)
+        return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
+
+    def plan_again(self, target: Target, record: Record) -> Change:
+        """Return how *target* gets again what was installed there."""
+        return self.plan(target, hooks=record.hooks, status=record.status is not None)
+
+    def plan_removal(self, target: Target) -> Change:
+        """Return how *target* looks without brim."""
+        return plan_uninstall(target, target.read(), self.records.get(target.path), home=self.home)
+
+    def _may_have_status(self, target: Target) -> bool:
+        """Whether brim's status line may be set: a project's would hide the user's, so only where there is none."""
+        record = self.records.get(target.path)
+        if target.scope == "user" or (record is not None and record.status is not None):
+            return True
+        shared = os.path.join(os.path.dirname(target.path), "settings.json")
+        files = (target.path, shared, self.target("claude", "user").path)
+        return not any(STATUS in settings_of(path) for path in files)
+
+    def apply(self, changes: Sequence[Change], *, installing: bool) -> dict[str, str]:
+        """Make *changes*; return the backups by file. If a file changed since it was planned, nothing is done."""
+        if not changes:
+            return {}
+        with locked(os.path.join(self.home, LOCK), prepare=lambda: make_folder(self.home)):
+            seen, self.records = self.records, read_records(self.home)
+            left = [each for each in changes if not self._is_done(each, seen.get(each.target.path))]
+            for change in left:
+                if change.changes:
+                    change.target.check_writable()
+                    _check_same(change)
+            _make_folders(left)
+            backups = {change.target.path: self._apply(change, installing=installing) for change in left}
+        if not installing:
+            inside = [change.target.path for change in changes if change.target.scope == "project"]
+            unhide(inside, others=self.records)
+        return {path: name for path, name in backups.items() if name}
+
+    def _is_done(self, change: Change, seen: Record | None) -> bool:
+        """Whether another process has made the same change since the record was *seen*."""
+        is_new = change.changes or self.records.get(change.target.path) != seen
+        return is_new and change.target.read() == change.after
+
+    def _apply(self, change: Change, *, installing: bool) -> str:
+        """Make one change; return the backup's name, empty if none was needed."""
+        path, before = change.target.path, self.records
+        record = before.get(path)
+
+        def without_brim(text: str | None) -> str | None:
+            return plan_uninstall(change.target, text, record, home=self.home).after
+
+        theirs, same = without_brim(change.before), []  # and the backups that say just that
+        for name in record.backups if record is not None else ():
+            with suppress(BrimError):
+                if os.path.lexists(name) and without_brim(read_settings(name)) == theirs:
+                    same.append(name)
+        backup = keep(path, change.before or "") if change.changes and (theirs or "").strip(BLANK) and not same else ""
+        records = {key: each for key, each in before.items() if key != path}
+        if change.record is not None:
+            names = (*change.record.backups, *([backup] if backup else []))
+            records[path] = replace(change.record, backups=names)
+        if installing:
+            self._remember(records, change)
+        try:
+            if change.changes:
+                _write(change)
+        except BrimError:
+            if installing:
+                self._remember(before, None)
+            raise
+        if not installing:
+            for name in same if change.changes else ():
+                with suppress(OSError):
+                    os.unlink(name)
+            if change.after is None:
+                _remove_folders(path, record)
+            self._remember(records, change)
+        return backup
+
+    def _remember(self, records: dict[str, Record], change: Change | None) -> None:
+        """Keep *records*, and the status line that was there before, for brim's to call."""
+        if change is not None:
+            chain = os.path.join(self.home, CHAIN)
+            is_gone = change.record is None and (change.target.agent, change.target.scope) == ("claude", "user")
+            if change.chained:
+                make_folder(self.home)
+                replace_file(chain, (json.dumps({"command": change.chained}) + "\n").encode())
+            elif is_gone or change.chained == "":
+                with suppress(OSError):
+                    os.unlink(chain)
+        if records != self.records:
+            write_records(self.home, records)
+        self.records = records
+
+    def remove_resident_server(self) -> bool:
+        """Remove what 0.1 installed for resident hooks; return whether Claude Code started a server for them."""
+        servers = [path for path, record in self.records.items() if record.agent == RESIDENT_SERVER]
+        changes = [self.plan_removal(Target(RESIDENT_SERVER, "user", path)) for path in servers]
+        self.apply(changes, installing=False)
+        remove_resident(self.home)
+        return any(change.changes for change in changes)
+
+    def begin_project(self, *, trusting: bool) -> bool:
+        """Make the project's ``.brim`` if it's missing, which trusts it; return whether it's trusted."""
+        project = self.project or ""
+        folder = os.path.join(project, ".brim")
+        try:
+            os.mkdir(folder, 0o700)
+            trusting = True
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
+        if trusting and not is_trusted(project, self.home):
+            trust(project, self.home, now=time.time())
+        return is_trusted(project, self.home)
+
+    def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, bool], list[str]]:
+        """Bring brim's own files up to date; return whether each was older, and what is broken.
+
+        Those are the user's (made if it's missing, with *create*), this project's, and those of all trusted projects.
+        Hooks never do that, so without it they would say nothing.
+        """
+        projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
+        projects += [self.project] if self.project else []
+        paths = [os.path.join(folder, FILE) for folder in (self.home, *(f"{each}/.brim" for each in projects))]
+        found, broken = {}, []
+        for path in dict.fromkeys(paths):
+            try:
+                if os.path.lexists(path) if create and path == paths[0] else os.path.exists(path):
+                    found[path] = _is_older(path)
+                elif not create or path != paths[0]:
+                    continue
+                open_store(path).close()
+            except BrimError as error:
+                found.pop(path, None)
+                broken.append(str(error))
+        return found, broken
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+class BudgetSetting:
+    """The token budget as it will be in the configuration of *scope*, ``user`` or ``project``: checked, not written."""
+
+    def __init__(self, here: Installation, tokens: int, scope: str) -> None:
+        paths = config_paths(here.environ, here.folder)
+        if scope not in paths:
+            raise InputError(NO_PROJECT)
+        self.path, self.tokens = paths[scope], tokens
+        before = read_text(self.path) if os.path.exists(self.path) else ""
+        self._text = with_key(before, BUDGET, tokens, self.path)
+        self.changed = before != self._text
+        try:
+            config = load(here.environ, here.folder, drafts={self.path: self._text})
+        except BrimError as error:
+            raise ConfigError(f"{self.path} is as it was: {error}") from None
+        origin = config.values[BUDGET].origin
+        self.hidden_by = "" if origin.startswith(f"{self.path}:") else origin
+
+    def write(self) -> None:
+        """Put it into the file."""
+        if not self.changed:
+            return
+        folder = os.path.dirname(self.path)
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
+        save(self.path, self._text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"key": BUDGET, "value": self.tokens, "file": self.path} | {
+            "changed": self.changed,
+            "hidden_by": self.hidden_by,
+        }
+
+
+@dataclass
+class Installed:
+    """What ``install`` did, or would do."""
+
+    home: str = ""
+    reason: str = ""
+    """Why nothing was done; empty if something was."""
+    changes: list[Change] = field(default_factory=list)
+    hooks: str = ALL
+    backups: dict[str, str] = field(default_factory=dict)
+    hidden: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Agents that got nothing, and why."""
+    is_tracked: bool = False
+    """Whether one was skipped because git tracks its file."""
+    budget: BudgetSetting | None = None
+    trusted: bool | None = None
+    dry_run: bool = False
+    problems: list[str] = field(default_factory=list)
+    next_steps: list[str] = field(default_factory=list)
+    """What is left for the person to do."""
+
+    @property
+    def exit_code(self) -> int:
+        """1 if the answer is no."""
+        return 1 if self.reason or self.is_tracked else 0
+
+    @property
+    def agents(self) -> list[dict[str, Any]]:
+        """What became of each agent."""
+        return [
+            {
+                "agent": change.target.agent,
+                "scope": change.target.scope,
+                "file": change.target.path,
+                "hooks": [entry.event for entry in entries_for(change.target.agent, self.home, hooks=self.hooks)],
+                "resident": False,
+                "status_line": change.record is not None and change.record.status is not None,
+                "changed": change.changes,
+                "backup": self.backups.get(change.target.path),
+                "hidden_from_git": change.target.path in self.hidden,
+            }
+            for change in self.changes
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        skipped = [{"agent": agent, "reason": reason} for agent, reason in self.skipped.items()]
+        if self.reason:
+            return {"agents": [], "skipped": skipped, "reason": self.reason}
+        return {
+            "agents": self.agents,
+            "skipped": skipped,
+            "launcher": launcher_path(self.home),
+            "token_budget": None if self.budget is None else self.budget.to_dict(),
+            "server": None,
+            "trusted": self.trusted,
+            "dry_run": self.dry_run,
+        }
+
+
+@dataclass
+class Upgraded:
+    """What ``upgrade`` did."""
+
+    files: list[str] = field(default_factory=list)
+    """The settings files in which brim is."""
+    launchers: list[str] = field(default_factory=list)
+    stores: dict[str, bool] = field(default_factory=dict)
+    """brim's own files, and whether each was older."""
+    broken: list[str] = field(default_factory=list)
+    differ: list[str] = field(default_factory=list)
+    """Settings files in which this version would install other hooks."""
+    budget: BudgetSetting | None = None
+    reason: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """2 if a file is broken, 1 if there was nothing to upgrade."""
+        return 2 if self.broken else 0 if self.files or self.stores else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "files": self.files,
+            "launchers": self.launchers,
+            "stores": list(self.stores),
+            "migrated": [path for path, migrated in self.stores.items() if migrated],
+            "broken": self.broken,
+            "server": "",
+            "differ": self.differ,
+            "token_budget": None if self.budget is None else self.budget.to_dict(),
+        }
+
+
+@dataclass
+class Uninstalled:
+    """What ``uninstall`` did, or would do."""
+
+    home: str
+    changes: list[Change]
+    broken: list[str]
+    """Why some files could not be changed."""
+    backups: dict[str, str]
+    server: bool
+    """Whether a server of resident hooks was removed."""
+    dry_run: bool
+    served: list[str]
+    """The agents that still start ``brim mcp``."""
+    is_complete: bool
+    """Whether brim is in no agent any more."""
+
+    @property
+    def exit_code(self) -> int:
+        """2 if a file is broken."""
+        return 2 if self.broken else 0
+
+    @property
+    def agents(self) -> list[dict[str, Any]]:
+        """What became of each agent."""
+        return [
+            {
+                "agent": change.target.agent,
+                "scope": change.target.scope,
+                "file": change.target.path,
+                "changed": change.changes,
+                "removed": change.changes and change.after is None,
+                "backup": self.backups.get(change.target.path),
+            }
+            for change in self.changes
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"agents": self.agents, "server": self.server, "broken": self.broken, "dry_run": self.dry_run}
+
+
+# What the commands call ----------------------------------------------------------------------------------------------
+
+
+def install(
+    environ: Mapping[str, str],
+    folder: str | None,
+    *,
+    agents: Sequence[str] = (),
+    scope: str = "user",
+    hooks: str = ALL,
+    status_line: bool = True,
+    token_budget: int | None = None,
+    trusting: bool = False,
+    dry_run: bool = False,
+) -> Installed:
+    """Install brim into *agents* (default: those that are used here), or bring what is installed up to date.
+
+    With the *scope* ``project`` it's for the project around *folder* only; *trusting* lets agents use what that has
+    learned. Doing it twice changes nothing.
+    """
+    if sys.platform == "win32":
+        return Installed(reason=NO_WINDOWS)
+    here = Installation(environ, folder)
+    agents = agents or [name for name in NAMES if is_present(name, environ)]
+    done = Installed(here.home, hooks=hooks, dry_run=dry_run)
+    if not agents:
+        done.reason = "no agent is here yet: name one with --agent claude, codex or gemini"
+        return done
+    for target in [here.target(agent, scope) for agent in agents]:
+        above = here.target(target.agent, "user").path
+        if scope == "project" and here.ours.events_in(above):
+            done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"
+        elif reason := target.why_not:
+            done.skipped[target.agent], done.is_tracked = reason, True
+        else:
+            done.changes.append(here.plan(target, hooks=hooks, status=status_line))
+    if done.is_tracked and not done.changes:
+        done.reason = "; ".join(done.skipped.values())
+        return done
+    done.budget = BudgetSetting(here, token_budget, scope) if token_budget is not None else None
+    for change in done.changes:
+        if change.changes:
+            change.target.check_writable()
+    if dry_run:
+        return done
+    install_launchers(here.home)
+    done.trusted = here.begin_project(trusting=trusting) if scope == "project" else None
+    if done.budget is not None:
+        done.budget.write()
+    done.backups = here.apply(done.changes, installing=True)
+    inside = [change.target.path for change in done.changes if scope == "project"]
+    done.hidden = hide([*inside, *done.backups.values()]) if inside else []
+    if "claude" in agents and scope == "user":
+        here.remove_resident_server()
+    done.problems = [f"{error}; until then hooks say nothing" for error in here.upgrade_stores(create=True)[1]]
+    done.next_steps = list(_next_steps(here, done.changes, inside))
+    return done
+
+
+def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
+    """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
+    if sys.platform == "win32":
+        return Upgraded(reason=NO_WINDOWS)
+    here = Installation(environ, folder)
+    targets = here.installed()
+    scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
+    budget = BudgetSetting(here, token_budget, scope) if token_budget is not None else None
+    launchers = install_launchers(here.home) if targets else []
+    stores, broken = here.upgrade_stores()
+    if budget is not None:
+        budget.write()
+    differ = []
+    for target in targets:
+        record = here.records.get(target.path)
+        if (here.plan_again(target, record) if record is not None else here.plan(target, status=False)).changes:
+            differ.append(target.path)
+    return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
+
+
+def uninstall(
+    environ: Mapping[str, str], folder: str | None, *, agents: Sequence[str] = (), dry_run: bool = False
+) -> Uninstalled:
+    """Take brim out of *agents* (default: all), in every project. A file that is as brim left it becomes as it was."""
+    here = Installation(environ, folder)
+    agents = agents or list(NAMES)
+    changes, broken = [], []
+    for target in here.targets(agents):
+        is_known = target.path in here.records
+        try:
+            change = here.plan_removal(target)
+            if change.changes:
+                target.check_writable()
+            if change.changes or is_known:
+                changes.append(change)
+        except BrimError as error:  # a broken file must not keep brim in the others
+            if is_known or target.scope == "user":
+                broken.append(str(error))
+    backups: dict[str, str] = {}
+    server, served = False, []
+    if not dry_run:
+        backups = here.apply(changes, installing=False)
+        server = "claude" in agents and here.remove_resident_server()
+        if not here.records:
+            remove_launchers(here.home)
+        served = [agent for agent in served_agents(environ, here.project) if agent in agents]
+    return Uninstalled(here.home, changes, broken, backups, server, dry_run, served, not here.records)
+
+
+def pause(environ: Mapping[str, str], *, paused: bool) -> dict[str, Any]:
+    """Let every hook say nothing, or end that; return what changed."""
+    home = user_folder(environ)
+    path = os.path.join(home, PAUSED)
+    was = os.path.lexists(path)
+    try:
+        if paused and not was:
+            make_folder(home)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        elif was and not paused:
+            os.unlink(path)
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    return {"paused": paused, "changed": paused != was, "file": path}
+
+
+def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[str]) -> Iterable[str]:
+    new = [change.target.agent for change in changes if change.changes]
+    if "codex" in new:
+        yield "Codex asks once, when it starts, whether it may run these hooks: choose to trust them"
+    for path in not_ignored(inside):
+        yield f"{path}: git shows it, and it cannot be hidden; it is about this machine: do not commit it"
+    agents = [change.target.agent for change in changes if change.target.scope == "user"]
+    for target in here.installed(agents):
+        if target.scope == "project":
+            yield (
+                f"{target.path}: has brim too, so hooks are called twice there: "
+                "'brim doctor --fix' takes it out of that one"
+            )
+    served = served_agents(here.environ, here.project)
+    for agent in new:
+        if agent not in served:
+            command = server_command(agent, here.environ, here.home)
+            yield f"if {NAMES[agent]} should also teach and ask brim: {command}"
+    if new:
+        yield "start your agent anew; 'brim doctor' shows whether it works"
+
+
+def _is_older(path: str) -> bool:
+    try:
+        open_store(path, migrate=False).close()
+    except StoreError as error:
+        if error.reason != "older":
+            raise
+        return True
+    return False
+
+
+# Files of agents -----------------------------------------------------------------------------------------------------
+
+
+def _check_same(change: Change) -> None:
+    if change.target.read() != change.before:
+        raise InputError(f"{change.target.path}: somebody else has just written it; please try again")
+
+
+def _make_folders(changes: Sequence[Change]) -> None:
+    """Make the folders of all files, or none: that comes before anything is written."""
+    folder = ""
+    try:
+        for change in changes:
+            folder = os.path.dirname(os.path.realpath(change.target.path))
+            if change.after is not None:
+                os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError as error:
+        for change in changes:
+            _remove_folders(change.target.path, change.record)
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}; nothing was changed") from None
+
+
+def _remove_folders(path: str, record: Record | None) -> None:
+    """Remove the folders that were made for the file *path*, if they are empty."""
+    made, folder = record.folder if record is not None else "", os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):
+        while made and (folder == made or folder.startswith(made + os.sep)):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
+
+
+def _write(change: Change) -> None:
+    path, real = change.target.path, os.path.realpath(change.target.path)
+    _check_same(change)
+    remove_unfinished(os.path.dirname(real))
+    if change.after is not None:
+        save(path, change.after)
+        return
+    try:
+        os.unlink(real)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be removed: {error.strerror or error}") from None

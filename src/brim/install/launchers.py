@@ -1,0 +1,120 @@
+"""The scripts that settings name: ``bin/hook`` and ``bin/statusline`` in the user's folder.
+
+They hold where Python and brim are, so an upgrade changes them and never the settings. They always end with 0: Python
+ends with 2 when a module is missing, and for Claude Code 2 means *block*.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from contextlib import suppress
+from glob import escape, glob
+
+from brim.errors import StoreError
+from brim.files import replace_file
+from brim.install.agents import launcher_path, status_path
+from brim.install.receipt import LOCK
+from brim.store.folder import make_folder
+
+CODE = "from brim.agents.hook import main; main()"
+"""What Python runs for a hook. The event and the agent are its arguments."""
+STATUS_CODE = "from brim.agents.statusline import main; main()"
+"""What Python runs for the status line."""
+RESIDENT = ("bin/hook-unless-resident", "resident")
+"""What 0.1 left in the user's folder for resident hooks."""
+
+
+def launcher_text(python: str, package: str | None = None, *, home: str | None = None, code: str = CODE) -> str:
+    """Return the script that runs *code* with the interpreter *python*.
+
+    *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
+    is installed (``-S``). *home* is the user's folder: an agent may not have the ``BRIM_HOME`` of the shell in which
+    brim was installed.
+    """
+    package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{shlex.quote(home)}}} "
+    code = f"import sys; sys.path.append({package!r}); {code}"
+    return f'#!/bin/sh\n{place}{shlex.quote(python)} -I -S -c {shlex.quote(code)} "$@" 2>/dev/null\nexit 0\n'
+
+
+def install_launcher(home: str, python: str | None = None, *, package: str | None = None) -> str:
+    """Write the launcher of hooks to the user's folder *home*, if it changed; return its path."""
+    path = launcher_path(home)
+    _write(path, launcher_text(python or sys.executable, package, home=os.path.abspath(home)))
+    return path
+
+
+def install_launchers(home: str, python: str | None = None) -> list[str]:
+    """Write the scripts for the interpreter *python* (default: this one); return those that changed."""
+    home, python = os.path.abspath(home), python or sys.executable
+    texts = {
+        launcher_path(home): launcher_text(python, home=home),
+        status_path(home): launcher_text(python, home=home, code=STATUS_CODE),
+    }
+    try:
+        make_folder(home)
+        changed = [path for path, text in texts.items() if _write(path, text)]
+    except OSError as error:
+        raise StoreError(f"{home}: the launcher cannot be written: {error.strerror or error}", "failed") from None
+    if changed:
+        remove_bundles(home)  # perhaps of another Python, and then never read again
+    return changed
+
+
+def remove_launchers(home: str) -> None:
+    """Remove the scripts and what made them faster, and the folders that are empty after that."""
+    remove_resident(home)
+    remove_bundles(home)
+    for path in (launcher_path(home), status_path(home), os.path.join(home, LOCK)):
+        with suppress(OSError):
+            os.unlink(path)
+    for folder in ("bin", "cache"):
+        with suppress(OSError):
+            os.rmdir(os.path.join(home, folder))
+    with suppress(OSError):
+        if os.listdir(home) == [".gitignore"]:
+            os.unlink(os.path.join(home, ".gitignore"))
+        os.rmdir(home)
+
+
+def remove_resident(home: str) -> None:
+    """Remove what 0.1 kept for resident hooks."""
+    script, folder = (os.path.join(home, name) for name in RESIDENT)
+    with suppress(OSError):
+        os.unlink(script)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_bundles(home: str) -> None:
+    """Remove the modules that hooks have kept."""
+    for path in glob(os.path.join(escape(home), "cache", "hook-*.bin")):
+        with suppress(OSError):
+            os.unlink(path)
+
+
+def interpreter_of(path: str) -> str:
+    """Return the Python that the script *path* starts; empty if it can't be read."""
+    try:
+        words = shlex.split(_read(path).partition("\n")[2])
+    except ValueError:
+        return ""
+    return next((word for word in words if not word.startswith("BRIM_HOME=")), "")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(65_536)
+    except OSError:
+        return ""
+
+
+def _write(path: str, text: str) -> bool:
+    if _read(path) == text and os.access(path, os.X_OK):
+        return False
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    replace_file(path, os.fsencode(text), prepare=lambda beside: os.chmod(beside, 0o700))
+    return True

@@ -1,0 +1,33 @@
+"""Who watches a run, from its first turn to its last?
+
+``command`` reads the agent's own command line and knows how each agent is started, resumed and spoken to; ``process``
+is its process. ``purse`` keeps the money. ``session`` is what is known of the session: gauge, purse and scratch memory.
+``turns`` decides what comes next and holds what brim itself says to the agent. ``conversation`` hears the agent and the
+person, and ``supervisor`` runs it all. ``sdk`` is the same for programs that drive Claude through its Agent SDK.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from brim._lazy import exports
+
+if TYPE_CHECKING:
+    from brim.run.command import ClientCommand as ClientCommand
+    from brim.run.command import client_command as client_command
+    from brim.run.conversation import Face as Face
+    from brim.run.sdk import supervised as supervised
+    from brim.run.supervisor import RunReport as RunReport
+    from brim.run.supervisor import Supervisor as Supervisor
+
+__getattr__, __dir__ = exports(
+    __name__,
+    {
+        "ClientCommand": "command",
+        "Face": "conversation",
+        "RunReport": "supervisor",
+        "Supervisor": "supervisor",
+        "client_command": "command",
+        "supervised": "sdk",
+    },
+)

@@ -1,0 +1,218 @@
+"""The conversation with an agent: a process while there is one, its lines, and what people do meanwhile."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from brim.notices import INPUT_REQUESTED
+from brim.run.command import CLIENTS, ClientCommand, goes_as_input, interrupt_line, start_words, user_line
+from brim.run.process import Child
+from brim.run.session import Heard, Tracked
+from brim.run.turns import DONE, turn_end
+
+INTERRUPT_PATIENCE = 10.0
+"""Seconds that an interrupted agent has to end its turn; then its process is ended."""
+
+LEAVING_PATIENCE = 60.0
+"""Seconds without a line after which an agent that was told to leave is ended."""
+
+TOLD_ATTEMPT = 2
+"""The attempt to reach the model that a person is told of: one may fail, and many are minutes of silence."""
+
+GLANCE = 1.0
+"""Seconds of silence after which brim checks that the process is still there."""
+
+
+class Face(Protocol):
+    """How a run shows itself to a person. Nothing of it may raise."""
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person is there who can answer."""
+
+    def tell(self, text: str) -> None:
+        """Say *text*, which is brim's own."""
+
+    def ask(self, text: str) -> None:
+        """Put a question; the answer comes as a typed line."""
+
+    def line(self, line: bytes) -> None:
+        """Hand on a line of the agent, as it came."""
+
+    def answer(self, text: str, line: bytes) -> None:
+        """Show what the agent answered at the end of a turn, empty if it failed; *line* is the line that said so."""
+
+    def show(self, tracked: Tracked, *, settled: bool) -> None:
+        """Show how full the window is and what was spent; *settled* at the end of a turn."""
+
+
+class Conversation:
+    """Everything that reaches a run comes through one inbox, in order: lines, what is typed, signals.
+
+    ``typed`` and ``signalled`` may be called from any thread, and from a signal's handler.
+    """
+
+    def __init__(
+        self,
+        command: ClientCommand,
+        tracked: Tracked,
+        face: Face,
+        *,
+        environ: Mapping[str, str],
+        cwd: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.client = CLIENTS[command.agent]
+        self._command, self._tracked, self._face = command, tracked, face
+        self._environ, self._cwd, self._clock = environ, cwd, clock
+        self._inbox: queue.SimpleQueue[tuple[Child | None, object]] = queue.SimpleQueue()
+        self._child: Child | None = None
+        self._waits_until: float | None = None
+        self._is_person_gone = False
+        self.person_said: Callable[[str], object] = list
+        """Told what a person types while the agent works."""
+        self.ended: Heard | None = None
+        """How the turn that was sent last has ended; None while it runs."""
+        self.refused = ""
+        """Why the agent did not compact, since the turn that was sent last."""
+        self.is_quiet = False
+        """Whether what the agent answers is not for the person: it was asked to compact."""
+        self.compacted = False
+        """Whether the window was compacted since a turn told the agent so."""
+        self.exit: int | None = None
+        """The exit code of the last process that has ended."""
+        self.signal = 0
+        """The last signal that came; 0 if none."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a process."""
+        return self._child is not None
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether another process can go on with this session."""
+        kept = not {"--no-session-persistence", "--ephemeral"}.intersection(self._command.options)
+        return bool(self._tracked.session) and kept
+
+    def typed(self, text: str | None) -> None:
+        """Take in a line that a person typed; None if there will be no more."""
+        self._inbox.put((None, text))
+
+    def signalled(self, number: int) -> None:
+        """Take in a signal."""
+        self._inbox.put((None, number))
+
+    def send(self, text: str, before: str = "") -> bool:
+        """Send one turn, to the process that listens or to a new one; False if the agent doesn't listen any more."""
+        self.ended, self.refused = None, ""
+        if self._child is None:
+            cap = self._tracked.purse.budget.left if self.client.caps else None
+            alone = f"{before}\n\n{text}" if before and not text.startswith("/") else text
+            words = start_words(self._command, alone, session=self._tracked.session, cap=cap)
+            listens = goes_as_input(self.client.name, alone)
+            self._child = Child(
+                words,
+                environ=self._environ,
+                cwd=self._cwd,
+                heard=lambda child, line: self._inbox.put((child, line)),
+                listens=listens,
+            )
+            if listens and not self.client.stays:
+                self._child.send(alone.encode("utf-8", "replace"))
+                self._child.close_input()
+        return not self.client.stays or self._child.send(user_line(text, before))
+
+    def wait(self, is_over: Callable[[], bool], patience: float | None = None, *, leaving: bool = False) -> bool:
+        """Take in what comes until *is_over*, or the process has ended. False if *patience* ended first.
+
+        An agent whose every turn is a process ends with it. One that is *leaving* may speak as long as it likes: its
+        patience is for silence.
+        """
+        self._waits_until = None if patience is None else self._clock() + patience
+        while self._child is not None and not (is_over() and self.client.stays):
+            rest = None if self._waits_until is None else self._waits_until - self._clock()
+            if rest is not None and rest <= 0:
+                return False
+            try:
+                child, what = self._inbox.get(timeout=GLANCE if rest is None else min(rest, GLANCE))
+            except queue.Empty:
+                if self._child.is_over:  # a process that it started keeps its output open, so that won't end
+                    self.end()
+                continue
+            if child is None:
+                self._take_from_person(what)
+            elif child is self._child:
+                self._take_from_agent(child, what)
+                if leaving and patience is not None and not self.signal:
+                    self._waits_until = self._clock() + patience
+        return True
+
+    def wait_for_typed(self) -> str | None:
+        """Return the next line that is typed; None at the end of them, or if a signal came."""
+        while not self._is_person_gone:
+            child, what = self._inbox.get()
+            if isinstance(what, int):
+                self._interrupt(what)
+                return None
+            if child is None:
+                self._is_person_gone = what is None
+                return what if isinstance(what, str) else None
+        return None
+
+    def leave(self) -> None:
+        """Let the process end when it has done everything; end it if it stays silent."""
+        if self._child is not None:
+            self._child.close_input()
+            self.wait(lambda: False, LEAVING_PATIENCE, leaving=True)
+        self.end()
+
+    def end(self, grace: float = 0.0) -> None:
+        """End the process now, if there is one; it has *grace* seconds to do so on its own."""
+        if self._child is not None:
+            self.exit = self._child.end(grace)
+            self._child = None
+
+    def _take_from_agent(self, child: Child, line: object) -> None:
+        if not isinstance(line, bytes):
+            self.end(grace=1.0)
+            return
+        heard = self._tracked.take(line)
+        self._face.line(line)
+        for notice in heard.notices:
+            if notice.kind != INPUT_REQUESTED:  # it is asked when the turn has ended
+                self._face.tell(str(notice))
+        if heard.line.get("subtype") == "api_retry" and heard.line.get("attempt") == TOLD_ATTEMPT:
+            why = f"{heard.line.get('error_status') or ''} {heard.line.get('error') or ''}".strip()
+            self._face.tell(f"the model does not answer ({why[:80]}); {self.client.name} tries again")
+        self.compacted = self.compacted or heard.compacted
+        self.refused = heard.refused or self.refused
+        if heard.end is not None:
+            self.ended = heard
+            is_done = turn_end(heard.end, heard.line, answered=heard.answered).outcome == DONE
+            if not self.is_quiet:
+                self._face.answer(heard.text if is_done or not heard.end.error else "", line)
+        self._face.show(self._tracked, settled=False)
+        child.read()
+
+    def _take_from_person(self, what: object) -> None:
+        if isinstance(what, int):
+            self._interrupt(what)
+        elif isinstance(what, str) and what.strip():
+            self.person_said(what)
+        elif what is None:  # a question that comes later has no one to answer it
+            self._is_person_gone = True
+
+    def _interrupt(self, number: int) -> None:
+        """End the turn at the first signal, and the agent at the second."""
+        again, self.signal = bool(self.signal), number
+        if again:
+            self.end()
+        elif self._child is not None:
+            self._face.tell("ending the turn; once more ends the agent at once")
+            if not (self.client.stays and self._child.send(interrupt_line("brim-interrupt"))):
+                self._child.interrupt()
+            self._waits_until = self._clock() + INTERRUPT_PATIENCE

@@ -1,0 +1,225 @@
+"""The money of a supervised run: counted once per request, kept in the ledger, and held against two limits.
+
+The run has a limit of its own, and the project may have one. brim isn't in the calls, so both are checked between them,
+and the agent is told what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from brim.agents.spenders import folder_scope
+from brim.errors import InputError, StoreError
+from brim.notices import Notice
+from brim.spend.budget import CostBudget
+from brim.spend.ledger import Ledger, ScopeStatus
+from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, Raise
+from brim.spend.meter import SpendMeter
+from brim.spend.money import in_dollars, micro_dollars
+from brim.spend.prices import PriceList
+from brim.spend.scope_names import lineage
+from brim.tracking.events import Event, RunTotal, Usage
+
+ON_LIMIT = ("ask", "continue", "wrap_up", "stop")
+"""What may be done at the limit. ``ask`` without a person to ask is ``wrap_up``."""
+UNATTRIBUTED = "unattributed:"
+"""Begins the id of what a session's total has more than its requests, here as in the hooks."""
+LONGEST_ID = 200
+"""Characters of a request's id."""
+_MOST = 1e9
+"""Dollars that a client may say: more isn't a sum of money."""
+
+
+class Purse:
+    """What a run spends, against *limit* (micro-dollars, None for none) and the limit of the project it is in.
+
+    Without a *ledger* the run is counted all the same, and nothing is kept. *resumed* is whether the session was there
+    before: its total includes what was spent then, which isn't this run's. *unknown_price* is the setting: ``refuse``
+    or ``allow``.
+    """
+
+    def __init__(
+        self,
+        limit: int | None,
+        *,
+        scope: str,
+        ledger: Ledger | None = None,
+        warn: float = WARN,
+        resumed: bool = False,
+        unknown_price: str = "refuse",
+        tell: Callable[[str], object] = print,
+    ) -> None:
+        self.scope = scope
+        self.meter = SpendMeter()
+        self._ledger, self._warn, self._tell = ledger, warn, tell
+        self._carried: dict[str, int] | None = {} if resumed else None
+        self._amounts: dict[str, int] = {}
+        self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
+        self._project = lineage(scope)[0]
+        self.budget = CostBudget(limit, warn, scope=scope)
+        if ledger is not None:
+            if limit is not None:
+                ledger.limit(scope, limit)
+            parent = self._budget_of(ledger.status(self._project)) if self._project != scope else None
+            self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no other call may be made."""
+        return not self.budget.may_spend
+
+    @property
+    def asked(self) -> CostBudget:
+        """The limit that stands in the way: the run's own, or the project's."""
+        parent = self.budget.parent
+        if parent is None or (self.budget.pause_at is not None and self.budget.spent >= self.budget.pause_at):
+            return self.budget
+        return parent
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether a person has said before that nothing more may be spent."""
+        parent = self.budget.parent
+        return STOPPED in (self.budget.state, parent.state if parent is not None else "")
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The models whose requests have a price neither here nor in a total of the agent."""
+        if self._client_says:
+            return ()
+        unnamed = ("this session",) if self.meter.unpriced_sessions and not self.meter.unpriced else ()
+        return (*sorted(self.meter.unpriced), *unnamed)
+
+    @property
+    def blindness(self) -> str:
+        """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
+        if not (self._refuses and self.unpriced and self.budget.left is not None):
+            return ""
+        return (
+            f"no price is known for {', '.join(self.unpriced)}, so the limit cannot be kept: put the price under "
+            "'models' in the configuration, or set spend.unknown_price to allow"
+        )
+
+    def take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        """Count *event*, which *line* says; return what must be told because of it."""
+        if isinstance(event, Usage) and not event.agent:
+            self._model = event.model or self._model
+        if isinstance(event, RunTotal):
+            self._client_says = self._client_says or event.cost is not None
+            event = self._own_total(event, line)
+        amount = self.meter.update(event)
+        if not amount:
+            return []
+        key = event.request if isinstance(event, Usage) else ""
+        # A session may be continued in another run, which has an amount of its own.
+        key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
+        total = self._amounts[key] = self._amounts.get(key, 0) + amount
+        # An InputError says that another run has counted this request already.
+        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total)))
+        return self.budget.add(amount)
+
+    def answer(self, answer: str | Raise) -> None:
+        """Do what a person said about the limit that was reached."""
+        asked = self.asked
+        asked.answer(answer)
+        self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
+
+    def look(self) -> list[Notice]:
+        """Take in what others have spent in the project, and what was answered there."""
+        parent = self.budget.parent
+        found: list[ScopeStatus] = []
+        if parent is not None:
+            self._try(lambda ledger: found.append(ledger.status(self._project)))
+        if parent is None or not found:
+            return []
+        if found[0].limit != parent.limit or _is_ending(found[0].state) != _is_ending(parent.state):
+            self.budget.parent = self._budget_of(found[0])
+            return []
+        more = found[0].spent - parent.spent
+        return parent.add(more) if more else []
+
+    def _budget_of(self, status: ScopeStatus) -> CostBudget:
+        budget = CostBudget(status.limit, self._warn, scope=status.scope, spent=status.spent)
+        if _is_ending(status.state):
+            budget.answer("wrap_up" if status.state == WRAPPING_UP else "stop")
+        return budget
+
+    def _own_total(self, event: RunTotal, line: Mapping[str, Any]) -> RunTotal:
+        """Return *event* without what the session had cost before this run."""
+        if self._carried is None or event.cost is None:
+            return event
+        if event.session not in self._carried:
+            self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
+        return event.changed(cost=max(0, event.cost - self._carried[event.session]))
+
+    def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
+        """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.
+
+        A client that says neither, or whose model has no price, is charged in full.
+        """
+        since = line.get("model_usage_since_last_result")
+        if isinstance(since, dict):
+            costs = [each.get("costUSD") for each in since.values() if isinstance(each, dict)]
+            return sum(round(cost * 1_000_000) for cost in costs if isinstance(cost, int | float) and 0 <= cost < _MOST)
+        took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
+        return (event.cost or 0) if took is None else took
+
+    def _try(self, act: Callable[[Ledger], object]) -> None:
+        """Do what concerns the ledger; if it fails, say so once and count on without it."""
+        if self._ledger is not None:
+            try:
+                with suppress(InputError):
+                    act(self._ledger)
+            except StoreError as error:
+                self._ledger = None
+                self._tell(f"what is spent from now on is counted, but not kept: {error}")
+
+
+def scope_of(project: str | None, run: str) -> str:
+    """Return the scope of a run: its project's name, as the hooks have it, and its own.
+
+    >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
+    ('my-shop/run-5f2a', 'no-project/run-5f2a')
+    """
+    return f"{folder_scope(project)}/run-{run}"
+
+
+def question(budget: CostBudget) -> str:
+    """Return the question at the limit of *budget*."""
+    base = f"{in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} is spent"
+    whose = f" in {budget.scope}" if budget.scope else ""
+    rest = f"; {in_dollars(budget.held)} is held back for the wrap-up" if budget.held else ""
+    return (
+        f"The cost limit is reached{whose}: {base}{rest}.\n"
+        "  c        continue once, with a tenth more\n"
+        "  r USD    raise the limit to USD\n"
+        "  w        wrap up: the agent leaves the work in a sound state and says where it stands\n"
+        "  s        stop now\n"
+        "What shall be done? [w] "
+    )
+
+
+def read_answer(typed: str) -> str | Raise:
+    """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
+
+    >>> read_answer("c"), read_answer("r 8"), read_answer("")
+    ('continue', Raise(to=8000000), 'wrap_up')
+    """
+    word, _, rest = typed.strip().casefold().partition(" ")
+    if word in ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"):
+        return "wrap_up"
+    if word in ("c", "continue", "y", "yes"):
+        return "continue"
+    if word in ("s", "stop", "q", "quit"):
+        return "stop"
+    if word in ("r", "raise"):
+        if not rest.strip():
+            raise InputError("raise to how many dollars? write r 8")
+        return Raise(micro_dollars(rest.removeprefix("to "), up=False))
+    raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+
+
+def _is_ending(state: str) -> bool:
+    return state in (WRAPPING_UP, STOPPED, "closed")

@@ -1,0 +1,221 @@
+"""What is known of a supervised session: every line of its agent goes to the gauge, the purse and the notes."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from brim.errors import BrimError
+from brim.notices import Notice
+from brim.run.purse import Purse
+from brim.scratch.folder import NAME as FOLDER
+from brim.scratch.journal_file import NAME as JOURNAL
+from brim.scratch.model import ScratchModel
+from brim.scratch.writer import ScratchWriter
+from brim.store.tracked import is_tracked
+from brim.tracking.budget import ContextBudget
+from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
+from brim.tracking.readers.feed import Feed, parsed_line
+from brim.tracking.readers.files import open_session
+
+PAUSE = 1.0
+"""Seconds between two writings of notes while a turn runs: a crash loses no more."""
+
+_BLOCK = 1 << 20
+_SESSION = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+class Notes:
+    """The scratch memory of a run. If it can't be written, that is told once and the run goes on."""
+
+    def __init__(
+        self, worktree: str, cwd: str, *, job: str = "", clock: Callable[[], float], tell: Callable[[str], object]
+    ) -> None:
+        self.model = ScratchModel(job=job, root=worktree)
+        self._worktree, self._cwd = worktree, cwd
+        self._clock, self._tell = clock, tell
+        self._writer: ScratchWriter | None = None
+        self._failed = False
+        self._saved, self._saved_at = 0, 0.0
+
+    @property
+    def path(self) -> str:
+        """The index, relative to where the agent works; empty if there is none."""
+        if self._writer is None or self._failed or not self._saved:
+            return ""
+        index = os.path.join(self._worktree, self._writer.scratch_path)
+        return os.path.relpath(index, self._cwd).replace(os.sep, "/")
+
+    def begin(self, session: str) -> None:
+        """Say which session it is: before that nothing can be written."""
+        if self._writer is not None or self._failed:
+            return
+        self.model.session = session
+        journal = os.path.join(self._worktree, FOLDER, JOURNAL)
+        if is_tracked(journal):
+            self._fail(f"{journal}: git tracks it, so it may be somebody else's; 'git rm --cached' it")
+        else:
+            self._writer = ScratchWriter(self._worktree, session=session, clock=self._clock)
+            self.save()
+
+    def person_said(self, text: str) -> None:
+        """Keep what a person typed: no stream repeats it."""
+        self.model.add_human_input(text, now=self._clock())
+
+    def take(self, event: Event) -> None:
+        """Keep what matters of *event*. A person's words in the stream were kept when they were sent."""
+        if not (isinstance(event, Message) and event.human):
+            self.model.extract(event)
+        if len(self.model.entries) > self._saved and self._clock() - self._saved_at >= PAUSE:
+            self.save()
+
+    def save(self) -> None:
+        """Write down what is new."""
+        self._saved_at = self._clock()
+        self._try(lambda writer: writer.write_scratch(self.model))
+        if self._writer is not None and not self._failed:
+            self._saved = len(self.model.entries)
+
+    def close(self) -> None:
+        """Write the rest, and let the next session have the files."""
+        self.save()
+        self._try(lambda writer: writer.close())
+
+    def _try(self, act: Callable[[ScratchWriter], object]) -> None:
+        if self._writer is not None and not self._failed:
+            try:
+                act(self._writer)
+            except (BrimError, OSError) as error:
+                self._fail(error)
+
+    def _fail(self, why: object) -> None:
+        self._failed = True
+        self._tell(f"no scratch memory in this run: {why}")
+
+
+class SessionFiles:
+    """The files that Codex and Gemini write: their streams have only sums, the files have each request.
+
+    They are read on from where they were read last. What happened before *since* is left out.
+    """
+
+    def __init__(self, agent: str, environ: Mapping[str, str], *, since: float) -> None:
+        home = environ.get("HOME") or os.path.expanduser("~")
+        self._root, self._pattern = {
+            "codex": (environ.get("CODEX_HOME") or os.path.join(home, ".codex"), "sessions/*/*/*/rollout-*-{}.jsonl"),
+            "gemini": (environ.get("GEMINI_CLI_HOME") or home, ".gemini/tmp/*/chats/session-*-{:.8}.jsonl"),
+        }.get(agent, ("", ""))
+        self._since = since
+        self._feeds: dict[str, Feed] = {}
+
+    def events(self, session: str) -> list[Event]:
+        """Return what the files of *session* say that its stream does not."""
+        if not self._root or not _SESSION.fullmatch(session):
+            return []
+        paths = glob.glob(os.path.join(glob.escape(self._root), self._pattern.format(session)))
+        found = [event for path in sorted(paths) for event in self._added(path)]
+        return [event for event in found if event.session == session]
+
+    def _added(self, path: str) -> list[Event]:
+        last = self._feeds.get(path) or Feed()
+        feed = Feed(start=last.offset, reader=last.reader)  # half a line is read again
+        found: list[Event] = []
+        try:
+            with open_session(path) as file:
+                file.seek(feed.offset)
+                while block := file.read(_BLOCK):
+                    found += feed.feed(block)
+        except (BrimError, OSError):
+            return []
+        self._feeds[path] = feed
+        told = [event for event in found if isinstance(event, Usage | ModelSeen | Compaction)]
+        return [event for event in told if event.time is None or event.time >= self._since]
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What one line of the agent meant for the run."""
+
+    line: Mapping[str, Any] = field(default_factory=dict)
+    """The line as it was parsed; empty if it isn't a JSON object."""
+    end: End | None = None
+    """The turn of the main thread ended with it."""
+    compacted: bool = False
+    """The main thread's window was compacted."""
+    refused: str = ""
+    """Why the agent did not compact; empty if it did, or wasn't asked."""
+    notices: tuple[Notice, ...] = ()
+    text: str = ""
+    """What the agent said last; at the end of a turn that failed too, where ``end`` says why."""
+    answered: bool = False
+    """Whether its last word in this turn was an answer, and no call of a tool that something should follow."""
+
+
+class Tracked:
+    """One session under supervision, whatever becomes of its processes."""
+
+    def __init__(
+        self,
+        budget: ContextBudget,
+        purse: Purse,
+        notes: Notes,
+        files: SessionFiles | None = None,
+        *,
+        feed: Feed | None = None,
+    ) -> None:
+        self.budget, self.purse, self.notes, self._files = budget, purse, notes, files
+        self.feed = Feed() if feed is None else feed
+        """Counts the lines, and those that can't be used."""
+        self.session = ""
+        """The id to resume it by; empty until the agent says so."""
+        self._text, self._answered = "", False
+
+    def take(self, line: bytes) -> Heard:
+        """Take in one line. Nothing in it raises: what isn't a JSON object is counted, and skipped."""
+        self.feed.lines += 1
+        parsed = parsed_line(line)
+        if isinstance(parsed, dict):
+            return self.take_object(parsed)
+        self.feed.broken += 1
+        return Heard()
+
+    def take_object(self, parsed: Mapping[str, Any]) -> Heard:
+        """Take in one line that is parsed already."""
+        notices: list[Notice] = []
+        end: End | None = None
+        compacted = False
+        for event in self.feed.reader.events(parsed):
+            notices += self._take(event, parsed)
+            if not event.agent:
+                end = event if isinstance(event, End) else end
+                compacted = compacted or isinstance(event, Compaction)
+        said, answered = self._text, self._answered
+        if end is not None:
+            for event in self._files.events(self.session) if self._files is not None else ():
+                notices += self._count(event, {})
+            notices += self.purse.look()
+            said = end.text if end.text and not end.error else said
+            self._text, self._answered = "", False
+        refused = ""
+        if parsed.get("type") == "system" and parsed.get("compact_result") not in (None, "success"):
+            refused = str(parsed.get("compact_error") or parsed.get("compact_result"))[:500]
+        return Heard(parsed, end, compacted, refused, tuple(notices), said, answered)
+
+    def _take(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        if not event.agent:
+            if event.session and event.session != self.session:
+                self.session = event.session
+                self.notes.begin(event.session)
+            if isinstance(event, Message) and event.role == "assistant":
+                self._text, self._answered = event.text, True
+            if isinstance(event, ToolCall):
+                self._answered = False
+        self.notes.take(event)
+        return self._count(event, line)
+
+    def _count(self, event: Event, line: Mapping[str, Any]) -> list[Notice]:
+        return [*self.budget.update(event), *self.purse.take(event, line)]

@@ -1,0 +1,367 @@
+"""``Supervisor``: decides between the turns of a run what comes next, and does it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from signal import Signals
+from typing import Any
+
+from brim.errors import InputError
+from brim.run.command import ClientCommand, with_input
+from brim.run.conversation import Conversation, Face
+from brim.run.purse import question, read_answer
+from brim.run.session import Tracked
+from brim.run.turns import (
+    ASK,
+    COMPACT,
+    CONTINUE,
+    DONE,
+    END,
+    MOST_REFUSALS,
+    TurnEnd,
+    build_continue_prompt,
+    build_pointer,
+    next_step,
+    turn_end,
+)
+from brim.run.turns import FAILED as TURN_FAILED
+from brim.spend.money import in_dollars
+from brim.spend.wrapping import build_wrap_up_prompt
+from brim.tracking.compaction import build_compact_prompt, fold
+
+COMPACT_PATIENCE = 600.0
+"""Seconds that a compaction may take; then the run goes on without it."""
+
+RUN_ID = "BRIM_RUN_ID"
+"""The variable that tells the agent's hooks who keeps the journal and the money: the supervisor."""
+
+FINISHED, LIMIT, FAILED, INTERRUPTED = "finished", "limit", "failed", "interrupted"
+OUTCOMES = (FINISHED, LIMIT, FAILED, INTERRUPTED)
+"""``limit``: the money ended it, with or without a wrap-up."""
+
+
+@dataclass
+class RunReport:
+    """How a run ended. Money is micro-dollars."""
+
+    agent: str = ""
+    answer: str = ""
+    """What the agent answered last."""
+    broken_lines: int = 0
+    by_client: tuple[str, ...] = ()
+    """Models whose price only the agent knows: ``cost`` rests on its word."""
+    client_exit: int | None = None
+    """The exit code of the agent's last process; None if none was started."""
+    compactions: int = 0
+    context_window: int = 0
+    cost: int = 0
+    limit: int | None = None
+    model: str = ""
+    outcome: str = FINISHED
+    """One of ``OUTCOMES``."""
+    overshoot: int = 0
+    """How far over the limit the calls in flight have gone."""
+    run: str = ""
+    """The id that the agent's hooks saw as ``BRIM_RUN_ID``."""
+    scope: str = ""
+    """Where the ledger keeps what was spent."""
+    scratch: str = ""
+    """The scratch file; empty if there is none."""
+    seconds: float = 0.0
+    session: str = ""
+    signal: int = 0
+    """The signal that ended the run; 0 if none."""
+    turns: int = 0
+    """Turns that were sent and have ended; requests to compact aren't counted."""
+    unpriced: tuple[str, ...] = ()
+    """Models whose price isn't known: what they cost isn't in ``cost``."""
+    unsent: tuple[str, ...] = ()
+    """What waited and was not sent."""
+    used_tokens: int = 0
+    why: str = ""
+    """In words; empty if it is finished."""
+    wrapped_up: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        """0 if everything was done, 128 and the signal if one ended it, else 1: the limit, or a failure."""
+        if self.outcome == FINISHED:
+            return 0
+        return 128 + self.signal if self.outcome == INTERRUPTED and self.signal else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"schema": 1, **asdict(self), "exit_code": self.exit_code}
+
+
+class Supervisor:
+    """One run. *prompt* is the first turn and *then* those after it; *task* is what a compaction keeps in focus.
+
+    *given* is what the first turn is about, if that was piped in: data, and so not kept as a person's words.
+    *on_limit* is one of ``purse.ON_LIMIT``. ``typed`` and ``signalled`` may be called from anywhere at any time;
+    everything else happens in ``run``.
+    """
+
+    def __init__(
+        self,
+        command: ClientCommand,
+        prompt: str,
+        tracked: Tracked,
+        face: Face,
+        *,
+        environ: Mapping[str, str],
+        cwd: str,
+        run: str,
+        given: str = "",
+        then: Sequence[str] = (),
+        task: str = "",
+        on_limit: str = "ask",
+        compact_patience: float = COMPACT_PATIENCE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._tracked, self._face = tracked, face
+        self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd, clock=clock)
+        self._talk.person_said = self._next_turn
+        self._task, self._on_limit, self._given = task or prompt, on_limit, given
+        self._compact_patience, self._clock = compact_patience, clock
+        self._waiting = [prompt, *then]
+        self._last: TurnEnd | None = None
+        self._report = RunReport(run=run, agent=command.agent, outcome="", scope=tracked.purse.scope)
+        self._continues = self._refusals = 0
+        self._continued_limit = False
+        self.typed, self.signalled = self._talk.typed, self._talk.signalled
+
+    def run(self) -> RunReport:
+        """Run until nothing is left to send, the money ends, something fails, or a person says so."""
+        began = self._clock()
+        for line in self._talk.client.cannot:
+            self._face.tell(f"{self._talk.client.name} {line}")
+        try:
+            while (step := self._step()) != END:
+                if step == ASK:
+                    self._reach_limit()
+                elif step == COMPACT:
+                    self._compact()
+                elif step == CONTINUE:
+                    self._continues += 1
+                    path, compacted = self._tracked.notes.path, self._talk.compacted
+                    self._send(build_continue_prompt(self._task, path, compacted=compacted))
+                else:
+                    self._send_for_person(self._waiting.pop(0))
+            self._talk.leave()
+        finally:
+            self._talk.end()
+            self._tracked.notes.close()
+        self._finish(self._clock() - began)
+        return self._report
+
+    # Turns -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _is_full(self) -> bool:
+        return self._last is not None and self._last.is_full
+
+    def _step(self) -> str:
+        purse = self._tracked.purse
+        return next_step(
+            self._last,
+            is_over=bool(self._report.outcome or self._talk.signal),
+            is_spent=purse.is_spent or bool(purse.blindness),
+            compact_due=self._talk.client.compacts and (self._tracked.budget.should_compact or self._is_full),
+            waiting=bool(self._waiting),
+            continues=self._continues,
+            refusals=self._refusals,
+        )
+
+    def _next_turn(self, text: str) -> None:
+        self._waiting.append(text)
+        self._face.tell(f"the next turn: {fold(text, 100)}")
+
+    def _send_for_person(self, text: str) -> None:
+        self._continues = 0
+        self._tracked.notes.person_said(text)
+        text, self._given = with_input(self._talk.client.name, text, self._given), ""
+        self._send(text, build_pointer(self._tracked.notes.path) if self._talk.compacted else "")
+
+    def _send(self, text: str, before: str = "") -> None:
+        """Send a turn, alone, and return when it has ended. An agent that used up its own limit is restarted."""
+        if self._last is not None and self._last.is_spent:
+            self._talk.leave()
+        if not self._may_start():
+            return
+        self._talk.compacted = False
+        self._talk.send(text, before)
+        self._talk.wait(lambda: self._talk.ended is not None)
+        self._tracked.notes.save()
+        ended = self._talk.ended
+        if ended is None or ended.end is None:
+            self._died()
+            return
+        self._report.turns += 1
+        self._last, self._report.answer = turn_end(ended.end, ended.line, answered=ended.answered), ended.text
+        if self._last.outcome == TURN_FAILED:
+            self._fail(self._last.why)
+        self._face.show(self._tracked, settled=True)
+
+    def _compact(self) -> None:
+        """Write the scratch memory, ask the agent to compact in a turn of its own, and wait until it has."""
+        budget, notes, talk = self._tracked.budget, self._tracked.notes, self._talk
+        notes.save()
+        if not self._may_start():
+            return
+        share = f" at {100 * budget.utilization:.0f} % of the window"
+        self._face.tell(f"compacting{': the agent says that it is full' if self._is_full else share}")
+        before = budget.compactions
+        budget.request_compaction()
+
+        def is_over() -> bool:
+            """An agent in the background ends with a result too: that one has turns, a compaction's has none."""
+            is_own = budget.compactions > before or talk.refused or talk.signal
+            return talk.ended is not None and bool(is_own or not talk.ended.line.get("num_turns"))
+
+        talk.is_quiet = True
+        talk.send(build_compact_prompt(self._task, scratch_path=notes.path or None))
+        in_time = talk.wait(is_over, self._compact_patience)
+        talk.is_quiet = False
+        budget.clear_compact()
+        notes.save()
+        if budget.compactions > before:
+            self._refusals = 0
+            self._face.tell(f"compacted: {budget.used_tokens:,} tokens are left in the window")
+        elif not talk.is_open:
+            self._died()
+        else:
+            self._refusals += 1
+            said = talk.refused or (talk.ended.text if talk.ended is not None else "") or "it does not say why"
+            last = "; it is asked no more" if self._refusals == MOST_REFUSALS else ""
+            self._face.tell(f"the agent did not compact: {said if in_time else 'it took too long'}{last}")
+        if self._last is not None:
+            self._last = replace(self._last, is_full=False)
+        self._face.show(self._tracked, settled=True)
+
+    # The limit ---------------------------------------------------------------------------------------------------
+
+    def _reach_limit(self) -> None:
+        """Ask, or do what was said before; then go on with a new limit, wrap up, or stop."""
+        purse, report = self._tracked.purse, self._report
+        budget, was_ended = purse.asked, purse.is_ended
+        self._talk.leave()  # it got its limit when it started, so to go on it has to be restarted
+        self._face.show(self._tracked, settled=True)
+        if self._talk.signal:
+            return
+        if purse.blindness:
+            report.outcome, report.why = LIMIT, purse.blindness
+            return
+        answer = "stop" if was_ended else self._limit_answer()
+        if self._talk.signal:
+            return
+        if answer not in ("wrap_up", "stop"):
+            self._continued_limit = True
+            self._face.tell(f"going on: the limit is {in_dollars(budget.limit or 0)} now")
+            return
+        report.outcome = LIMIT
+        report.why = f"paused at {in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} in {budget.scope}"
+        if was_ended:
+            report.why += f"; it was stopped: 'brim spend raise {budget.scope} USD' lets it go on"
+        if answer == "wrap_up" and report.turns:
+            self._wrap_up()
+
+    def _limit_answer(self) -> str:
+        """Return what is done at the limit, after it was done: ``continue``, ``raise``, ``wrap_up`` or ``stop``.
+
+        A person is asked if one is there and is to be asked. Without one ``continue`` is done once.
+        """
+        purse, why = self._tracked.purse, ""
+        if self._on_limit == "ask" and self._face.can_ask:
+            return self._ask()
+        answer = self._on_limit
+        if answer == "ask":
+            answer, why = "wrap_up", "nobody can be asked: "
+        elif answer == "continue" and self._continued_limit:
+            answer, why = "wrap_up", "it was continued once: "
+        try:
+            purse.answer(answer)
+        except InputError as error:  # a limit of nothing has no tenth more
+            self._face.tell(str(error))
+            answer = "wrap_up"
+            purse.answer(answer)
+        if answer in ("wrap_up", "stop"):
+            self._face.tell(f"{why}{'stopping' if answer == 'stop' else 'wrapping up'}")
+        return answer
+
+    def _ask(self) -> str:
+        purse = self._tracked.purse
+        while True:
+            self._face.ask(question(purse.asked))
+            typed = self._talk.wait_for_typed()
+            if typed is None:
+                self._face.ask("\n")  # the cursor stands behind the question
+            if self._talk.signal:
+                return "stop"
+            try:
+                answer = read_answer(typed or "")
+                purse.answer(answer)
+            except InputError as error:
+                self._face.tell(str(error))
+            else:
+                return answer if isinstance(answer, str) else "raise"
+
+    def _wrap_up(self) -> None:
+        """Send the wrap-up turn, which is paid from what was held back for it."""
+        purse, path = self._tracked.purse, self._tracked.notes.path
+        left, asked = purse.budget.left, purse.asked
+        if left == 0 or not self._talk.can_resume:
+            self._face.tell("nothing is left for a wrap-up" if left == 0 else "it cannot be resumed for a wrap-up")
+            return
+        self._send(
+            build_wrap_up_prompt(asked.spent, asked.limit, held=left or 0, task=self._task, scratch_path=path or None)
+        )
+        self._report.wrapped_up = self._last is not None and self._last.outcome == DONE
+        if not self._report.wrapped_up:
+            self._report.why += "; the wrap-up did not come to its end"
+
+    # The end -----------------------------------------------------------------------------------------------------
+
+    def _may_start(self) -> bool:
+        if self._talk.is_open or not self._report.turns or self._talk.can_resume:
+            return True
+        self._fail("the session cannot be resumed, and its process is gone")
+        return False
+
+    def _died(self) -> None:
+        """The turn did not end. Its process has, or is ended now."""
+        self._talk.end()
+        self._fail(f"{self._talk.client.name} {_ended_with(self._talk.exit)} before its turn was over")
+
+    def _fail(self, why: str) -> None:
+        """Say why the run failed, unless something ended it before."""
+        if not self._report.outcome:
+            self._report.outcome, self._report.why = FAILED, why
+
+    def _finish(self, seconds: float) -> None:
+        report, talk, budget, purse = self._report, self._talk, self._tracked.budget, self._tracked.purse
+        if talk.signal:
+            report.outcome, report.why = INTERRUPTED, f"by {Signals(talk.signal).name}"
+        elif not report.outcome and self._last is not None and self._last.why:
+            report.outcome, report.why = FAILED, f"cut short: {self._last.why}"
+        elif not report.outcome and talk.exit and not (self._last is not None and self._last.is_spent):
+            report.outcome, report.why = FAILED, f"{talk.client.name} {_ended_with(talk.exit)}"
+        report.outcome = report.outcome or FINISHED
+        report.client_exit, report.signal, report.seconds = talk.exit, talk.signal, seconds
+        report.unsent = tuple(self._waiting)
+        report.session, report.scratch = self._tracked.session, self._tracked.notes.path
+        report.model, report.compactions = budget.model, budget.compactions
+        report.used_tokens, report.context_window = budget.used_tokens, budget.context_window
+        report.cost, report.unpriced = purse.meter.total, purse.unpriced
+        report.limit, report.overshoot = purse.budget.limit, purse.budget.overshoot
+        report.by_client = () if purse.unpriced else tuple(sorted(purse.meter.unpriced))
+        report.broken_lines = self._tracked.feed.broken
+
+
+def _ended_with(code: int | None) -> str:
+    """Return how a process has ended, in words; one that a signal ended has a negative *code*."""
+    if code is None or code >= 0:
+        return f"ended with {code}"
+    return f"was ended by {Signals(-code).name if -code in set(Signals) else f'signal {-code}'}"

@@ -1,0 +1,112 @@
+"""What comes next? Decided when nothing runs: before the first turn, and whenever one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.tracking.compaction import build_reminder, fold
+from brim.tracking.events import End
+
+END, ASK, COMPACT, SEND, CONTINUE = "end", "ask", "compact", "send", "continue"
+STEPS = (END, ASK, COMPACT, SEND, CONTINUE)
+"""``ask``: the limit is reached. ``send``: the next turn that waits. ``continue``: go on with what was cut short."""
+
+DONE, CUT_SHORT, FAILED = "done", "cut short", "failed"
+OUTCOMES = (DONE, CUT_SHORT, FAILED)
+"""How one turn ended."""
+
+MOST_CONTINUES = 3
+"""How often in a row a task that was cut short is continued: one that is cut short again and again won't end."""
+
+MOST_REFUSALS = 2
+"""How often in a row an agent may fail to compact before it isn't asked any more."""
+
+_STOPPED = {
+    "hook_stopped": "a hook of the agent stopped the turn",
+    "max_turns": "the number of turns that the command allows was reached",
+    "error_max_turns": "the number of turns that the command allows was reached",
+}
+"""Ends that are no errors for the agent, and yet leave the work undone."""
+
+
+@dataclass(frozen=True)
+class TurnEnd:
+    """How a turn ended."""
+
+    outcome: str
+    """One of ``OUTCOMES``."""
+    why: str = ""
+    """In the agent's words; empty if it is done."""
+    is_spent: bool = False
+    """Whether the agent's own limit ended it."""
+    is_full: bool = False
+    """Whether it failed because its window is full."""
+
+
+def turn_end(end: End, line: Mapping[str, Any], *, answered: bool = False) -> TurnEnd:
+    """Return how a turn ended, by its last event and the *line* that told it.
+
+    An agent whose own limit is reached by the very call that *answered* has done its turn, though it says otherwise.
+    """
+    if end.reason in ("budget_exhausted", "error_max_budget_usd"):
+        return TurnEnd(DONE, is_spent=True) if answered else TurnEnd(CUT_SHORT, end.text, is_spent=True)
+    if end.reason in _STOPPED:
+        return TurnEnd(FAILED, end.text if end.error and end.text else _STOPPED[end.reason])
+    if end.error:
+        is_full = end.text.lower().startswith("prompt is too long") or end.reason == "prompt_too_long"
+        return TurnEnd(CUT_SHORT if is_full else FAILED, end.text or end.reason or "an error", is_full=is_full)
+    if line.get("stop_reason") == "max_tokens":
+        return TurnEnd(CUT_SHORT, "its answer was too long for one turn")
+    return TurnEnd(DONE)
+
+
+def next_step(
+    last: TurnEnd | None,
+    *,
+    is_over: bool = False,
+    is_spent: bool = False,
+    compact_due: bool = False,
+    waiting: bool = False,
+    continues: int = 0,
+    refusals: int = 0,
+) -> str:
+    """Return one of ``STEPS``. *last* is how the last turn ended, None before the first.
+
+    *is_over* is whether the run was ended; *continues* and *refusals* are how often in a row a turn was continued, and
+    the agent did not compact. Money comes first: nothing may be sent without it. A failed turn ends the run, since what
+    waits was meant for after it.
+
+    >>> next_step(TurnEnd(DONE), compact_due=True, waiting=True)
+    'compact'
+    """
+    cut_short = last is not None and last.outcome == CUT_SHORT
+    if is_over or (last is not None and last.outcome == FAILED):
+        return END
+    if is_spent:
+        return ASK if waiting or cut_short else END
+    if compact_due and refusals < MOST_REFUSALS:
+        return COMPACT
+    if cut_short:
+        return CONTINUE if continues < MOST_CONTINUES else END
+    return SEND if waiting else END
+
+
+def build_continue_prompt(task: str = "", scratch_path: str = "", *, compacted: bool = False) -> str:
+    """Return the turn for a task that was cut short: read the scratch file first, then go on.
+
+    >>> print(build_continue_prompt("fix the parser", ".context/scratch.md"))
+    You were cut short. First read .context/scratch.md: it says what was asked, decided, written and tried.
+    Then continue where you stopped: fix the parser
+    """
+    first = f"You were cut short{', and the conversation was compacted since' if compacted else ''}."
+    if scratch_path:
+        first += f" First read {scratch_path}: it says what was asked, decided, written and tried."
+    what = fold(task)
+    return f"{first}\n{'Then continue' if scratch_path else 'Continue'} where you stopped{f': {what}' if what else '.'}"
+
+
+def build_pointer(scratch_path: str) -> str:
+    """Return what stands before the first turn after a compaction; nothing if there is no scratch file."""
+    return build_reminder(scratch_path) if scratch_path else ""
