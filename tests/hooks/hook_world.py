@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brim.agents.launcher import install_launcher
 from brim.behaviors import Behavior
 from brim.hooks.process import main
+from brim.install.launchers import install_launcher
 from brim.store import open_store
 from brim.store.trust import trust
 from tests.hooks.hook_samples import claude

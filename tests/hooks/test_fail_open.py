@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.agents.launcher import install_launcher, launcher_path, launcher_text
+from brim.install.launchers import install_launcher, launcher_path, launcher_text
 from tests.hooks.hook_world import RULE, World
 from tests.hooks.read_only import read_only
 

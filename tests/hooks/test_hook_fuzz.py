@@ -21,9 +21,9 @@ from typing import Any
 
 import pytest
 
-from brim.agents.launcher import install_launcher
 from brim.hooks.client import client_of
 from brim.hooks.process import main
+from brim.install.launchers import install_launcher
 from brim.store import open_ledger
 from tests.hooks.hook_answers import fault_of
 from tests.hooks.hook_samples import ALL

@@ -78,7 +78,7 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
 
 def test_the_launcher_uses_it(site: Path, world: World) -> None:
     """A hook answers from the file even after the sources are gone, except those that it starts with."""
-    from brim.agents.launcher import install_launcher
+    from brim.install.launchers import install_launcher
 
     folder = world.folder / "site"
     shutil.copytree(site, folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.agents.launcher import install_launcher, launcher_text
     from brim.hooks import Answer, HookCall, SessionState, UsageSeen, run_hook, usage_now
     from brim.hooks import HookWorkspace as Place
+    from brim.install.launchers import install_launcher, launcher_text
 
 __all__ = [
     "Answer",
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in ("install_launcher", "launcher_text"):
-        from brim.agents import launcher
+        from brim.install import launchers as launcher
 
         return getattr(launcher, name)
     from brim import hooks

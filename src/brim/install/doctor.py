@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from brim.activation.context import Context
-from brim.agents.clients import client_of
 from brim.agents.hook import PAUSED, is_off
-from brim.agents.log import log_path
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.kinds import LIVE
+from brim.behaviors.behavior import LIVE, Behavior
 from brim.config import Config, load
 from brim.errors import BrimError
+from brim.hooks.client import client_of
+from brim.hooks.session import log_path
 from brim.install.agents import (
     INJECTION_ONLY,
     NAMES,
@@ -42,10 +41,9 @@ from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.models.overrides import use
-from brim.store.folder import FILE
-from brim.store.opening import VERSION
-from brim.store.planning import Planner
-from brim.store.project import branch, environment, project_types
+from brim.store.database import VERSION
+from brim.store.planner import Planner
+from brim.store.project import FILE, branch, environment, project_types
 from brim.store.scopes import open_scopes
 from brim.store.store import open_store
 from brim.store.trust import is_trusted

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from brim.errors import BrimError
 from brim.files import save
-from brim.store.tracked import git_folder
+from brim.store.project import git_folder
 
 COMMENT = "# brim: settings of agents that are about this machine"
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brim.agents.hook import PAUSED
-from brim.agents.status_chain import NAME as CHAIN
 from brim.config import load
 from brim.config.editing import with_key
 from brim.config.places import config_paths, project_folder, user_folder
 from brim.config.reading import read_text
 from brim.errors import BrimError, ConfigError, InputError, StoreError
 from brim.files import keep, locked, remove_unfinished, replace_file, save
+from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
     ALL,
     NAMES,
@@ -44,7 +44,7 @@ from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
 from brim.install.receipt import LOCK, Record, read_records, write_records
-from brim.store.folder import FILE, make_folder
+from brim.store.project import FILE, make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
 

@@ -17,7 +17,7 @@ from brim.errors import StoreError
 from brim.files import replace_file
 from brim.install.agents import launcher_path, status_path
 from brim.install.receipt import LOCK
-from brim.store.folder import make_folder
+from brim.store.project import make_folder
 
 CODE = "from brim.agents.hook import main; main()"
 """What Python runs for a hook. The event and the agent are its arguments."""

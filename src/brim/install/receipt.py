@@ -15,7 +15,7 @@ from typing import Any
 from brim.errors import BrimError, StoreError
 from brim.files import replace_file
 from brim.install.agents import read_settings
-from brim.store.folder import make_folder
+from brim.store.project import make_folder
 
 NAME = "installed.json"
 SCHEMA = 2

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from brim.agents.spenders import folder_scope
 from brim.errors import InputError, StoreError
+from brim.hooks.limits import folder_scope
 from brim.notices import Notice
 from brim.spend.budget import CostBudget
 from brim.spend.ledger import Ledger, ScopeStatus

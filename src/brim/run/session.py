@@ -16,7 +16,7 @@ from brim.scratch.folder import NAME as FOLDER
 from brim.scratch.journal_file import NAME as JOURNAL
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
-from brim.store.tracked import is_tracked
+from brim.store.project import is_tracked
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.readers.feed import Feed, parsed_line

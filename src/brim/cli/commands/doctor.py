@@ -6,8 +6,8 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from brim import __version__
+from brim.cli.options import add_json, working_folder
 from brim.cli.output import note, paint, printable, say, say_json, table
-from brim.cli.settings import add_json, working_folder
 from brim.install.doctor import FIX, OFF, OK, WRONG, diagnose
 
 HELP = """\
@@ -57,8 +57,8 @@ def run(options: Namespace) -> int:
 def _tool_tokens(model: str | None) -> int | None:
     """Return what the tools and instructions of the MCP server take for *model*; None if it isn't installed."""
     try:
-        from brim.mcp.schemas import tool_costs
         from brim.mcp.server import INSTRUCTIONS
+        from brim.mcp.tools import tool_costs
     except ImportError:
         return None
     from brim.tokens.counters import counter_for

@@ -25,9 +25,9 @@ from brim.cli.output import (
     table,
     tell,
 )
-from brim.cli.saving import keep, save
 from brim.config import Config
 from brim.errors import InputError
+from brim.files import keep, save
 from brim.history.document import Document, read_document, read_tools
 from brim.history.reading.history import read
 from brim.history.types import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 
-from brim.cli.asking import add_yes
+from brim.cli.options import add_json, add_yes, whole_number, working_folder
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.settings import add_json, whole_number, working_folder
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
@@ -91,9 +90,9 @@ def _show(done: Installed) -> None:
 
 
 def _ask_for_trust(*, yes: bool) -> None:
-    from brim.cli.commands.trust import run as ask
+    from brim.cli.commands.config import trust
 
-    if ask(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
+    if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
         note("until then agents are told only your own rules: 'brim trust' asks again")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 
+from brim.cli.options import add_json
 from brim.cli.output import say, say_json
-from brim.cli.settings import add_json
 from brim.install.installation import pause
 
 HELP = """\

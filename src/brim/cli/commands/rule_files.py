@@ -41,8 +41,8 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import kind_of, named
 from brim.cli.rules import Outcome, RulesReader
-from brim.cli.saving import check_regular, save
 from brim.errors import InputError, StoreError
+from brim.files import check_regular, save
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 

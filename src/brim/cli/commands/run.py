@@ -11,11 +11,11 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
+from brim.cli.commands.limit import Money
 from brim.cli.memory import Memory
+from brim.cli.options import add_json, settings, working_folder
 from brim.cli.output import note, say_json, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
-from brim.cli.settings import add_json, settings, working_folder
-from brim.cli.spending import Money
 from brim.cli.tail import Counts
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError

@@ -6,8 +6,8 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from brim.cli.commands.init import add_agent, agents_of, show_differences
+from brim.cli.options import add_json, working_folder
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.settings import add_json, working_folder
 from brim.install.agents import NAMES
 from brim.install.installation import Uninstalled, uninstall
 

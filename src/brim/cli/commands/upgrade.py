@@ -6,8 +6,8 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from brim.cli.commands.init import add_token_budget, show_budget
+from brim.cli.options import add_json, working_folder
 from brim.cli.output import note, printable, say, say_json
-from brim.cli.settings import add_json, working_folder
 from brim.install.installation import upgrade
 
 HELP = """\
