@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from brim.scratch.dead_ends import RULES, DeadEndDetector
-from brim.tracking.readers.detect import AnyReader
+from brim.tracking.readers import AnyReader
 from labelled.developed import DEVELOPED
 from labelled.developed_alikes import LOOK_ALIKES
 from labelled.fifth import FIFTH

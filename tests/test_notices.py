@@ -10,13 +10,8 @@ from brim.notices import COST_WARNING, KINDS, Notice, Subscribers
 class Spoken(Notice):
     """A notice with a sentence."""
 
-    __slots__ = ("text",)
-
     kind = COST_WARNING
     text: str
-
-    def __init__(self, *, text: str) -> None:
-        self._fill(text=text)
 
 
 def test_every_subscriber_is_told_of_every_notice_in_order() -> None:

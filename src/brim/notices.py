@@ -6,11 +6,12 @@ subscriber. A hook, the supervised run and the watch view subscribe; so no notic
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import ClassVar
 
 CONTEXT_WARNING = "CONTEXT_WARNING"
 COMPACT_DUE = "COMPACT_DUE"
@@ -22,12 +23,10 @@ KINDS = (CONTEXT_WARNING, COMPACT_DUE, COST_WARNING, COST_LIMIT, INPUT_REQUESTED
 """Every kind of notice that there is."""
 
 
-class Notice(Frozen):
+class Notice(Record):
     """Something that a person or an agent must be told. ``str(notice)`` is the sentence."""
 
-    __slots__ = ()
-
-    kind: str
+    kind: ClassVar[str]
     """One of ``KINDS``."""
 
 

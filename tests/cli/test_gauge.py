@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.cli.gauge import LEAST_WIDTH, colour_of, draw, one_line, rows_of
+from brim.cli.gauge import LEAST_WIDTH, colour_of, draw, one_line
 from brim.cli.output import width_of
 
 COUNTS = st.integers(0, 10**12)
@@ -115,11 +115,6 @@ def test_many_parts_and_many_agents_are_summed_up() -> None:
     assert "15 more" in "\n".join(lines)
     assert "3 earlier ones" in "\n".join(lines)
     assert len(lines) < 24
-
-
-def test_what_does_not_fit_into_the_height_is_left_out() -> None:
-    assert rows_of(["a", "b", "c", "d"], 3) == ["a", "b"]
-    assert rows_of(["a", "b"], 1) == ["a"]
 
 
 def test_text_of_a_stream_cannot_steer_the_terminal() -> None:

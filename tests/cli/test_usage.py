@@ -164,3 +164,34 @@ def test_wrong_usage_is_told(brim: Brim, arguments: tuple[str, ...]) -> None:
     ran = brim("usage", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err
+
+
+@pytest.mark.parametrize(
+    ("word", "by", "names"),
+    [
+        ("daily", "day", ["2026-01-05", "2026-01-12"]),
+        ("weekly", "week", ["2026-01-05", "2026-01-12"]),
+        ("monthly", "month", ["2026-01"]),
+        ("session", "session", ["s-1"]),
+        ("blocks", "block", ["2026-01-05 10:00", "2026-01-12 10:00"]),
+    ],
+)
+def test_the_first_word_says_what_to_add_up_by(brim: Brim, word: str, by: str, names: list[str]) -> None:
+    path = session(brim, answer(), answer("msg_2", "req_2", time="2026-01-12T10:20:00Z"))
+    for paths in ((), (str(path),)):
+        found = asked(brim, word, *paths)
+        assert (found["by"], [row[by] for row in found["rows"]]) == (by, names)
+    assert brim("usage", word, "--utc").lines[0].split()[0] == by
+
+
+def test_a_block_says_when_it_ends_and_whether_it_goes_on(brim: Brim) -> None:
+    session(brim, answer())
+    (row,) = asked(brim, "blocks")["rows"]
+    assert (row["first"], row["end"], row["active"]) == ("2026-01-05T10:00:00Z", "2026-01-05T15:00:00Z", False)
+
+
+def test_since_and_until_may_be_some_time_ago(brim: Brim) -> None:
+    session(brim, answer())
+    assert asked(brim, "--since", "20260101", "--until", "0d")["total"]["requests"] == 1
+    ran = brim("usage", "--since", "soon")
+    assert (ran.code, "7d, 2w or 1m" in ran.err) == (2, True)

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from brim.cli.reading import SCHEMA
+from brim.report.watch import SCHEMA
 from tests.cli.conftest import Brim
 from tests.cli.watched import QUICK, RECORDED, Watcher, called, compacted
 

@@ -127,3 +127,21 @@ def test_a_socket_is_named_as_what_cannot_be_opened(brim: Brim) -> None:
         ran = brim("watch", "s.sock")
     assert ran.code == 2
     assert "s.sock: cannot be opened" in ran.err
+
+
+def test_the_command_says_which_one_it_took(brim: Brim) -> None:
+    folder = brim.home / ".claude" / "projects"
+    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(brim.cwd))
+    for project in (slug, "-elsewhere"):
+        (folder / project).mkdir(parents=True)
+        (folder / project / "s.jsonl").write_text(called(1, 20_000))
+    ran = brim("watch", "--once")
+    assert f"the newest session of this project: {folder}/{slug}/s.jsonl" in ran.err
+    (folder / slug / "s.jsonl").unlink()
+    assert f"no session of this project; the newest of all: {folder}/-elsewhere/s.jsonl" in brim("watch", "--once").err
+
+
+def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:
+    ran = brim("watch")
+    assert ran.code == 2
+    assert "name its file, or pipe a stream" in ran.err

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from brim.scratch.dead_ends import DeadEndDetector
-from brim.tracking.readers.detect import AnyReader
+from brim.tracking.readers import AnyReader
 
 FILE = "src/parser.py"
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from brim.scratch.dead_ends import RULES, STATUSES, DeadEnd, DeadEndDetector
 from brim.tracking.events import TOOLS, End, Event, Message, StateSeen, ToolCall, ToolResult
-from brim.tracking.readers.detect import AnyReader
+from brim.tracking.readers import AnyReader
 from tests.scratch.dead_end_events import Play
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

@@ -6,7 +6,7 @@ import pytest
 
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Message
-from brim.tracking.windows import is_short_for
+from brim.tracking.readers.fields import is_short_for
 from tests.tracking.lines import MODEL, assistant, usage
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from brim.tokens import ApproximateTokenCounter, MemoryCalibrationStore, counter_for
-from brim.tracking.calibrating import Calibrator
+from brim.tracking.estimate import Calibrator
 from brim.tracking.events import Compaction, Event, Message, ToolCall, ToolResult
 from tests.tracking.lines import MODEL, usage
 

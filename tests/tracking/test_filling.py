@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tracking.budget import ContextBudget
+from brim.tracking.estimate import CATEGORIES, Part
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
-from brim.tracking.filling import CATEGORIES, Part
 from tests.tracking.lines import result, usage
 
 GPT = "gpt-4o"

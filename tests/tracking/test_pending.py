@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.tracking.pending import PURPOSES, Pending, Turn
+from brim.tracking.compaction import PURPOSES, Pending, Turn
 
 
 def test_a_compact_request_overwrites_no_human_message_and_goes_before_it() -> None:

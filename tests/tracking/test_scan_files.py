@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from brim.errors import InputError
-from brim.tracking.readers.scan_files import named_files, own_files
+from brim.tracking.sessions import named_files, own_files
 from tests.tracking.transcripts import answer, write
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from brim.errors import InputError
-from brim.tracking.readers.scan import Scan
-from brim.tracking.readers.scan_many import Job, scan_many
+from brim.tracking.sessions import Job, Scan, scan_many
 from tests.tracking.transcripts import answer, cost_state, write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
@@ -31,9 +30,7 @@ def fields(found: Scan | InputError) -> object:
     if isinstance(found, InputError):
         return str(found)
     usage = found.usage
-    requests = [each.fields() for each in usage.requests.values()]
-    totals = [each.fields() for each in usage.totals.values()]
-    return requests, totals, usage.folder, usage.broken, found.stamp.fields(), found.offset, found.check, found.format
+    return usage.to_row(), found.stamp, found.offset, found.check, found.format
 
 
 def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
@@ -41,14 +38,6 @@ def test_processes_find_what_one_process_finds(tmp_path: Path) -> None:
     alone = {place: fields(found) for place, found in scan_many(wanted, processes=1)}
     assert {place: fields(found) for place, found in scan_many(wanted, processes=3)} == alone
     assert len(alone) == 6
-
-
-@pytest.mark.parametrize("processes", [1, 2])
-def test_who_waits_is_told_how_much_was_read(tmp_path: Path, processes: int) -> None:
-    wanted = jobs(tmp_path, 4, 50)
-    told: list[int] = []
-    list(scan_many(wanted, processes=processes, on_read=told.append))
-    assert sum(told) == sum(job.size for job in wanted[:-1])
 
 
 def test_a_file_that_is_missing_is_an_answer_too(tmp_path: Path) -> None:
@@ -74,7 +63,7 @@ def test_whoever_reads_ends_when_the_one_who_asked_is_killed(tmp_path: Path) -> 
     jobs(tmp_path, 6, 800)
     code = (
         "import os, sys, time\n"
-        "from brim.tracking.readers.scan_many import Job, scan_many\n"
+        "from brim.tracking.sessions import Job, scan_many\n"
         "wanted = [Job(f'{sys.argv[1]}/{i}.jsonl', 1) for i in range(6)]\n"
         "scanning = scan_many(wanted, processes=2)\n"
         "next(scanning)\n"

@@ -1,18 +1,26 @@
-"""What ``brim watch`` draws: the bar with its two marks, and below it where the tokens and the money went.
+"""How a watch is shown: the gauge, drawn in place for a person, a line for each change, or an object for scripts.
 
-Every line is at most as wide as it is told, so that the next drawing can take its place.
+The gauge is the bar with its two marks, and below it where the tokens and the money went. Every line is at most as wide
+as it is told, so that the next drawing can take its place.
 """
 
 from __future__ import annotations
 
-from brim.cli.output import dollars, paint, printable, symbols, width_of
+import json
+import os
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Sequence
+from signal import SIGTERM, signal
+from typing import NoReturn, Self
+
+from brim.cli.output import note, paint, printable, say, symbols, terminal_width, width_of
+from brim.cli.receipt import dollars
+from brim.report.watch import UNTOLD, Reading
+from brim.tracking.gauge import bar, column
 from brim.tracking.windows import SOURCES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from brim.cli.reading import Reading
 
 LEAST_WIDTH = 20
 """Columns that a gauge needs; in fewer there is only the number, since lines that wrap cannot be drawn in place."""
@@ -25,8 +33,16 @@ SUMS_ALONE = ("codex-exec", "gemini-stream")
 
 _NAMES = 11
 """Columns of the names on the left."""
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
+
+PAUSE = 0.05
+"""Seconds between two drawings at least: an eye follows no faster, and a long stream is not held up by its picture."""
+
+MOST_COLUMNS = 100
+"""A wider gauge is no easier to read."""
+
+_HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
+_CLEAR_LINE, _CLEAR_BELOW, _CLEAR_ALL = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
 
 
 def draw(reading: Reading, width: int) -> list[str]:
@@ -54,7 +70,7 @@ def one_line(reading: Reading) -> str:
     if reading["cost"] or reading["unpriced"]:
         parts.append(_cost(reading, short=True))
     if reading["compactions"]:
-        parts.append(_times(reading["compactions"], "compaction"))
+        parts.append(_counted(reading["compactions"], "compaction"))
     return "  ".join(parts)
 
 
@@ -95,25 +111,16 @@ def _head(reading: Reading, width: int) -> list[str]:
 
 
 def _bar(reading: Reading, width: int) -> str:
-    nice = symbols(f"█░│{_EIGHTHS}", "") != ""
-    eighths = min(8 * width, max(0, round(reading["utilization"] * 8 * width)))
-    filled, part = divmod(eighths, 8)
-    if not nice:
-        part = 0
-    full = ("█" if nice else "#") * filled + (_EIGHTHS[part] if part else "")
-    rest = [("░" if nice else "-")] * (width - len(full))
-    for share in (reading["warn_threshold"], reading["compact_threshold"]):
-        at = _column(share, width) - len(full)
-        if 0 <= at < len(rest):
-            rest[at] = "│" if nice else "|"
-    return paint(full, colour_of(reading)) + (paint("".join(rest), "faint") if rest else "")
+    marks = (reading["warn_threshold"], reading["compact_threshold"])
+    full, rest = bar(reading["utilization"], width, marks=marks, nice=symbols("█░│▏▎▍▌▋▊▉", "") != "")
+    return paint(full, colour_of(reading)) + (paint(rest, "faint") if rest else "")
 
 
 def _marks(reading: Reading, width: int) -> str:
     """Return the line below the bar: a pointer to each threshold, named on its outer side if there is room."""
     mark = symbols("▲", "^")
     thresholds = (("warn", reading["warn_threshold"]), ("compact", reading["compact_threshold"]))
-    columns = [_column(share, width) for _, share in thresholds]
+    columns = [column(share, width) for _, share in thresholds]
     cells = [" "] * width
     for at, (word, share) in zip(columns, thresholds, strict=True):
         cells[at] = mark
@@ -124,10 +131,6 @@ def _marks(reading: Reading, width: int) -> str:
                 cells[start : start + len(label)] = label
                 break
     return paint("".join(cells).rstrip(), "faint")
-
-
-def _column(share: float, width: int) -> int:
-    return min(width - 1, max(0, round(share * width)))
 
 
 def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
@@ -141,7 +144,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     if reading["agents"]:
         sections.append(("sub-agents", _agents(reading)))
     if reading["compactions"]:
-        sections.append(("compacted", [_times(reading["compactions"], "")]))
+        sections.append(("compacted", [_times(reading["compactions"])]))
     if reading["broken_lines"]:
         sections.append(("skipped", [f"{_counted(reading['broken_lines'], 'line')} that cannot be read"]))
     return sections
@@ -149,7 +152,8 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
 
 def _window(reading: Reading) -> str:
     others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
-    said = SOURCES.get(reading["window_source"], reading["window_source"])
+    source: str = reading["window_source"]
+    said = SOURCES.get(source, source)
     return printable(f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})")
 
 
@@ -189,9 +193,9 @@ def _filling(reading: Reading, width: int) -> list[str]:
             lines.append(f"{share:>{parts}}  {name}")
             continue
         length = round(min(1.0, tokens / whole) * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else 0
-        bar = symbols("█", "#") * length
         padded = name + " " * (names - width_of(name))
-        lines.append(f"{padded}  {tokens:>{numbers},}  {share:>{parts}}  {bar}".rstrip())
+        full, _ = bar(1.0, length, nice=symbols("█", "") != "")
+        lines.append(f"{padded}  {tokens:>{numbers},}  {share:>{parts}}  {full}".rstrip())
     return lines
 
 
@@ -213,8 +217,6 @@ def _row(name: str, text: str, width: int) -> str:
 
 
 def _wrapped(text: str, width: int, colour: str) -> list[str]:
-    import textwrap
-
     return [paint(_cut(line, width), colour) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
 
 
@@ -228,9 +230,7 @@ def _cut(text: str, width: int) -> str:
     return text + end
 
 
-def _times(number: int, what: str) -> str:
-    if what:
-        return _counted(number, what)
+def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
@@ -238,6 +238,102 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-def rows_of(lines: Sequence[str], height: int) -> list[str]:
-    """Return the *lines* that fit into a terminal of *height* rows, one of them left for the cursor."""
-    return list(lines[: max(1, height - 1)])
+class View:
+    """Shows every state that differs from the one before: drawn in place on a terminal, else as a line.
+
+    With *as_json* it is an object on one line. With *once* there is only the state at the end. Warnings go to standard
+    error.
+    """
+
+    def __init__(self, *, as_json: bool, once: bool) -> None:
+        self._as_json, self._once = as_json, once
+        on_screen = not (as_json or once) and sys.stdout is not None and sys.stdout.isatty()
+        self._screen = Screen() if on_screen else None
+        self._shown: Reading = {}
+        self._line, self._drawn_at = "", 0.0
+
+    def __enter__(self) -> Self:
+        if self._screen:
+            self._screen.show_cursor(False)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._screen:
+            self._screen.show_cursor(True)
+
+    def show(self, reading: Reading) -> None:
+        """Show *reading*, unless nothing in it is new, or the last drawing was a moment ago."""
+        if self._screen:
+            if time.monotonic() - self._drawn_at >= PAUSE:
+                self._drawn_at = time.monotonic()
+                self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
+            return
+        told = {key: value for key, value in reading.items() if key not in UNTOLD}
+        if told != self._shown or reading["notices"]:
+            self._shown = told
+            self._say(reading)
+
+    def end(self, reading: Reading) -> None:
+        """Show the last state, and leave it there."""
+        if self._screen:
+            self._screen.draw(draw(reading, min(MOST_COLUMNS, size().columns)))
+        elif self._once and self._as_json:
+            self._say(reading)
+        elif self._once:
+            for line in draw(reading, terminal_width()):
+                say(line.rstrip())
+
+    def _say(self, reading: Reading) -> None:
+        line = json.dumps(reading) if self._as_json else one_line(reading)
+        if self._as_json or line != self._line:
+            self._line = line
+            say(line)
+            sys.stdout.flush()
+        for told in reading["notices"]:
+            note(told["text"])
+
+
+class Screen:
+    """Draws on standard output, from the line of the cursor downwards. Its end leaves the last drawing there."""
+
+    def __init__(self) -> None:
+        self._drawn: list[str] = []
+        self._size = size()
+
+    def show_cursor(self, shown: bool) -> None:
+        """Show or hide the cursor; while it is hidden, the end of the process brings it back."""
+        if not shown:
+            signal(SIGTERM, _leave)
+        self._write(_SHOW if shown else _HIDE)
+
+    def draw(self, lines: Sequence[str]) -> None:
+        """Put *lines* where the last drawing is; what does not fit into the height is left out."""
+        now = size()
+        lines = list(lines[: max(1, now.lines - 1)])  # a row is left for the cursor
+        if lines == self._drawn and now == self._size:
+            return
+        begin = f"\x1b[{len(self._drawn)}A\r" if self._drawn else "\r"
+        if now != self._size:  # what was drawn may be wrapped now: its beginning is unknown
+            begin = _CLEAR_ALL
+        # Cleared before it is written: behind a full line, a terminal would take its last column away again.
+        self._write(begin + "".join(f"{_CLEAR_LINE}{line}\n" for line in lines) + _CLEAR_BELOW)
+        self._drawn, self._size = lines, now
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def size() -> os.terminal_size:
+    """Return the terminal's columns and rows as they are now: a window can be resized, a variable cannot tell."""
+    try:
+        found = os.get_terminal_size(sys.stdout.fileno())
+    except (OSError, ValueError):
+        found = os.terminal_size((0, 0))
+    return found if found.columns > 0 and found.lines > 0 else shutil.get_terminal_size((80, 24))
+
+
+def _leave(number: int, _: object) -> NoReturn:
+    """End as the signal would, but not before the cursor is back."""
+    raise SystemExit(128 + number)

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.store.store import Store
     from brim.tokens.calibrate import Calibration
-    from brim.tracking.calibrating import Calibrator
+    from brim.tracking.estimate import Calibrator
     from brim.tracking.events import Event
 
 _PATIENCE = 0.5
@@ -84,7 +84,7 @@ class Memory:
 
     def _begin_to_calibrate(self, model: str) -> None:
         from brim.tokens.counters import counter_for
-        from brim.tracking.calibrating import Calibrator
+        from brim.tracking.estimate import Calibrator
 
         try:
             counter = counter_for(model, calibrations=self)

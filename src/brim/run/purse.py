@@ -152,7 +152,7 @@ class Purse:
             return event
         if event.session not in self._carried:
             self._carried[event.session] = max(0, event.cost - self._cost_since(event, line))
-        return event.changed(cost=max(0, event.cost - self._carried[event.session]))
+        return event.replace(cost=max(0, event.cost - self._carried[event.session]))
 
     def _cost_since(self, event: RunTotal, line: Mapping[str, Any]) -> int:
         """Return what was spent in the turn that *event* ends: as the client says, else by what the turn took.

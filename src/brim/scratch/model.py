@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
     from brim.scratch.view import View
-    from brim.tracking.readers.types import Reader
+    from brim.tracking.readers import Reader
 
 
 _BEFORE = 64
@@ -126,7 +126,7 @@ class ScratchModel:
 
     def _read(self, line: Mapping[str, Any]) -> list[Event]:
         if self._reader is None:
-            from brim.tracking.readers.detect import AnyReader
+            from brim.tracking.readers import AnyReader
 
             self._reader = AnyReader()
         return self._reader.events(line)

@@ -10,13 +10,11 @@ from brim.spend.money import in_dollars
 class CostNotice(Notice):
     """Something about the money of one scope: ``spent`` of ``limit``, in micro-dollars."""
 
-    __slots__ = ()
-
-    scope: str
-    """The scope whose limit it is; empty for a budget without a name."""
     spent: int
     limit: int | None
     """None only if a scope without a limit was closed."""
+    scope: str = ""
+    """The scope whose limit it is; empty for a budget without a name."""
 
     @property
     def _whose(self) -> str:
@@ -26,14 +24,9 @@ class CostNotice(Notice):
 class CostWarning(CostNotice):
     """A good part of the limit is spent."""
 
-    __slots__ = ("limit", "scope", "spent")
-
     kind = COST_WARNING
 
     limit: int
-
-    def __init__(self, spent: int, limit: int, scope: str = "") -> None:
-        self._fill(spent=spent, limit=limit, scope=scope)
 
     def __str__(self) -> str:
         share = f" ({100 * self.spent // self.limit} %)" if self.limit else ""
@@ -46,21 +39,14 @@ class CostLimit(CostNotice):
     Or a person is asked before that: a request does not fit any more, or has cost more than was reserved for it.
     """
 
-    __slots__ = ("held", "limit", "overrun", "scope", "spent", "wanted")
-
     kind = COST_LIMIT
 
-    held: int
+    held: int = 0
     """What of the limit is held back for the wrap-up."""
-    wanted: int
+    wanted: int = 0
     """What did not fit any more; 0 if the limit was reached by spending."""
-    overrun: int
+    overrun: int = 0
     """How much more a request cost than was reserved for it, so that its scope is closed; else 0."""
-
-    def __init__(
-        self, spent: int, limit: int | None, scope: str = "", *, held: int = 0, wanted: int = 0, overrun: int = 0
-    ) -> None:
-        self._fill(spent=spent, limit=limit, scope=scope, held=held, wanted=wanted, overrun=overrun)
 
     def __str__(self) -> str:
         of = "" if self.limit is None else f" of {in_dollars(self.limit)}"
@@ -79,14 +65,9 @@ class CostLimit(CostNotice):
 class InputRequested(CostNotice):
     """A person has to answer before anything more is spent. ``answers`` are the words that ``answer`` takes."""
 
-    __slots__ = ("answers", "limit", "scope", "spent")
-
     kind = INPUT_REQUESTED
 
-    answers: tuple[str, ...]
-
-    def __init__(self, spent: int, limit: int | None, scope: str = "", *, answers: tuple[str, ...] = ANSWERS) -> None:
-        self._fill(spent=spent, limit=limit, scope=scope, answers=answers)
+    answers: tuple[str, ...] = ANSWERS
 
     def __str__(self) -> str:
         what = "continue" if self.limit is None else "continue once (+10 %), raise the limit"

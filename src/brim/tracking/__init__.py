@@ -1,10 +1,10 @@
 """How full is the window, and what happened in the session?
 
-Bottom up: ``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines. ``windows`` says
-how large the window is, ``occupancy`` what is in it, ``thresholds`` when that is too much, ``filling`` what fills it.
-``estimate`` is what the next prompt will take, ``calibrating`` learns from what the last one took. ``gauge`` keeps the
-main thread and its sub-agents apart, ``budget`` puts all of it together: ``ContextBudget``. ``compaction`` writes the
-request to compact, ``pending`` keeps it from overwriting what a person wrote. ``usage`` adds up what all sessions took.
+``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines, one module per client.
+``windows`` says how large a window is and what is in it, ``gauge`` when that is too much, ``estimate`` what fills it
+and what the next prompt will take; ``budget`` puts these together: ``ContextBudget``. ``compaction`` writes the request to
+compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in them, ``live`` follows
+one while it grows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from brim._lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.tracking.budget import ContextBudget
-    from brim.tracking.compaction import build_compact_prompt
+    from brim.tracking.compaction import Pending, build_compact_prompt
     from brim.tracking.events import (
         Compaction,
         End,
@@ -27,11 +27,9 @@ if TYPE_CHECKING:
         ToolResult,
         Usage,
     )
-    from brim.tracking.pending import Pending
-    from brim.tracking.readers.detect import FORMATS, format_of
-    from brim.tracking.readers.feed import Feed
-    from brim.tracking.readers.files import read
-    from brim.tracking.thresholds import CompactDue, ContextWarning
+    from brim.tracking.gauge import CompactDue, ContextWarning
+    from brim.tracking.readers import FORMATS, format_of
+    from brim.tracking.readers.stream import Feed, read
     from brim.tracking.windows import Window
 
 __all__ = [
@@ -60,17 +58,17 @@ __all__ = [
 __getattr__, __dir__ = exports(
     __name__,
     {
-        "FORMATS": "readers.detect",
-        "CompactDue": "thresholds",
+        "FORMATS": "readers",
+        "CompactDue": "gauge",
         "Compaction": "events",
         "ContextBudget": "budget",
-        "ContextWarning": "thresholds",
+        "ContextWarning": "gauge",
         "End": "events",
         "Event": "events",
-        "Feed": "readers.feed",
+        "Feed": "readers.stream",
         "Message": "events",
         "ModelSeen": "events",
-        "Pending": "pending",
+        "Pending": "compaction",
         "RunTotal": "events",
         "StateSeen": "events",
         "ToolCall": "events",
@@ -78,7 +76,7 @@ __getattr__, __dir__ = exports(
         "Usage": "events",
         "Window": "windows",
         "build_compact_prompt": "compaction",
-        "format_of": "readers.detect",
-        "read": "readers.files",
+        "format_of": "readers",
+        "read": "readers.stream",
     },
 )

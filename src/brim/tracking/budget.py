@@ -1,35 +1,29 @@
 """``ContextBudget``: how full is the window, and is it time to compact?
 
 It is fed every event of a session and keeps, for the main thread, what the last call reported. A run's total is a sum
-over its calls and so no measure of the window: docs/decisions/0008.
+over its calls, so it doesn't measure the window: docs/decisions/0008.
 """
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
 from brim.errors import InputError
-from brim.notices import Subscribers
+from brim.notices import Notice, Subscribers
 from brim.tracking.events import Event
-from brim.tracking.gauge import Gauge, share
-from brim.tracking.thresholds import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
-from brim.tracking.windows import DEFAULT_WINDOW, Windows
+from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
+from brim.tracking.readers import AnyReader
+from brim.tracking.windows import DEFAULT_WINDOW, SessionWindows, Windows, share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+    from collections.abc import Callable
 
-    from brim.notices import Notice
-    from brim.tokens.count import Count
     from brim.tokens.types import TokenCounter
-    from brim.tracking.filling import Filling
-    from brim.tracking.gauge import AgentWindow
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.windows import Window
+    from brim.tracking.estimate import Filling
 
 
-class ContextBudget:
+class ContextBudget(SessionWindows):
     """How full the window of a session's main thread is, from whatever its agent writes.
 
     *context_window* is the caller's word for the main thread; what the agent or the provider reports outranks it, and
@@ -58,7 +52,7 @@ class ContextBudget:
         self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
-        self._gauge = Gauge(Windows(context_window, pinned=pinned), model or "")
+        super().__init__(Windows(context_window, pinned=pinned), model or "")
         self._latches = Latches(warn_threshold, compact_threshold)
         self._subscribers = Subscribers()
         self._reader: AnyReader | None = None
@@ -79,37 +73,32 @@ class ContextBudget:
     @property
     def input_tokens(self) -> int:
         """Tokens of the last prompt that no cache has to do with."""
-        return self._gauge.main.input
+        return self.main.input
 
     @property
     def cache_creation_input_tokens(self) -> int:
         """Tokens of the last prompt that were written to a cache."""
-        return self._gauge.main.cache_creation
+        return self.main.cache_creation
 
     @property
     def cache_read_input_tokens(self) -> int:
         """Tokens of the last prompt that were read from a cache."""
-        return self._gauge.main.cache_read
+        return self.main.cache_read
 
     @property
     def output_tokens(self) -> int:
         """Tokens that the main thread's model has written so far; a run's total settles them."""
-        return self._gauge.main.written
+        return self.main.written
 
     @property
     def used_tokens(self) -> int:
         """Tokens in the window: the three counters together."""
-        return self._gauge.main.used
+        return self.main.used
 
     @property
     def basis(self) -> str:
         """What ``used_tokens`` rests on: ``call``, ``compaction``, ``guess``, ``total``, or empty for nothing yet."""
-        return self._gauge.main.basis
-
-    @property
-    def window(self) -> Window:
-        """How large the window is, who says so, and who says otherwise."""
-        return self._gauge.window
+        return self.main.basis
 
     @property
     def context_window(self) -> int:
@@ -133,51 +122,34 @@ class ContextBudget:
 
     @property
     def model(self) -> str:
-        """The main thread's model; empty if nobody said."""
-        return self._gauge.main.model
-
-    @property
-    def session(self) -> str:
-        """The session of the last main-thread event that names one."""
-        return self._gauge.session
+        """The main thread's model; empty if unknown."""
+        return self.main.model
 
     @property
     def compactions(self) -> int:
         """How often the main thread's window was compacted."""
-        return self._gauge.main.compactions
+        return self.main.compactions
 
     @property
     def cache_hit_share(self) -> float:
         """The share of all prompt tokens so far that were read from a cache."""
-        return self._gauge.main.cache_hit_share
+        return self.main.cache_hit_share
 
     @property
     def overhead(self) -> int:
         """What is in every prompt (system, tools, pinned text), at most: the smallest prompt so far; 0 if unknown."""
-        return self._gauge.main.smallest
+        return self.main.smallest
 
     @property
     def overhead_exceeds(self) -> bool:
-        """Whether the last compaction left the window over the threshold by itself: another one would not help."""
-        floor, window = self._gauge.floor, self.context_window
+        """Whether the last compaction still left the window over the threshold: another one would not help."""
+        floor, window = self.floor, self.context_window
         return floor is not None and window > 0 and share(floor, window) >= self.compact_threshold
 
     @property
     def filling(self) -> Filling:
         """What fills the window, largest part first: an estimate that adds up to ``used_tokens``."""
-        return self._gauge.contents.filling(self.used_tokens, self.model, self.basis)
-
-    @property
-    def agents(self) -> dict[str, AgentWindow]:
-        """The windows of the sub-agents, by their id."""
-        return self._gauge.agent_windows()
-
-    def pending(self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None) -> Count:
-        """Return how large the next prompt will be: what was reported, and a local count of what came since.
-
-        *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by their length.
-        """
-        return self._gauge.pending(text, messages, counter)
+        return self.contents.filling(self.used_tokens, self.model, self.basis)
 
     def must_compact(self, text: str = "", *, counter: TokenCounter | None = None) -> bool:
         """Whether the next prompt is over the compaction threshold for certain, so that compacting may be forced.
@@ -192,11 +164,11 @@ class ContextBudget:
 
     def clear_warning(self) -> None:
         """Clear the warning; a newer report sets it again."""
-        self._latches.clear_warning(self._gauge.main.reports)
+        self._latches.clear_warning(self.main.reports)
 
     def clear_compact(self) -> None:
         """Clear both flags, and end a request to compact; a newer report sets them again."""
-        self._latches.clear_compact(self._gauge.main.reports)
+        self._latches.clear_compact(self.main.reports)
         self._requested = None
 
     def request_compaction(self) -> None:
@@ -222,13 +194,10 @@ class ContextBudget:
             return [event]
         if not isinstance(event, Mapping):
             return []
-        if self._reader is None:
-            from brim.tracking.readers.detect import AnyReader
-
-            self._reader = AnyReader()
+        self._reader = self._reader or AnyReader()
         try:
             return self._reader.events(event)
-        except Exception:  # a mapping of somebody's own can raise anything
+        except Exception:  # a caller's own mapping class can raise anything
             return []
 
     def _noticed(self, event: Event) -> list[Notice]:
@@ -239,22 +208,22 @@ class ContextBudget:
             return []
 
     def _take(self, event: Event) -> None:
-        main = self._gauge.main
-        compactions, session = main.compactions, self._gauge.measured_on
-        self._gauge.take(event)
+        main = self.main
+        compactions, session = main.compactions, self.measured_on
+        self.take(event)
         if main.compactions > compactions:
             self._requested = None
-        if session and self._gauge.measured_on != session:  # what was asked and told was about the other session
+        if session and self.measured_on != session:  # what was asked and told was about the other session
             self._told_overhead = False
-            if self._requested != self._gauge.measured_on:
+            if self._requested != self.measured_on:
                 self._requested = None
 
     def _judge(self) -> list[Notice]:
-        main, window = self._gauge.main, self.context_window
+        main, window = self.main, self.context_window
         if not main.reports or window <= 0:
             return []
         notices: list[Notice] = []
-        session, used, floor = self._gauge.measured_on, main.used, self._gauge.floor or 0
+        session, used, floor = self.measured_on, main.used, self.floor or 0
         exceeds = self.overhead_exceeds
         if exceeds and not self._told_overhead:
             self._told_overhead = True
@@ -265,9 +234,9 @@ class ContextBudget:
         if main.basis not in ("call", "total"):
             return notices
         part = used / window
-        crossing = self._latches.judge(part, main.reports, asked=self.compaction_requested, compacting=not exceeds)
-        if crossing.warn:
+        warn, compact = self._latches.judge(part, main.reports, asked=self.compaction_requested, compacting=not exceeds)
+        if warn:
             notices.append(ContextWarning(used_tokens=used, window=window, utilization=part, session=session))
-        if crossing.compact:
+        if compact:
             notices.append(CompactDue(used_tokens=used, window=window, utilization=part, session=session))
         return notices

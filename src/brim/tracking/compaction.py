@@ -1,8 +1,12 @@
-"""The line that asks an agent to compact, and the one that it gets afterwards."""
+"""The request to compact an agent's conversation, and the turns that wait to be sent to it."""
 
 from __future__ import annotations
 
+import re
 from unicodedata import category
+
+from brim.errors import InputError
+from brim.record import Record
 
 LONGEST = 200
 """Characters that the task and the state have at most: a client takes everything after ``/compact`` as its focus."""
@@ -51,7 +55,7 @@ def fold(text: str, longest: int = LONGEST) -> str:
     line = _one_line(text if isinstance(text, str) else "")
     if len(line) <= longest:
         return line
-    from brim.behaviors.summary import border_at_or_before
+    from brim.behaviors.graphemes import border_at_or_before  # rarely needed, and a large table
 
     cut = line[: border_at_or_before(line, longest - 1)]
     at_word = cut.rpartition(" ")[0] if line[len(cut)] != " " else cut
@@ -61,11 +65,98 @@ def fold(text: str, longest: int = LONGEST) -> str:
 def _one_line(text: str) -> str:
     """Return *text* with every run of white space as one space, and without what is no character to read."""
     if "\x1b" in text:
-        import re
-
         text = re.sub(_ESCAPES, "", text)
     text = " ".join(text.split())
     if text.isprintable():
         return text
     kept = "".join(character for character in text if character in _JOINERS or category(character) not in _DROPPED)
     return " ".join(kept.split())
+
+
+PURPOSES = ("wrap_up", "compact", "human")
+"""Why a turn is sent, in the order they go. Where the money ends, nothing else may be spent; a compaction goes before
+the person's next message, which then finds room."""
+
+_DROPPED_KEPT = 100
+
+
+class Turn(Record):
+    """One turn to send, alone: what stands after ``/compact`` in the same turn would be swallowed."""
+
+    purpose: str
+    text: str
+
+
+class Dropped(Record):
+    """A turn that was not sent, and why."""
+
+    turn: Turn
+    reason: str
+
+
+class Pending:
+    """What waits. A person's messages queue; of every other purpose the newest request holds.
+
+    >>> pending = Pending()
+    >>> pending.add("human", "And the docs, please.")
+    >>> pending.add("compact", "/compact focus on the parser", session="s1")
+    >>> pending.take("s1").purpose, pending.take("s1").text, pending.take("s1")
+    ('compact', 'And the docs, please.', None)
+    """
+
+    def __init__(self) -> None:
+        self._human: list[Turn] = []
+        self._slots: dict[str, tuple[Turn, str]] = {}
+        self._dropped: list[Dropped] = []
+
+    def add(self, purpose: str, text: str, *, session: str = "") -> None:
+        """Let *text* wait for its turn. A compaction is for the *session* that it was measured on, and no other."""
+        if purpose not in PURPOSES:
+            raise InputError(f"unknown purpose {str(purpose)[:40]!r}: use one of {', '.join(PURPOSES)}")
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"a turn of purpose {purpose!r} needs a text")
+        turn = Turn(purpose, text)
+        if purpose == "human":
+            self._human.append(turn)
+            return
+        if purpose in self._slots:
+            self._drop(self._slots[purpose][0], "a newer request took its place")
+        self._slots[purpose] = (turn, session)
+
+    def take(self, session: str = "") -> Turn | None:
+        """Return the next turn to send to *session*, which then waits no more; None if there is none.
+
+        A request that is bound to another session is dropped: ``dropped`` says why.
+        """
+        for purpose in PURPOSES[:-1]:
+            waiting = self._slots.pop(purpose, None)
+            if waiting is None:
+                continue
+            turn, bound = waiting
+            if not bound or not session or bound == session:
+                return turn
+            self._drop(turn, f"it was for the session {bound[:80]}, and this is {session[:80]}")
+        return self._human.pop(0) if self._human else None
+
+    def cancel(self, purpose: str, reason: str) -> None:
+        """Drop the request of *purpose*, if one waits. What a person said cannot be dropped."""
+        waiting = self._slots.pop(purpose, None)
+        if waiting is not None:
+            self._drop(waiting[0], reason)
+
+    @property
+    def waiting(self) -> tuple[Turn, ...]:
+        """What waits, in the order in which it would be sent."""
+        slots = (self._slots[purpose][0] for purpose in PURPOSES if purpose in self._slots)
+        return (*slots, *self._human)
+
+    @property
+    def dropped(self) -> tuple[Dropped, ...]:
+        """What was not sent and why, the last hundred."""
+        return tuple(self._dropped)
+
+    def __len__(self) -> int:
+        return len(self._slots) + len(self._human)
+
+    def _drop(self, turn: Turn, reason: str) -> None:
+        self._dropped = [*self._dropped[1 - _DROPPED_KEPT :], Dropped(turn, reason)]

@@ -1,24 +1,36 @@
-"""How large will the next prompt be? What was reported, and a local count of what came since.
+"""What no report tells: the size of the next prompt, what fills the window, and a model's ratio.
 
-No tokenizer is loaded for it: without a counter, text is taken by its length and by the model's ratio.
+No tokenizer is loaded for the first two: without a counter, text is taken by its length and by the model's ratio. What
+fills the window is estimated the same way and scaled so that the parts add up to what was reported.
+
+``Calibrator`` learns a model's ratio of its own tokens to local ones from a session that is being watched. The
+difference between two prompts is what came between them, without system texts, tools and framing. What the model wrote
+of that is known from its own report, so the rest is the results of tools, which can be counted here.
 """
 
 from __future__ import annotations
 
+import json
+
 from brim.models.light import lookup
+from brim.record import Record
 from brim.tokens.approximate import HIGH, LOW
-from brim.tokens.calibrate import ANY_FAMILY, ratio_for
+from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio_for
 from brim.tokens.count import Count
+from brim.tracking.events import Compaction, Message, ToolCall, ToolResult, Usage
+from brim.tracking.readers.fields import SYNTHETIC, Bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+    from brim.models.usage import Tokens
+    from brim.tokens.calibrate import CalibrationStore
     from brim.tokens.types import TokenCounter
+    from brim.tracking.events import Event
 
 PREFIX_ERROR = 0.04
 """The same as ``brim.tokens.anchor.PREFIX_ERROR``, whose file is too heavy for a hook."""
 
+_MOST = 10**12
 _TEXT_KEPT = 4_000_000
 """Characters that are kept for a counter; of what comes after them only the length is."""
 
@@ -26,6 +38,17 @@ _TEXT_KEPT = 4_000_000
 def length_of(text: str) -> int:
     """Return the number of UTF-8 bytes of *text*."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def whole(value: object) -> int:
+    """Return *value* if it can be a number of tokens, else 0."""
+    return value if type(value) is int and 0 <= value <= _MOST else 0
+
+
+def prompt_of(tokens: Tokens) -> int:
+    """Return the whole prompt, whatever is in the fields."""
+    fields = (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
+    return sum(whole(field) for field in fields)
 
 
 def by_length(size: int, model: str = "") -> Count:
@@ -74,7 +97,7 @@ class Words:
         """Return their tokens by *counter*, or without one by their length for *model*."""
         if counter is None:
             return by_length(self.size, model) if self.size else Count(0)
-        return _summed(map(counter.count, self._texts)) + (by_length(self._rest, model) if self._rest else Count(0))
+        return sum(map(counter.count, self._texts), by_length(self._rest, model) if self._rest else Count(0))
 
 
 class Tail:
@@ -120,8 +143,181 @@ class Tail:
         return written + self._arrived.count(counter, model) + self._step.count(counter, model)
 
 
-def _summed(counts: Iterable[Count]) -> Count:
-    total = Count(0)
-    for count in counts:
-        total += count
-    return total
+CATEGORIES = ("system and tools", "summary", "your words", "agent's words", "tool results", "other")
+"""What can fill a window. ``other`` is what no line shows: reasoning, reminders, attachments, images."""
+
+FIXED, SUMMARY, YOURS, AGENTS, RESULTS, OTHER = CATEGORIES
+
+BASIS = "estimated from the length of each text, scaled to the reported total"
+
+_MOST_SCALE = 2.0
+"""A text is at most so many times its estimate; what is reported beyond that is something else."""
+_NAMES_KEPT = 200
+
+
+class Part(Record):
+    """One part of what fills a window; ``name`` is the tool's, for results."""
+
+    category: str
+    name: str
+    tokens: int
+
+    def __str__(self) -> str:
+        return f"{self.category}{f' of {self.name}' if self.name else ''}: {self.tokens:,}"
+
+
+class Filling(Record):
+    """What fills the window, largest part first. The parts add up to ``tokens``; ``basis`` says how they were found."""
+
+    tokens: int
+    parts: tuple[Part, ...]
+    basis: str = BASIS
+
+    def by_category(self) -> dict[str, int]:
+        """Return the tokens of each category that is there, in the order of ``CATEGORIES``."""
+        sums = dict.fromkeys(CATEGORIES, 0)
+        for part in self.parts:
+            sums[part.category] += part.tokens
+        return {category: tokens for category, tokens in sums.items() if tokens}
+
+
+class Contents:
+    """What was put into a window since it was empty or compacted, in bytes by category and tool."""
+
+    def __init__(self) -> None:
+        self._inside: dict[tuple[str, str], int] = {}
+        self._coming: dict[tuple[str, str], int] = {}
+        self._names = Bounded(4_096)
+        self._fixed = 0
+        self._measured = False
+
+    def add(self, event: Event, text: str) -> None:
+        """Take a message, a call or a result of this window's thread, and its *text*."""
+        if isinstance(event, Message):
+            if event.role == "assistant":
+                self._put(AGENTS, "", text)
+            elif event.role == "summary":
+                self._put(SUMMARY, "", text)
+            elif event.role != "error":
+                self._put(YOURS if event.human else OTHER, "", text)
+        elif isinstance(event, ToolCall):
+            self._put(AGENTS, "", text)
+            self._names[event.id] = event.name or event.tool
+        elif isinstance(event, ToolResult):
+            self._put(RESULTS, self._names.get(event.id, ""), text)
+
+    def report(self, prompt: int, model: str) -> None:
+        """Take that a prompt was reported: what came before is in it. The first shows what is always there."""
+        for key, size in self._coming.items():
+            room = key in self._inside or len(self._inside) < _NAMES_KEPT
+            place = key if room else (key[0], "")
+            self._inside[place] = self._inside.get(place, 0) + size
+        self._coming = {}
+        if not self._measured:
+            seen = int(by_length(sum(self._inside.values()), model)) if self._inside else 0
+            alone = max(0, prompt - seen)
+            self._fixed = min(self._fixed, alone) if self._fixed else alone
+            self._measured = True
+
+    def compact(self) -> None:
+        """Take that everything was replaced by a summary, which is yet to come."""
+        self._inside, self._coming, self._measured = {}, {}, False
+
+    def filling(self, used: int, model: str, basis: str) -> Filling:
+        """Return how *used* tokens are shared out; *basis* is what that number rests on."""
+        if used <= 0:
+            return Filling(0, ())
+        if basis in ("compaction", "guess"):
+            return Filling(used, (Part(SUMMARY if basis == "compaction" else OTHER, "", used),))
+        if basis == "total":
+            return Filling(used, (Part(OTHER, "", used),))
+        fixed = min(self._fixed, used)
+        room = used - fixed
+        sizes = {key: float(int(by_length(size, model))) for key, size in self._inside.items() if size}
+        whole = sum(sizes.values())
+        scale = min(_MOST_SCALE, room / whole) if whole else 0.0
+        shares = {key: size * scale for key, size in sizes.items()}
+        parts = {(FIXED, ""): fixed, **{key: int(share) for key, share in shares.items()}}
+        missing = used - sum(parts.values())
+        if scale < _MOST_SCALE:  # what is missing is rounding alone: the largest remainders get it
+            for key in sorted(shares, key=lambda key: (int(shares[key]) - shares[key], key))[:missing]:
+                parts[key] += 1
+                missing -= 1
+        parts[OTHER, ""] = parts.get((OTHER, ""), 0) + missing
+        ranked = sorted(((tokens, key) for key, tokens in parts.items() if tokens), key=lambda one: (-one[0], one[1]))
+        return Filling(used, tuple(Part(*key, tokens) for tokens, key in ranked))
+
+    def _put(self, category: str, name: str, text: str) -> None:
+        key = (category, name)
+        self._coming[key] = self._coming.get(key, 0) + length_of(text)
+
+
+def text_of(event: Event) -> str:
+    """Return what an event puts into a window: its text, or the name and the input of a call, as JSON."""
+    if not isinstance(event, ToolCall):
+        return event.text if isinstance(event, (Message, ToolResult)) else ""
+    try:
+        return f"{event.name} {json.dumps(event.input, ensure_ascii=False, default=str)}"
+    except (ValueError, TypeError, RecursionError):
+        return event.name
+
+
+_LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000
+"""Characters of results that are worth counting: fewer say little, more take long."""
+
+
+class Calibrator:
+    """Teaches *store* from what a session reports. *counter* counts locally; if it scales, its ratio is taken out.
+
+    It learns only from two calls of the main thread in a row, by one model, in one session, with nothing but results of
+    tools between them and the output of the first one final: a message of a person ends a turn, and clients drop old
+    reasoning there. A ratio beyond all vocabularies teaches nothing: something was in the prompt that no line shows.
+    Nor does a stream that reports a call only when its tools are done: a result may be in either prompt there.
+    """
+
+    def __init__(self, counter: TokenCounter, store: CalibrationStore) -> None:
+        self._counter, self._store = counter, store
+        self._last: Usage | None = None
+        self._texts: list[str] = []
+        self._size = 0
+        self._spoiled = self._called = self._late = False
+
+    def update(self, event: Event) -> None:
+        """Take one event; those of sub-agents say nothing here."""
+        if event.agent:
+            return
+        if isinstance(event, Usage):
+            self._report(event)
+        elif isinstance(event, ToolResult):
+            self._late |= self._called and self._last is None
+            self._size += len(event.text)
+            if self._size <= _MOST_TAUGHT:
+                self._texts.append(event.text)
+        elif isinstance(event, ToolCall):
+            self._called = True
+        elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
+            self._spoiled = True
+
+    def _report(self, event: Usage) -> None:
+        last = self._last
+        if event.model == SYNTHETIC or not prompt_of(event.tokens):
+            return
+        if last is not None and event.request and event.request == last.request:
+            self._last = event
+            return
+        if last is not None and self._says_something(last, event):
+            self._teach(last, event)
+        self._last, self._texts, self._size, self._spoiled = event, [], 0, False
+
+    def _says_something(self, last: Usage, event: Usage) -> bool:
+        same = (last.model, last.session) == (event.model, event.session) and bool(event.model)
+        return same and last.final and not (self._spoiled or self._late) and _LEAST_TAUGHT <= self._size <= _MOST_TAUGHT
+
+    def _teach(self, last: Usage, event: Usage) -> None:
+        ratio = getattr(self._counter, "ratio", None)
+        local = sum(int(self._counter.count(text)) for text in self._texts) / (ratio.value if ratio else 1.0)
+        reported = prompt_of(event.tokens) - prompt_of(last.tokens) - whole(last.tokens.output)
+        if local > 0 and MIN_RATIO <= reported / local <= MAX_RATIO:
+            light = lookup(event.model)
+            family = light.encoding if light.resolved else ANY_FAMILY
+            learn(self._store, event.model, family, reported=reported, local=local)

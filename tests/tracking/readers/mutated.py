@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
 from brim.tracking.events import Event, Usage
-from brim.tracking.readers.types import Reader
+
+if TYPE_CHECKING:
+    from brim.tracking.readers import Reader
 
 ANYTHING = st.one_of(
     st.none(),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 
 from brim.tracking.events import Event, Message, ToolCall, Usage
-from brim.tracking.readers.api import ApiResponseReader, provider_of, recognises
+from brim.tracking.readers.api import ApiResponseReader, provider_of
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 ANTHROPIC: dict[str, Any] = {
@@ -95,7 +95,7 @@ def test_a_response_is_its_providers(provider: str) -> None:
 
 def test_what_is_no_response_is_nobodys() -> None:
     for line in ({}, {"type": "user"}, {"type": "message"}, {"error": "no"}, {"response": {"status": 200}}):
-        assert not recognises(line)
+        assert not ApiResponseReader.recognises(line)
         assert events(line) == []
 
 

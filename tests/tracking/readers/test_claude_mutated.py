@@ -6,12 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from brim.tracking.readers.claude_status import ClaudeStatusReader
-from brim.tracking.readers.claude_status import recognises as recognises_status
-from brim.tracking.readers.claude_stream import ClaudeStreamReader
-from brim.tracking.readers.claude_stream import recognises as recognises_stream
-from brim.tracking.readers.claude_transcript import ClaudeTranscriptReader
-from brim.tracking.readers.claude_transcript import recognises as recognises_transcript
+from brim.tracking.readers.claude import ClaudeStatusReader, ClaudeStreamReader, ClaudeTranscriptReader
 from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
@@ -20,18 +15,18 @@ from tests.tracking.readers.mutated import is_sound, mutated, read
 @given(mutated(STREAM))
 def test_a_mutated_stream_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeStreamReader(), lines))
-    assert all(isinstance(recognises_stream(line), bool) for line in lines)
+    assert all(isinstance(ClaudeStreamReader.recognises(line), bool) for line in lines)
 
 
 @settings(max_examples=100)
 @given(mutated(TRANSCRIPT))
 def test_a_mutated_transcript_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeTranscriptReader(), lines))
-    assert all(isinstance(recognises_transcript(line), bool) for line in lines)
+    assert all(isinstance(ClaudeTranscriptReader.recognises(line), bool) for line in lines)
 
 
 @settings(max_examples=50)
 @given(mutated([STATUS]))
 def test_a_mutated_status_never_raises(lines: list[dict[str, Any]]) -> None:
     assert is_sound(read(ClaudeStatusReader(), lines))
-    assert all(isinstance(recognises_status(line), bool) for line in lines)
+    assert all(isinstance(ClaudeStatusReader.recognises(line), bool) for line in lines)

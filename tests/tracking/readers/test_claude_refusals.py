@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from brim.tracking.events import REFUSALS
-from brim.tracking.readers import claude_refusals
-from brim.tracking.readers.claude_refusals import refusal_of, refusal_of_decision
+from brim.tracking.readers.claude import refusal_of, refusal_of_decision
 
 
 @pytest.mark.parametrize(
@@ -50,8 +48,3 @@ def test_a_failure_is_no_refusal(said: str) -> None:
 )
 def test_the_words_of_the_client_for_its_decision(word: str, refusal: str) -> None:
     assert refusal_of_decision(word) == refusal
-
-
-def test_the_table_holds_only_refusals_that_events_know() -> None:
-    refusal_of("x")
-    assert {kind for _, kind in claude_refusals._openings} <= set(REFUSALS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from brim.models.usage import Tokens
 from brim.tracking.events import ModelSeen, RunTotal, StateSeen, Usage
-from brim.tracking.readers.claude_status import ClaudeStatusReader, recognises
+from brim.tracking.readers.claude import ClaudeStatusReader
 from tests.tracking.readers.claude_lines import MODEL, SESSION, STATUS
 
 
@@ -17,7 +17,7 @@ def changed(**more: Any) -> dict[str, Any]:
 
 def test_a_status_gives_model_window_usage_and_cost() -> None:
     events = ClaudeStatusReader().events(STATUS, 7)
-    assert recognises(STATUS)
+    assert ClaudeStatusReader.recognises(STATUS)
     assert events[0] == ModelSeen(model=MODEL, window=200_000, session=SESSION, at=7)
     assert [event.value for event in events if isinstance(event, StateSeen)] == ["/home/user/project", "2.1.325"]
     used = next(event for event in events if isinstance(event, Usage))

@@ -19,7 +19,7 @@ from brim.tracking.events import (
     ToolResult,
     Usage,
 )
-from brim.tracking.readers.claude_stream import ClaudeStreamReader, recognises
+from brim.tracking.readers.claude import ClaudeStreamReader
 from tests.tracking.readers.claude_lines import (
     MODEL,
     STREAM,
@@ -48,7 +48,7 @@ def partial(kind: str, **more: Any) -> dict[str, Any]:
 
 
 def test_every_event_is_recognised() -> None:
-    assert all(recognises(line) for line in STREAM)
+    assert all(ClaudeStreamReader.recognises(line) for line in STREAM)
 
 
 def test_events_of_one_answer_are_one_request_without_its_output() -> None:

@@ -17,7 +17,7 @@ from brim.tracking.events import (
     ToolResult,
     Usage,
 )
-from brim.tracking.readers.claude_transcript import ClaudeTranscriptReader, recognises
+from brim.tracking.readers.claude import ClaudeTranscriptReader
 from tests.tracking.readers.claude_lines import (
     MODEL,
     SECONDS,
@@ -43,8 +43,8 @@ def only(kind: type[Event], *lines: dict[str, Any]) -> list[Any]:
 
 
 def test_every_line_is_recognised() -> None:
-    assert all(recognises(line) for line in TRANSCRIPT)
-    assert recognises({"type": "summary", "summary": "Parser work", "leafUuid": "u1"})
+    assert all(ClaudeTranscriptReader.recognises(line) for line in TRANSCRIPT)
+    assert ClaudeTranscriptReader.recognises({"type": "summary", "summary": "Parser work", "leafUuid": "u1"})
 
 
 def test_an_event_says_where_and_when_it_happened() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from brim.tracking.events import End, Event, Message, RunTotal, ToolCall, ToolResult, Usage
-from brim.tracking.readers.codex_exec import CodexExecReader, recognises
+from brim.tracking.readers.codex import CodexExecReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 
@@ -53,10 +53,10 @@ def only(kind: type[Any], *lines: dict[str, Any]) -> list[Any]:
 
 
 def test_every_line_is_recognised() -> None:
-    assert all(recognises(line) for line in RUN)
-    assert recognises({"type": "error", "message": "stream disconnected"})
-    assert not recognises({"type": "error", "error": {"message": "overloaded"}})
-    assert not recognises({"type": "result"})
+    assert all(CodexExecReader.recognises(line) for line in RUN)
+    assert CodexExecReader.recognises({"type": "error", "message": "stream disconnected"})
+    assert not CodexExecReader.recognises({"type": "error", "error": {"message": "overloaded"}})
+    assert not CodexExecReader.recognises({"type": "result"})
 
 
 def test_the_usage_of_a_turn_is_a_total_and_never_what_is_in_the_window() -> None:

@@ -17,7 +17,7 @@ from brim.tracking.events import (
     ToolResult,
     Usage,
 )
-from brim.tracking.readers.codex_rollout import CodexRolloutReader, recognises
+from brim.tracking.readers.codex import CodexRolloutReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 THREAD = "019a0000-0000-7000-8000-000000000010"
@@ -112,9 +112,9 @@ SESSION = [
 
 
 def test_every_line_of_a_rollout_is_recognised() -> None:
-    assert all(recognises(one) for one in SESSION)
-    assert not recognises({"type": "event_msg"})
-    assert not recognises({"type": "user", "payload": {"a": 1}})
+    assert all(CodexRolloutReader.recognises(one) for one in SESSION)
+    assert not CodexRolloutReader.recognises({"type": "event_msg"})
+    assert not CodexRolloutReader.recognises({"type": "user", "payload": {"a": 1}})
 
 
 def test_a_request_is_told_once_under_its_response_id_and_cached_tokens_are_part_of_the_input() -> None:

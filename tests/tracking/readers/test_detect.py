@@ -8,7 +8,11 @@ import pytest
 
 from brim.errors import InputError
 from brim.tracking.events import ToolCall, Usage
-from brim.tracking.readers.detect import _AGENTS, FORMATS, AnyReader, _recognises, format_of
+from brim.tracking.readers import FORMATS, AnyReader, format_of
+from brim.tracking.readers.claude import ClaudeStatusReader, ClaudeStreamReader, ClaudeTranscriptReader
+from brim.tracking.readers.codex import CodexExecReader, CodexRolloutReader
+from brim.tracking.readers.gemini import GeminiStreamReader, GeminiTranscriptReader
+from brim.tracking.readers.opencode import OpencodeReader
 from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT, kept_answer, stream_answer, tool_block
 
 ONE_OF_EACH: dict[str, dict[str, Any]] = {
@@ -81,9 +85,21 @@ def test_every_line_of_a_claude_transcript_is_found(line: dict[str, Any]) -> Non
     assert format_of(line) == "claude-transcript"
 
 
-@pytest.mark.parametrize("format", _AGENTS)
+AGENTS: dict[str, Any] = {
+    "claude-stream": ClaudeStreamReader,
+    "claude-transcript": ClaudeTranscriptReader,
+    "claude-status": ClaudeStatusReader,
+    "codex-exec": CodexExecReader,
+    "codex-rollout": CodexRolloutReader,
+    "gemini-stream": GeminiStreamReader,
+    "gemini-transcript": GeminiTranscriptReader,
+    "opencode": OpencodeReader,
+}
+
+
+@pytest.mark.parametrize("format", AGENTS)
 def test_an_agents_line_is_of_one_format_only(format: str) -> None:
-    assert [name for name in _AGENTS if _recognises(name)(ONE_OF_EACH[format])] == [format]
+    assert [name for name, reader in AGENTS.items() if reader.recognises(ONE_OF_EACH[format])] == [format]
 
 
 @pytest.mark.parametrize("line", [{}, {"type": "noise"}, {"a": 1}, {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}])

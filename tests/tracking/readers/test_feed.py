@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.tracking.events import Event, Message, Usage
-from brim.tracking.readers.detect import AnyReader
-from brim.tracking.readers.feed import Feed, parsed_line
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import Feed, parsed_line
 from tests.tracking.readers.claude_lines import STATUS, STREAM, TRANSCRIPT, stream_answer, stream_user, text_block
 from tests.tracking.readers.mutated import is_sound, mutated
 
@@ -78,7 +78,7 @@ def test_garbage_is_counted_and_nothing_around_it_is_lost() -> None:
     mixed = b"\n".join(part for line in lines for part in (*GARBAGE, line))
     clean, _ = whole(b"\n".join(lines))
     events, feed = whole(mixed)
-    assert [event.changed(at=0) for event in events] == [event.changed(at=0) for event in clean]
+    assert [event.replace(at=0) for event in events] == [event.replace(at=0) for event in clean]
     assert feed.lines == feed.broken + feed.unknown + len(lines)
     assert feed.unknown == len(lines)  # the noise; what only begins with a mark is no JSON inside of a stream
 

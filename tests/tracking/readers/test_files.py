@@ -12,9 +12,8 @@ import pytest
 
 from brim.errors import InputError
 from brim.tracking.events import Event, Message, Usage
-from brim.tracking.readers import files
-from brim.tracking.readers.feed import Feed
-from brim.tracking.readers.files import read, subagent_files, subagent_of
+from brim.tracking.readers import stream as files
+from brim.tracking.readers.stream import Feed, read, subagent_files, subagent_of
 from tests.tracking.readers.claude_lines import STREAM, TRANSCRIPT, kept_answer, kept_user, stream_answer, tool_block
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from brim.tracking.events import End, Event, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
-from brim.tracking.readers.gemini_stream import GeminiStreamReader, recognises
+from brim.tracking.readers.gemini import GeminiStreamReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 TIME = "2026-03-01T10:00:00.000Z"
@@ -37,10 +37,10 @@ def only(kind: type[Any], *lines: dict[str, Any]) -> list[Any]:
 
 
 def test_every_line_is_recognised_and_no_line_of_claude_code() -> None:
-    assert all(recognises(line) for line in RUN)
-    assert recognises({"type": "error", "severity": "error", "message": "no quota"})
-    assert not recognises({"type": "result", "subtype": "success", "status": "success"})
-    assert not recognises({"type": "tool_use", "name": "Bash", "input": {}})
+    assert all(GeminiStreamReader.recognises(line) for line in RUN)
+    assert GeminiStreamReader.recognises({"type": "error", "severity": "error", "message": "no quota"})
+    assert not GeminiStreamReader.recognises({"type": "result", "subtype": "success", "status": "success"})
+    assert not GeminiStreamReader.recognises({"type": "tool_use", "name": "Bash", "input": {}})
 
 
 def test_the_numbers_are_a_total_by_model_with_the_cached_tokens_apart_and_thoughts_as_output() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from brim.tracking.events import Compaction, Event, Message, ModelSeen, ToolCall, ToolResult, Usage
-from brim.tracking.readers.gemini_transcript import GeminiTranscriptReader, recognises
+from brim.tracking.readers.gemini import GeminiTranscriptReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 TIME = "2026-03-01T10:00:00.000Z"
@@ -59,9 +59,9 @@ def only(kind: type[Any], *lines: dict[str, Any]) -> list[Any]:
 
 
 def test_every_line_is_recognised() -> None:
-    assert all(recognises(line) for line in SESSION)
-    assert not recognises({"type": "user", "uuid": "u", "sessionId": "s", "message": {}})
-    assert not recognises({"id": "msg_1", "type": "message", "content": []})
+    assert all(GeminiTranscriptReader.recognises(line) for line in SESSION)
+    assert not GeminiTranscriptReader.recognises({"type": "user", "uuid": "u", "sessionId": "s", "message": {}})
+    assert not GeminiTranscriptReader.recognises({"id": "msg_1", "type": "message", "content": []})
 
 
 def test_a_message_that_is_written_again_counts_once() -> None:
@@ -153,7 +153,7 @@ def test_a_summary_that_is_written_again_when_a_session_goes_on_is_no_second_com
 
 def test_an_older_record_is_one_object() -> None:
     older = {**HEAD, "messages": SESSION[2:3] + SESSION[5:6]}
-    assert recognises(older)
+    assert GeminiTranscriptReader.recognises(older)
     assert [type(one) for one in events(older)] == [Message, ModelSeen, Message, Usage, ToolCall, ToolResult]
     assert {one.session for one in events(older)} == {"s1"}
 

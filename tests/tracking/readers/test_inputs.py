@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.tracking.readers.inputs import arguments, command_line, named
+from brim.tracking.readers.fields import arguments, command_line, named
 from tests.tracking.readers.mutated import ANYTHING
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
-from brim.tracking.readers.opencode import OpencodeReader, recognises
+from brim.tracking.readers.opencode import OpencodeReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
 NOW = 1_794_725_338_429
@@ -57,8 +57,8 @@ def only(kind: type[Any], *lines: dict[str, Any]) -> list[Any]:
 
 
 def test_every_line_and_an_export_are_recognised() -> None:
-    assert all(recognises(one) for one in [*RUN, EXPORT])
-    assert not recognises({"type": "text", "part": {}})
+    assert all(OpencodeReader.recognises(one) for one in [*RUN, EXPORT])
+    assert not OpencodeReader.recognises({"type": "text", "part": {}})
 
 
 def test_a_step_is_a_request_whose_input_is_without_the_cache_and_whose_reasoning_is_output() -> None:

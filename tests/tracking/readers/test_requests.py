@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.models.usage import Tokens
-from brim.tracking.readers.requests import Ids, Requests
+from brim.tracking.readers.fields import Ids, Requests
 
 
 def test_a_request_is_news_once() -> None:

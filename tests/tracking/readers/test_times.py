@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.tracking.readers.times import seconds
+from brim.tracking.readers.fields import seconds
 
 
 @pytest.mark.parametrize(

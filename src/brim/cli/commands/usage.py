@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import os
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
 
-from brim.cli.options import add_json, settings
-from brim.cli.output import note, say_json
-from brim.cli.usage_reading import price_version, read_all
-from brim.cli.usage_view import Answer, say_answer
+from brim.cli.output import Progress, heading, listed, note, paint, say, say_json, table
+from brim.cli.settings import add_json, settings
+from brim.config import user_folder
 from brim.errors import InputError
-from brim.tracking.readers.scan_files import AGENTS, named_files, own_files
-from brim.tracking.usage.groups import BY, Days, grouped, unpriced
-from brim.tracking.usage.unattributed import unattributed
+from brim.report.index import FILE
+from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
+from brim.tracking.sessions import AGENTS, named_files, own_files
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+PROGRESS_FROM = 30_000_000
+"""Bytes to read from which on a terminal shows progress."""
 
-    from brim.cli.usage_reading import Reading
-    from brim.tracking.usage.gathered import Source
+PROGRESS_FILES = 1_000
+"""Files to read from which on it does, however small they are."""
 
 HELP = """\
 Add up the tokens and the cost of your agents' sessions, each request once.
 
-Without a PATH the folders of Claude Code, Codex and Gemini CLI are read. A PATH is a session's file, a folder of
-them, or a saved stream. Days are those of your time zone. What was read is remembered in ~/.brim/usage.db, so that the
-next time only what is new is read; that file may be deleted.
+daily, weekly, monthly, session or blocks (5-hour billing windows) as the first word says what to add up by. Without a
+PATH the folders of Claude Code, Codex and Gemini CLI are read. A PATH is a session's file, a folder of them, or a saved
+stream. Days are those of your time zone. What was read is remembered in ~/.brim/usage.db, so that the next time only
+what is new is read; that file may be deleted.
 
 Examples:
   brim usage
+  brim usage weekly --since 1m
   brim usage --by model --since 2026-11-01
   brim usage --by session --project shop --json
 """
@@ -37,9 +42,9 @@ Examples:
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
     parser.add_argument("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)")
-    parser.add_argument("--by", choices=BY, default="day", help="what to add up by (default: day)")
-    parser.add_argument("--since", type=_date, metavar="DATE", help="from this day on: 2026-11-15")
-    parser.add_argument("--until", type=_date, metavar="DATE", help="up to and with this day")
+    parser.add_argument("--by", choices=BY, help="what to add up by (default: day)")
+    parser.add_argument("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago")
+    parser.add_argument("--until", type=_day, metavar="DATE", help="up to and with this day")
     parser.add_argument("--agent", choices=AGENTS, help="this agent only")
     parser.add_argument("--project", metavar="NAME", help="this project only: its folder, or the last part of it")
     parser.add_argument("--utc", action="store_true", help="days of UTC, not of your time zone")
@@ -49,78 +54,110 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Read, add up, print, and return the exit code."""
-    import time
-
-    from brim.config import user_folder
-    from brim.store.usage_index import FILE
-
-    if options.since and options.until and options.since > options.until:
-        raise InputError(f"--since {options.since} is after --until {options.until}: no day is between them")
-    config = settings()
+    paths, by = options.paths, options.by or "day"
+    if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
+        by, paths = GROUPINGS[paths[0]], paths[1:]
     agents = (options.agent,) if options.agent else AGENTS
     problems: list[str] = []
-    if options.paths:
-        files = named_files(options.paths, on_problem=problems.append)
+    if paths:
+        files = named_files(paths, on_problem=problems.append)
     else:
         files = own_files(os.environ, agents, on_problem=problems.append)
-    index = None if options.no_index else os.path.join(user_folder(os.environ), FILE)
-    reading = read_all(files, index=index, prices=price_version(config["models"]), now=time.time())
-    reading.failed[:0] = problems
-    answer = _answer(reading, options)
-    if options.as_json:
-        say_json(answer.as_dict())
-    else:
-        say_answer(answer)
-    for problem in reading.failed:
-        note(problem)
-    named = [os.path.realpath(path) for path in options.paths if not os.path.isdir(path)]
-    return 2 if any(problem.startswith(f"{path}: ") for problem in reading.failed for path in named) else 0
+    progress: list[Progress] = []
 
+    def advance(size: int, total: int, count: int) -> None:
+        if not progress:
+            progress.append(Progress(total, shown_from=PROGRESS_FROM if count < PROGRESS_FILES else 0, doing="reading"))
+        progress[0].advance(size)
 
-def _answer(reading: Reading, options: Namespace) -> Answer:
-    day_of = Days(utc=options.utc)
-
-    def is_wanted(source: Source, time: float | None) -> bool:
-        if options.agent and source.agent != options.agent:
-            return False
-        if options.project and not _is_named(source.project, options.project):
-            return False
-        day = day_of(time)
-        return (not options.since or day >= options.since) and (not options.until or "" < day <= options.until)
-
-    gathered = reading.gathered
-    everything = gathered.requests()
-    filtered = options.agent or options.project or options.since or options.until
-    wanted = [each for each in everything if is_wanted(each[1], each[0].time)] if filtered else everything
-    rest = unattributed([request for request, _ in everything], gathered.totals, gathered.copies())
-    sources = gathered.sources
-    return Answer(
-        options.by,
-        grouped(wanted, options.by, day_of),
-        unpriced(wanted),
-        [each for each in rest if not filtered or is_wanted(sources[each.session], each.time)],
-        reading,
-        filters={"since": options.since, "until": options.until, "agent": options.agent, "project": options.project},
+    report = usage_report(
+        files,
+        by=by,
+        since=options.since,
+        until=options.until,
+        agent=options.agent,
+        project=options.project,
         utc=options.utc,
+        index=None if options.no_index else os.path.join(user_folder(os.environ), FILE),
+        models=settings()["models"],
+        now=time.time(),
+        on_read=advance,
     )
+    report.reading.failed[:0] = problems
+    if progress:
+        progress[0].clear()
+    for told in report.reading.notes:
+        note(told)
+    if options.as_json:
+        say_json(report.to_dict())
+    else:
+        show(report)
+    for problem in report.reading.failed:
+        note(problem)
+    named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
+    return 2 if any(problem.startswith(f"{path}: ") for problem in report.reading.failed for path in named) else 0
 
 
-def _is_named(project: str, wanted: str) -> bool:
-    """Whether *wanted* means *project*: its folder, the last part of it, or its name in the agent's folder."""
-    if wanted in (project, os.path.basename(project)) or os.path.abspath(wanted) == project:
-        return True
-    return "".join(each if each.isascii() and each.isalnum() else "-" for each in project) == wanted
-
-
-def _date(text: str) -> str:
-    """Return *text*, a day, as ``2026-11-15``."""
-    from argparse import ArgumentTypeError
-    from datetime import date
-
-    digits = text.replace("-", "") if len(text) == 10 and text[4] == text[7] == "-" else text
+def _day(text: str) -> str:
     try:
-        if len(digits) != 8 or not (digits.isascii() and digits.isdigit()):
-            raise ValueError
-        return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])).isoformat()
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-15") from None
+        return parse_day(text, date.today())
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def show(report: UsageReport) -> None:
+    """Print the table, and what should be known about it."""
+    reading, by = report.reading, report.by
+    if not report.sums and not report.rest:
+        asked = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
+        where = f"matches {asked}" if asked else "there"
+        where = where if reading.files else "yet: name a file or a folder, or run an agent first"
+        note(f"no usage {where} ({_counted(reading.files, 'file')} read)")
+        return
+    nameless = "no date" if by in ("day", "week", "month", "block") else "unknown"
+    head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
+    rows = [_cells(each, each.name or nameless) for each in report.sums]
+    last = [_cells(report.total, "total")]
+    if report.rest:
+        last.append(_rest_cells(report.unattributed))
+    if by == "session":
+        head.append("project")
+        rows = [[*row, each.project or "unknown"] for row, each in zip(rows, report.sums, strict=True)]
+        last = [[*row, ""] for row in last]
+    if nameless == "no date":  # the newest are what is wanted, and come last
+        earlier = len(rows) - 100
+        rows, more = rows[-100:], f"and {_counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
+    else:
+        rows, more = listed(rows)
+    say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)))))
+    if more:
+        say(paint(more, "faint"))
+    if report.rest:
+        say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
+    for model, requests in report.unpriced.items():
+        many = _counted(requests, "request")
+        note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
+    if reading.broken:
+        note(f"{_counted(reading.broken, 'broken line')} left out")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _dollars(cost: int) -> str:
+    """Return *cost*, in micro-dollars, as a person reads it: cents, or more digits where it is less than one."""
+    return f"${cost / 1e6:,.2f}" if cost >= 10_000 or cost == 0 else f"${cost / 1e6:.6f}".rstrip("0")
+
+
+def _cells(each: Sum, name: str) -> list[str]:
+    cost = "unknown" if each.unpriced == each.requests and each.requests else _dollars(each.cost)
+    cost = f"> {cost}" if 0 < each.unpriced < each.requests else cost
+    tokens = (each.input_tokens, each.output_tokens, each.cache_creation_tokens, each.cache_read_tokens)
+    return [name, *[f"{count:,}" for count in (each.requests, *tokens)], cost]
+
+
+def _rest_cells(rest: Mapping[str, Any]) -> list[str]:
+    counts = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    cost = "unknown" if rest["cost"] is None else f"{'> ' if rest['unpriced_sessions'] else ''}{_dollars(rest['cost'])}"
+    return ["unattributed", "", *[f"{rest[count]:,}" for count in counts], cost]

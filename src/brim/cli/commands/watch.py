@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 
-from brim.cli.options import settings, whole_number, working_folder
+from brim.cli.gauge import View
+from brim.cli.memory import Memory
 from brim.cli.output import Progress, note, printable
+from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from collections.abc import Iterator
-
-    from brim.cli.following import Tick
-    from brim.cli.tail import Counts
+from brim.report.watch import Watch
+from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
+from brim.tracking.sessions import newest
 
 INTERVAL = 0.5
 """Seconds between two looks at a file: soon enough for a person, and nothing for a machine."""
@@ -42,63 +41,46 @@ Examples:
 
 def arguments(parser: ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input")
-    parser.add_argument("--once", action="store_true", help="print the state now, and end")
-    text = "end when nothing was added for so long"
-    parser.add_argument("--idle", type=_seconds, metavar="SECONDS", help=text)
+    add = parser.add_argument
+    add("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input")
+    add("--once", action="store_true", help="print the state now, and end")
+    add("--idle", type=_seconds, metavar="SECONDS", help="end when nothing was added for so long")
     text = f"time between two looks at a file (default: {INTERVAL})"
-    parser.add_argument("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help=text)
+    add("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help=text)
     text = "show a finished file from its beginning, so many lines each second"
-    parser.add_argument("--replay", type=_seconds, metavar="LINES", help=text)
+    add("--replay", type=_seconds, metavar="LINES", help=text)
     text = "tokens of the window, whatever the agent says (default: the setting 'context.window')"
-    parser.add_argument("--window", type=whole_number(1), metavar="TOKENS", help=text)
-    text = "share of the window from which to warn (default: the setting 'context.warn')"
-    parser.add_argument("--warn", metavar="SHARE", help=text)
+    add("--window", type=whole_number(1), metavar="TOKENS", help=text)
+    add("--warn", metavar="SHARE", help="share of the window from which to warn (default: the setting 'context.warn')")
     text = "share of the window from which to compact (default: the setting 'context.compact')"
-    parser.add_argument("--compact", metavar="SHARE", help=text)
+    add("--compact", metavar="SHARE", help=text)
     text = "USD that the session may cost: tells when it comes near (default: the setting 'spend.limit')"
-    parser.add_argument("--limit", metavar="USD", help=text)
-    text = "end with 1 if the window is at least so full at the end"
-    parser.add_argument("--fail-over", type=_share, metavar="SHARE", help=text)
+    add("--limit", metavar="USD", help=text)
+    add("--fail-over", type=_share, metavar="SHARE", help="end with 1 if the window is at least so full at the end")
     text = "print one JSON object on one line for each change"
-    parser.add_argument("--json", action="store_true", dest="as_json", help=text)
+    add("--json", action="store_true", dest="as_json", help=text)
 
 
 def run(options: Namespace) -> int:
     """Watch, and return the exit code."""
-    from brim.cli.memory import Memory
-    from brim.cli.tail import ignore
-    from brim.cli.watch_view import view_for
-    from brim.cli.watching import Watch
-
-    config = settings(
-        {
-            "context.window": options.window,
-            "context.warn": options.warn,
-            "context.compact": options.compact,
-            "spend.limit": options.limit,
-        }
-    )
     if options.path == "":
         raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
+    given = {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
+    config = settings({**given, "spend.limit": options.limit})
     path = options.path or _newest()
     progress = Progress(_size(path), shown_from=LARGE, doing="reading")
     counts, ticks = _source(options, path, progress)
     memory = Memory(user_folder(os.environ))
     watch = Watch(config, memory)
-    view = view_for(as_json=options.as_json, once=options.once)
+    view = View(as_json=options.as_json, once=options.once)
     try:
         with view:
-            for tick in ticks:
-                if tick.again:
-                    watch.forget()
-                notices = watch.take(tick.events, live=tick.settled and not options.replay)
-                if tick.settled:
-                    if counts.taken == progress.advance:
-                        progress.clear()
-                        counts.taken = ignore
-                    if not options.once:
-                        view.show(watch.reading(path, counts, notices))
+            for reading in watch.follow(path, counts, ticks, live=not options.replay):
+                if counts.taken == progress.advance:
+                    progress.clear()
+                    counts.taken = ignore
+                if not options.once:
+                    view.show(reading)
     except KeyboardInterrupt:
         pass
     finally:
@@ -112,8 +94,6 @@ def run(options: Namespace) -> int:
 
 
 def _source(options: Namespace, path: str, progress: Progress) -> tuple[Counts, Iterator[Tick]]:
-    from brim.cli.following import follow, is_pipe, listen, replay
-
     if path == "-" or is_pipe(path):
         if options.replay:
             raise InputError("--replay is for a finished file: a pipe comes at its own speed")
@@ -144,8 +124,6 @@ def _size(path: str) -> int:
 
 
 def _newest() -> str:
-    from brim.cli.sessions import newest
-
     found = newest(os.environ, working_folder())
     which = "the newest session of this project" if found.here else "no session of this project; the newest of all"
     note(f"{which}: {printable(found.path)}")

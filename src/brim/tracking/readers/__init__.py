@@ -1,9 +1,125 @@
 """Who wrote this line, and what happened in it?
 
-Bottom up: ``types`` says what a reader is. ``fields``, ``times``, ``tools``, ``inputs`` and ``requests`` are what
-readers share. Each format has a module: ``claude_stream``, ``claude_transcript``, ``claude_status``,
-``codex_exec``, ``codex_rollout``, ``gemini_stream``, ``gemini_transcript``, ``opencode``, and ``api`` for plain
-responses; what only one agent needs is beside it, under its name. ``detect`` finds the format of a line, ``feed`` takes
-a stream in pieces, ``files`` reads a session's files, and ``scan`` only the usage in them. Readers raise on nothing
-that a line holds.
+``claude``, ``codex``, ``gemini`` and ``opencode`` have the readers of each client's formats, ``api`` those of plain
+responses; ``fields`` is what they share. ``stream`` reads lines as they come, and the files of a session. ``AnyReader``
+finds out which format a line has. Readers never raise on what is in a line.
 """
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+
+from brim.errors import InputError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Protocol
+
+    from brim.tracking.events import Event
+
+    class Reader(Protocol):
+        """Turns the parsed lines of one stream into events. It keeps what it needs to count nothing twice.
+
+        ``recognises`` (static) says whether a line is of this format. A reader may have ``finish``, which returns what
+        it held back until the next line. It never raises on what is in a line: what it doesn't know it leaves out.
+        """
+
+        def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+            """Return what happened in *line*, which begins at byte *at* of its stream."""
+            ...
+
+
+_READERS = {
+    "claude-transcript": ("claude", "ClaudeTranscriptReader"),
+    "claude-status": ("claude", "ClaudeStatusReader"),
+    "codex-rollout": ("codex", "CodexRolloutReader"),
+    "codex-exec": ("codex", "CodexExecReader"),
+    "opencode": ("opencode", "OpencodeReader"),
+    "gemini-stream": ("gemini", "GeminiStreamReader"),
+    "gemini-transcript": ("gemini", "GeminiTranscriptReader"),
+    "claude-stream": ("claude", "ClaudeStreamReader"),
+    "anthropic": ("api", "ApiResponseReader"),
+    "openai-chat": ("api", "ApiResponseReader"),
+    "openai-responses": ("api", "ApiResponseReader"),
+    "gemini": ("api", "ApiResponseReader"),
+}
+"""Module and class by format, in the order in which they are asked: the looser a shape, the later."""
+
+FORMATS = tuple(_READERS)
+"""Every format that is read."""
+
+_AGENTS = tuple(name for name in FORMATS if _READERS[name][0] != "api")
+
+
+def format_of(line: Mapping[str, Any]) -> str | None:
+    """Return which of ``FORMATS`` the parsed *line* is, or None.
+
+    >>> format_of({"type": "turn.completed", "usage": {"input_tokens": 3}})
+    'codex-exec'
+    """
+    for name in _AGENTS:
+        if _class(name).recognises(line):
+            return name
+    from brim.tracking.readers.api import provider_of
+
+    return provider_of(line)
+
+
+class AnyReader:
+    """Reads lines of any format: it is found out, and kept as long as the lines are of it.
+
+    It never raises. With *format* every line is read as that.
+    """
+
+    def __init__(self, format: str | None = None) -> None:
+        if format is not None and format not in _READERS:
+            raise InputError(f"format: {format!r} is not known; known are {', '.join(FORMATS)}")
+        self.format = format
+        """The format of the last line that had one; None before the first."""
+        self.agent = ""
+        """The sub-agent whose file is read, if its lines don't say."""
+        self.unknown = 0
+        """How many lines were of no format."""
+        self._fixed = format is not None
+        self._readers: dict[Any, Any] = {}
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at*; nothing if no format is like it."""
+        try:
+            if self._is_known(line):
+                return self._reader().events(line, at)
+        except (ArithmeticError, AttributeError, InputError, LookupError, RecursionError, TypeError, ValueError):
+            pass
+        self.unknown += 1
+        return []
+
+    def finish(self) -> list[Event]:
+        """Return what readers held back until the next line, now that none follows."""
+        held = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
+        return [event for reader in held for event in reader.finish()]
+
+    def _is_known(self, line: Mapping[str, Any]) -> bool:
+        if self._fixed or (self.format in _AGENTS and _class(self.format).recognises(line)):
+            return True
+        found = format_of(line)
+        self.format = found or self.format
+        return found is not None
+
+    def _reader(self) -> Reader:
+        kind = _class(self.format or "")
+        if kind not in self._readers:
+            self._readers[kind] = kind()
+        reader: Any = self._readers[kind]
+        if self.format == "claude-transcript":
+            reader.agent = self.agent
+        return reader  # type: ignore[no-any-return]
+
+
+@cache
+def _class(format: str) -> Any:
+    module, name = _READERS[format]
+    full_name = f"{__name__}.{module}"
+    __import__(full_name)
+    return getattr(sys.modules[full_name], name)

@@ -11,23 +11,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.tracking.events import Message, Usage
-from brim.tracking.readers import api_parts
-from brim.tracking.readers.fields import items, mapping, text, tokens, value
-from brim.tracking.readers.requests import Requests
-from brim.tracking.readers.times import seconds
+from brim.tracking.readers.fields import (
+    Requests,
+    flag,
+    items,
+    mapping,
+    seconds,
+    text,
+    text_of,
+    tokens,
+    tool_call,
+    value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
+    from brim.tracking.readers.fields import Where
 
-_WORDS = {
-    "anthropic": api_parts.anthropic,
-    "openai-chat": api_parts.openai_chat,
-    "openai-responses": api_parts.openai_responses,
-    "gemini": api_parts.gemini,
-}
+_ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+_RESPONSES_CALLS = (
+    "function_call",
+    "custom_tool_call",
+    "mcp_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+)
 _USAGE = {"gemini": "usageMetadata"}
 _ENDED = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 _INSIDE = ("response", "llm_response", "body")
@@ -48,17 +60,17 @@ def provider_of(line: Mapping[str, Any]) -> str | None:
     return _failed_by(response)
 
 
-def recognises(line: Mapping[str, Any]) -> bool:
-    """Return whether *line* is a provider's response."""
-    return provider_of(line) is not None
-
-
 class ApiResponseReader:
     """Reads responses one by one, whosever they are."""
 
     def __init__(self) -> None:
         self._requests = Requests()
         self._begun: Mapping[str, Any] = {}
+
+    @staticmethod
+    def recognises(line: Mapping[str, Any]) -> bool:
+        """Return whether *line* is a provider's response."""
+        return provider_of(line) is not None
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
@@ -80,7 +92,7 @@ class ApiResponseReader:
         return [*happened, Message(role="error", text=said, id=text(response, "id"), **where)] if said else happened
 
     def _usage(
-        self, provider: str, line: Mapping[str, Any], response: Mapping[str, Any], final: bool, where: Mapping[str, Any]
+        self, provider: str, line: Mapping[str, Any], response: Mapping[str, Any], final: bool, where: Where
     ) -> list[Event]:
         report = mapping(response, _USAGE.get(provider, "usage"))
         if text(response, "service_tier"):
@@ -105,7 +117,7 @@ class ApiResponseReader:
 
 
 def _response(line: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the response in *line*, which may hold it beside its request."""
+    """Return the response in *line*, which may hold its request too."""
     response = line
     for _ in range(2):
         inner = next((mapping(response, key) for key in _INSIDE if mapping(response, key)), None)
@@ -148,3 +160,72 @@ def _where(line: Mapping[str, Any], response: Mapping[str, Any], at: int) -> dic
     written = [seconds(time) for time in (*times, value(line, "timestamp"), value(line, "time")) if time is not None]
     session = text(line, "session_id") or text(line, "session")
     return {"session": session, "time": next((time for time in written if time is not None), None), "at": at}
+
+
+def _anthropic_words(response: Mapping[str, Any], where: Where) -> list[Event]:
+    """Return the words and calls of an Anthropic message."""
+    id, blocks = text(response, "id"), items(response, "content")
+    happened = _said(text_of([block for block in blocks if text(block, "type") == "text"]), id, where)
+    for block in blocks:
+        if text(block, "type") in _ANTHROPIC_CALLS:
+            happened += _call(text(block, "id"), text(block, "name"), value(block, "input"), where)
+    return happened
+
+
+def _openai_chat_words(response: Mapping[str, Any], where: Where) -> list[Event]:
+    """Return the words and calls of an OpenAI chat completion; of a chunk of one nothing: it holds pieces of words."""
+    happened: list[Event] = []
+    for choice in items(response, "choices"):
+        message = mapping(choice, "message")
+        happened += _said(text_of(value(message, "content")) or text(message, "refusal"), text(response, "id"), where)
+        for call in items(message, "tool_calls"):
+            kind = mapping(call, "function") or mapping(call, "custom")
+            given = value(kind, "arguments") or value(kind, "input")
+            happened += _call(text(call, "id"), text(kind, "name"), given, where)
+    return happened
+
+
+def _openai_responses_words(response: Mapping[str, Any], where: Where) -> list[Event]:
+    """Return the words and calls of a response of OpenAI's Responses API."""
+    happened: list[Event] = []
+    for item in items(response, "output"):
+        kind = text(item, "type")
+        if kind == "message":
+            happened += _said(text_of(value(item, "content")), text(item, "id"), where)
+        elif kind in _RESPONSES_CALLS:
+            given = (
+                value(item, "arguments") or value(item, "input") or value(item, "action") or value(item, "operation")
+            )
+            name = text(item, "name") or kind.removesuffix("_call")
+            happened += _call(text(item, "call_id") or text(item, "id"), name, given, where)
+    return happened
+
+
+def _gemini_words(response: Mapping[str, Any], where: Where) -> list[Event]:
+    """Return the words and calls of a Gemini response; what it thought is left out."""
+    happened: list[Event] = []
+    for candidate in items(response, "candidates"):
+        parts = items(candidate, "content", "parts")
+        said = [part if isinstance(part, str) else text(part, "text") for part in parts if not flag(part, "thought")]
+        happened += _said("".join(said), text(response, "responseId"), where)
+        for part in parts:
+            call = mapping(part, "functionCall")
+            if call:
+                happened += _call(text(call, "id"), text(call, "name"), value(call, "args"), where)
+    return happened
+
+
+def _said(words: str, id: str, where: Where) -> list[Event]:
+    return [Message(role="assistant", text=words, id=id, **where)] if words.strip() else []
+
+
+def _call(id: str, name: str, given: object, where: Where) -> list[Event]:
+    return [tool_call(id, name, given, where)] if name else []
+
+
+_WORDS = {
+    "anthropic": _anthropic_words,
+    "openai-chat": _openai_chat_words,
+    "openai-responses": _openai_responses_words,
+    "gemini": _gemini_words,
+}

@@ -1,19 +1,33 @@
-"""Takes fields out of a line that may hold anything: what is missing or of another type is as if it was not there.
+"""What all readers share: fields of a line that may hold anything, times, calls, and what was seen already.
 
-Every getter goes down a path of keys: ``text(line, "message", "id")``.
+Every getter goes down a path of keys: ``text(line, "message", "id")``. A value that is missing or of another type is
+treated as absent.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from _collections_abc import Mapping
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from functools import cache
 
 from brim.errors import InputError
+from brim.files import data_rows
+from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
+from brim.tracking.events import ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    Where = Mapping[str, Any]
+    """Session, agent, time and place of an event, as keyword arguments."""
+
+SYNTHETIC = "<synthetic>"
+"""The model of lines that a client wrote itself: no request was made."""
 
 _MOST = 10**12
 _MOST_DOLLARS = 10**9
@@ -53,13 +67,16 @@ def flag(line: object, *path: str) -> bool:
 
 
 def whole(line: object, *path: str) -> int | None:
-    """Return the whole number from 0 to 10¹² at *path*, or None; ``true`` is no number."""
-    return _whole(value(line, *path))
+    """Return the whole number from 0 to 10¹² at *path*, or None; ``true`` isn't a number."""
+    found = value(line, *path)
+    if type(found) is float and found.is_integer():
+        found = int(found)
+    return found if type(found) is int and 0 <= found <= _MOST else None
 
 
 def count(line: object, *path: str) -> int:
     """Return the whole number at *path*, 0 if there is none."""
-    return _whole(value(line, *path)) or 0
+    return whole(line, *path) or 0
 
 
 def micro_dollars(line: object, *path: str) -> int | None:
@@ -92,26 +109,245 @@ def text_of(content: object) -> str:
         found = content.get("text")
         return found if isinstance(found, str) else ""
     if isinstance(content, list):
-        return "\n".join([part for part in map(text_of, _flat(content)) if part])
+        # A list inside a list is left out: it could be nested without end.
+        return "\n".join([found for part in content if not isinstance(part, list) and (found := text_of(part))])
     return ""
 
 
-def _flat(content: list[Any]) -> list[Any]:
-    return [part for part in content if not isinstance(part, list)]
-
-
-def _whole(found: object) -> int | None:
-    if type(found) is float and found.is_integer():
-        found = int(found)
-    return found if type(found) is int and 0 <= found <= _MOST else None
-
-
 def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *usage* without the numbers that are no counts."""
+    """Return *usage* without numbers that aren't counts."""
     sound: dict[str, Any] = {}
     for key, found in usage.items():
         if isinstance(found, Mapping):
-            sound[key] = {inner: part for inner, part in found.items() if _whole(part) is not None}
-        elif isinstance(found, str) or _whole(found) is not None:
+            sound[key] = {inner: part for inner, part in found.items() if whole(part) is not None}
+        elif isinstance(found, str) or whole(found) is not None:
             sound[key] = found
     return {key: found for key, found in sound.items() if not (isinstance(found, str) and key.endswith("tokens"))}
+
+
+_ISO = (
+    r"\s*(\d{4})-(\d\d)-(\d\d)"
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12})\d*)?)?\s*(?:[Zz]|([+-]\d\d):?(\d\d))?)?\s*"
+)
+_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_LARGEST = 253_402_300_800
+"""The first second after the year 9999."""
+
+
+def seconds(time: object) -> float | None:
+    """Return *time* as seconds since 1970, or None if it isn't a time. Without a zone it is UTC.
+
+    Numbers are seconds, or milli-, micro- or nanoseconds: whichever falls before the year 9999. (``datetime`` would
+    cost a hook more than everything that it reads.)
+
+    >>> seconds("2026-11-15T06:39:07.416Z")
+    1794724747.416
+    >>> seconds(1794724747416)
+    1794724747.416
+    """
+    if isinstance(time, str):
+        found = re.fullmatch(_ISO, time, re.ASCII) if len(time) < 64 else None
+        return _calendar_seconds(*found.groups()) if found else None
+    if isinstance(time, bool) or not isinstance(time, int | float):
+        return None
+    return next((time / unit for unit in (1, 1_000, 1_000_000, 1_000_000_000) if 0 <= time < _LARGEST * unit), None)
+
+
+def _calendar_seconds(*parts: str | None) -> float | None:
+    year, month, day, hour, minute, second = [int(part or 0) for part in parts[:6]]
+    fraction, zone_hours, zone_minutes = parts[6:]
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    if not (1 <= month <= 12 and year) or hour > 24 or minute > 59 or second > 60:
+        return None
+    if not 1 <= day <= _MONTHS[month - 1] + (leap and month == 2):
+        return None
+    before = year - 1
+    days = before * 365 + before // 4 - before // 100 + before // 400 - 719_163
+    days += sum(_MONTHS[: month - 1]) + (leap and month > 2) + day
+    ahead = int(zone_hours or 0) * 3600 + int(f"{(zone_hours or '+')[0]}{zone_minutes or 0}") * 60
+    total = days * 86_400 + hour * 3600 + minute * 60 + second - ahead
+    return float(f"{total}.{fraction}") if fraction and total >= 0 else float(total)
+
+
+_SAME_AS = {
+    "command": ("cmd",),
+    "file_path": ("filePath", "absolute_path", "path", "notebook_path"),
+    "old_string": ("oldString",),
+    "new_string": ("newString",),
+}
+_BY_TOOL = {
+    "shell": ("command",),
+    "read": ("file_path",),
+    "write": ("file_path",),
+    "edit": ("file_path", "old_string", "new_string"),
+}
+_SHELLS = ("sh", "bash", "zsh", "dash", "fish", "pwsh", "powershell", "cmd.exe")
+
+
+def arguments(raw: object) -> dict[str, Any]:
+    """Return what a call was given: an object, or the JSON text of one. Any other text is kept as ``input``."""
+    if isinstance(raw, Mapping):
+        return dict(raw)
+    if not isinstance(raw, str):
+        return {}
+    try:
+        read = json.loads(raw)
+    except (ValueError, RecursionError):
+        read = None
+    if isinstance(read, dict):
+        return read
+    return {"input": raw} if raw else {}
+
+
+def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *given* under one set of names for a *tool*; the client's own keys stay.
+
+    Every call that has one gets ``command`` (shell), ``file_path``, ``old_string``, ``new_string``, ``content``
+    (files) and ``todos``, a list of ``content`` and ``status``.
+    """
+    known = dict(given)
+    for name in _BY_TOOL.get(tool, ()):
+        other = next((key for key in (name, *_SAME_AS[name]) if given.get(key)), None)
+        if other is not None:
+            known[name] = given[other]
+    if tool == "shell" and "command" in known:
+        known["command"] = command_line(known["command"])
+    if tool == "todo":
+        known["todos"] = _todos(given)
+    return known
+
+
+def command_line(command: object) -> str:
+    """Return *command* as one text: of ``["bash", "-lc", "make test"]`` only what the shell was given."""
+    if isinstance(command, str):
+        return command
+    if not isinstance(command, list):
+        return ""
+    words = [word for word in command if isinstance(word, str)]
+    if len(words) == 3 and words[0].rsplit("/", 1)[-1].rsplit("\\", 1)[-1] in _SHELLS and words[1].startswith("-"):
+        return words[2]
+    return " ".join(words)
+
+
+def _todos(given: Mapping[str, Any]) -> list[dict[str, str]]:
+    found = []
+    for todo in items(given, "todos") or items(given, "plan") or items(given, "items"):
+        if isinstance(todo, Mapping):
+            words = (text(todo, key) for key in ("content", "step", "description", "text"))
+            done = "" if "completed" not in todo else "completed" if flag(todo, "completed") else "pending"
+            found.append({"content": next(filter(None, words), ""), "status": text(todo, "status") or done})
+    return found
+
+
+@cache
+def _tools() -> dict[str, str]:
+    return {name.lower(): tool for tool, names in data_rows(__file__, "tools.tsv") for name in names.split()}
+
+
+def tool_of(name: str) -> str:
+    """Return which of ``events.TOOLS`` the tool *name* is, empty if that isn't known. Case doesn't matter.
+
+    >>> tool_of("MultiEdit"), tool_of("run_shell_command"), tool_of("mcp__budget__status")
+    ('edit', 'shell', '')
+    """
+    return _tools().get(name.lower(), "")
+
+
+def tool_call(id: str, name: str, given: object, where: Where, tool: str | None = None) -> ToolCall:
+    """Return the call of the tool *name*, which was *given* an object or the JSON text of one."""
+    tool = tool_of(name) if tool is None else tool
+    return ToolCall(id=id, name=name, tool=tool, input=named(tool, arguments(given)), **where)
+
+
+def tool_result(
+    id: str, said: str, where: Where, *, failed: bool, refusal: str = "", code: int | None = None
+) -> ToolResult:
+    """Return the result of the call *id*; an exit *code* other than 0 is a failure too."""
+    detail = None if code is None else {"exit_code": code}
+    return ToolResult(id=id, text=said, error=failed or bool(code), refusal=refusal, detail=detail, **where)
+
+
+def refusal_in(answer: str) -> str:
+    """Return which of ``events.REFUSALS`` the *answer* to a failed call is, empty if it is a failure.
+
+    It knows what Codex, Gemini CLI and opencode say in place of a result.
+
+    >>> refusal_in("exec command rejected by user"), refusal_in("aborted by user after 3.1s"), refusal_in("not found")
+    ('permission', 'interrupt', '')
+    """
+    return opening_of(answer[:200].lstrip().lower(), "declined.tsv")
+
+
+def opening_of(said: str, table: str) -> str:
+    """Return the kind of the first opening in the data *table* that *said* begins with, or an empty text."""
+    return next((kind for kind, opening in data_rows(__file__, table) if said.startswith(opening)), "")
+
+
+def is_short_for(name: str, full: str) -> bool:
+    """Whether *name* is the model *full* without its suffix for a window: answers don't repeat what was asked for.
+
+    >>> is_short_for("claude-sonnet-4-5-20250929", "claude-sonnet-4-5[1m]"), is_short_for("gpt-4o", "gpt-4o")
+    (True, False)
+    """
+    if "[" not in full or "[" in name:
+        return False
+    key = model_key(full)
+    return split_window(key)[1] > 0 and bool(model_spellings(key) & model_spellings(model_key(name)))
+
+
+def model_key(model: str) -> str:
+    """Return the name of *model* by which its numbers are kept."""
+    return clean(model[:300])
+
+
+def model_spellings(key: str) -> set[str]:
+    """Return every spelling of a model's *key*, without its suffix for a window."""
+    return {spelling for spelling, _ in spellings(split_window(key)[0])}
+
+
+class Bounded(OrderedDict):  # type: ignore[type-arg] # typing is too heavy for a hook
+    """A dict that forgets what was put in first when it holds more than *most*."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+class Requests:
+    """The requests of a stream that were reported, so that each is counted once however many lines repeat it."""
+
+    def __init__(self, most: int = 200_000) -> None:
+        self._seen = Bounded(most)  # hashes only: a long session takes a few megabytes
+
+    def is_news(self, key: str, tokens: Tokens, *, final: bool) -> bool:
+        """Return whether the report says something new about request *key*, and remember it.
+
+        A final report is never replaced by a provisional one. A report without a key is always news.
+        """
+        told, before = (hash(tokens), final), self._seen.get(hash(key))
+        if key and (before == told or (before is not None and before[1] and not final)):
+            return False
+        self._seen[hash(key)] = told
+        return True
+
+
+class Ids:
+    """The last ids that were seen; an empty one never is."""
+
+    def __init__(self, most: int = 50_000) -> None:
+        self._seen = Bounded(most)
+
+    def add(self, id: str) -> bool:
+        """Remember *id*; return whether it is new, as an empty one always is."""
+        new = id not in self
+        if id and new:
+            self._seen[hash(id)] = True
+        return new
+
+    def __contains__(self, id: object) -> bool:
+        return hash(id) in self._seen

@@ -1,8 +1,8 @@
 """opencode: ``opencode run --format json``, and the object that ``opencode export`` writes.
 
 The stream names no model; an export does. ``tokens.input`` is without what was read from or written to a cache, and
-``reasoning`` is counted beside ``output``. A cost of 0 is also written where opencode knows no price: it counts as
-unsaid.
+``reasoning`` is counted in addition to ``output``. A cost of 0 is also written where opencode knows no price: it counts
+as unsaid.
 """
 
 from __future__ import annotations
@@ -10,29 +10,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolCall, ToolResult, Usage
-from brim.tracking.readers.declined import refusal_in
-from brim.tracking.readers.fields import count, flag, items, mapping, micro_dollars, text, value
-from brim.tracking.readers.inputs import arguments, named
-from brim.tracking.readers.requests import Ids
-from brim.tracking.readers.times import seconds
-from brim.tracking.readers.tools import tool_of
+from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolResult, Usage
+from brim.tracking.readers.fields import (
+    Ids,
+    count,
+    flag,
+    items,
+    mapping,
+    micro_dollars,
+    refusal_in,
+    seconds,
+    text,
+    tool_call,
+    value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
+    from brim.tracking.readers.fields import Where
 
 _TYPES = ("step_start", "step_finish", "text", "tool_use", "reasoning", "error")
 _LAST_STEPS = ("stop", "length", "content-filter", "error")
-
-
-def recognises(line: Mapping[str, Any]) -> bool:
-    """Return whether *line* is one of the stream, or an export."""
-    if text(line, "sessionID") and text(line, "type") in _TYPES:
-        return True
-    return bool(text(line, "info", "id")) and isinstance(value(line, "messages"), list)
 
 
 class OpencodeReader:
@@ -42,6 +43,13 @@ class OpencodeReader:
         self._seen = Ids()
         self._model = ""
         self._last = ""
+
+    @staticmethod
+    def recognises(line: Mapping[str, Any]) -> bool:
+        """Return whether *line* is one of the stream, or an export."""
+        if text(line, "sessionID") and text(line, "type") in _TYPES:
+            return True
+        return bool(text(line, "info", "id")) and isinstance(value(line, "messages"), list)
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at* of its stream."""
@@ -78,14 +86,13 @@ class OpencodeReader:
             happened += self._part(mapping(part), role, where)
         return happened + (_error(mapping(about, "error"), where) if about.get("error") else [])
 
-    def _part(self, part: Mapping[str, Any], role: str, where: Mapping[str, Any]) -> list[Event]:
+    def _part(self, part: Mapping[str, Any], role: str, where: Where) -> list[Event]:
         kind = text(part, "type")
         if kind == "tool":
             return self._tool(part, where)
         id = text(part, "id")
-        if id in self._seen:
+        if not self._seen.add(id):
             return []
-        self._seen.add(id)
         if kind == "step-finish":
             return self._step(part, where)
         if kind == "compaction":
@@ -97,7 +104,7 @@ class OpencodeReader:
         human = role == "user" and not where.get("agent") and not flag(part, "synthetic")
         return [Message(role=role or "assistant", text=said, human=human, id=text(part, "messageID"), **where)]
 
-    def _step(self, part: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+    def _step(self, part: Mapping[str, Any], where: Where) -> list[Event]:
         happened: list[Event] = []
         used = _tokens(mapping(part, "tokens"))
         if used is not None:
@@ -108,37 +115,27 @@ class OpencodeReader:
             happened.append(End(reason=reason, error=reason == "error", text=self._last, **where))
         return happened
 
-    def _tool(self, part: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+    def _tool(self, part: Mapping[str, Any], where: Where) -> list[Event]:
         id, name, state = text(part, "callID") or text(part, "id"), text(part, "tool"), mapping(part, "state")
         happened: list[Event] = []
-        if f"call:{id}" not in self._seen:
-            self._seen.add(f"call:{id}")
-            tool = tool_of(name)
-            given = named(tool, arguments(value(state, "input")))
-            happened.append(ToolCall(id=id, name=name, tool=tool, input=given, **where))
-        if text(state, "status") in ("completed", "error") and f"result:{id}" not in self._seen:
-            self._seen.add(f"result:{id}")
+        if self._seen.add(f"call:{id}"):
+            happened.append(tool_call(id, name, value(state, "input"), where))
+        if text(state, "status") in ("completed", "error") and self._seen.add(f"result:{id}"):
             happened.append(_result(id, state, where))
         return happened
 
 
-def _result(id: str, state: Mapping[str, Any], where: Mapping[str, Any]) -> ToolResult:
+def _result(id: str, state: Mapping[str, Any], where: Where) -> ToolResult:
     failed = text(state, "status") == "error"
     said = text(state, "error") if failed else text(state, "output")
     code = value(state, "metadata", "exit")
     refusal = refusal_in(said) if failed else ""
     failed = failed or (type(code) is int and code != 0)
-    return ToolResult(
-        id=id,
-        text=said,
-        error=failed,
-        refusal=refusal,
-        detail=value(state, "metadata"),
-        **{**where, "time": seconds(value(state, "time", "end")) or where["time"]},
-    )
+    where = {**where, "time": seconds(value(state, "time", "end")) or where["time"]}
+    return ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=value(state, "metadata"), **where)
 
 
-def _error(error: Mapping[str, Any], where: Mapping[str, Any]) -> list[Event]:
+def _error(error: Mapping[str, Any], where: Where) -> list[Event]:
     said = text(error, "data", "message") or text(error, "message") or text(error, "name")
     return (
         [Message(role="error", text=said, **where), End(reason="error", error=True, text=said, **where)] if said else []

@@ -1,0 +1,20 @@
+"""What did past sessions lose, cost and waste?
+
+``usage`` adds up the requests of all sessions, each once; ``index`` remembers what was read, so that the next time only
+what is new is. ``watch`` is the same for one session while it goes on: how full its window is and what it cost.
+"""
+
+from __future__ import annotations
+
+from brim._lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.report.usage import UsageReport, usage_report
+    from brim.report.watch import Reading, Watch
+
+__all__ = ["Reading", "UsageReport", "Watch", "usage_report"]
+
+__getattr__, __dir__ = exports(
+    __name__, {"Reading": "watch", "UsageReport": "usage", "Watch": "watch", "usage_report": "usage"}
+)

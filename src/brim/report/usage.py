@@ -1,0 +1,525 @@
+"""What did all sessions together take? Each request once, priced, and added up by day, model, session or project.
+
+``usage_report`` does all of it: what the index knows is taken from there, the rest is read and put into it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import zlib
+from calendar import monthrange
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+
+import brim.models
+from brim import __version__
+from brim.errors import InputError
+from brim.models.charges import charged, charges_of, day_of
+from brim.report.index import Indexed, load_index, save_index
+from brim.tracking.sessions import (
+    AGENTS,
+    TRANSCRIPT,
+    FileUsage,
+    Job,
+    Request,
+    SessionFile,
+    Total,
+    scan_many,
+    slug_of,
+)
+
+SCHEMA = 1
+"""Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
+
+GROUPINGS = {"daily": "day", "weekly": "week", "monthly": "month", "session": "session", "blocks": "block"}
+"""The words for what to add up by that other tools use, and ours."""
+
+BY = ("day", "week", "month", "model", "session", "project", "block")
+"""What requests can be added up by. A block is a billing window of five hours."""
+
+BLOCK = 5 * 3600.0
+"""Seconds of a billing window: it begins with the hour of its first request."""
+
+_IN_ORDER = ("day", "week", "month", "block")
+_SLUGGED = (TRANSCRIPT, "gemini-transcript")
+"""The formats of the files whose place says whose project they are."""
+
+
+class Source(NamedTuple):
+    """Where a request was found: whose file it is (``claude``, ``codex``, ``gemini`` or ``other``) and its project."""
+
+    agent: str
+    project: str
+
+
+class Gathered:
+    """Everything that files report: each request once, whichever files report it and in whichever order."""
+
+    def __init__(self) -> None:
+        self._requests: dict[str, tuple[Request, Source]] = {}
+        self._copies: dict[tuple[str, str], Request] = {}
+        self.totals: dict[str, Total] = {}
+        self.sources: dict[str, Source] = {}
+        """Where each session was found first."""
+
+    def add(self, found: FileUsage, source: Source) -> None:
+        """Add what a file reports."""
+        for key, request in found.requests.items():
+            known = self._requests.get(key)
+            if known is not None and known[0].session != request.session:
+                self._copies[known[0].session, key] = known[0]
+                self._copies[request.session, key] = request
+            if known is None or request.outranks(known[0]):
+                self._requests[key] = (request, source)
+            self.sources.setdefault(request.session, source)
+        for session, total in found.totals.items():
+            self.sources.setdefault(session, source)
+            before = self.totals.get(session)
+            if before is None or total.outranks(before):
+                self.totals[session] = total
+
+    def requests(self) -> list[tuple[Request, Source]]:
+        """Return every request once, without the replays of the main thread in sub-agents' files."""
+        found, dropped = self._requests, set()
+        for key, (request, _) in found.items():  # one file may name a request by its message alone, another in full
+            name = request.message
+            if name != key and name in found:
+                dropped.add(key if found[name][0].outranks(request) else name)
+        kept = [each for key, each in found.items() if key not in dropped]
+        main = {request.message for request, _ in kept if request.main}
+        return [each for each in kept if each[0].main or each[0].message not in main]
+
+    def unattributed(self) -> list[Unattributed]:
+        """Return what the clients' totals of each session have beyond its requests; never below 0.
+
+        A compaction is a request that is in no line. Copies of another session's requests are taken off too: a fork
+        begins with the lines of its parent, its total may go on from the other's, and what is counted there must not
+        be a rest here. The client's own prices are in its totals: where they are lower than the table's, nothing may
+        be left.
+        """
+        requests = [request for request, _ in self.requests()]
+        requests += [each for (session, key), each in self._copies.items() if self._requests[key][0].session != session]
+        return unattributed(requests, self.totals)
+
+
+class Unattributed(NamedTuple):
+    """The rest of one session: tokens as in ``Total``, and ``cost`` in micro-dollars, None if the client says none.
+
+    ``time`` is that of the session's last request, because totals have none.
+    """
+
+    session: str
+    tokens: list[int]
+    cost: int | None
+    time: float | None
+
+
+def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> list[Unattributed]:
+    """Return what is left of the *totals* of each session when its *requests* are taken off."""
+    tokens: dict[str, dict[str, list[int]]] = {session: {} for session in totals}
+    costs = dict.fromkeys(totals, 0)
+    times: dict[str, float] = {}
+    for request in requests:
+        session = request.session
+        if session in totals:
+            sums = tokens[session].setdefault(request.model, [0] * 5)
+            tokens[session][request.model] = [sum(pair) for pair in zip(sums, request.counts, strict=True)]
+            costs[session] += request.cost or 0
+            if request.time is not None:
+                times[session] = max(request.time, times.get(session, request.time))
+    found = []
+    for session, total in sorted(totals.items()):
+        rest = [0] * 5
+        everything = [sum(column) for column in zip([0] * 5, *tokens[session].values(), strict=True)]
+        for model, sums in total.tokens.items():
+            known = tokens[session].get(model, [0] * 5) if model else everything
+            rest = [left + max(0, all_ - one) for left, all_, one in zip(rest, sums, known, strict=True)]
+        cost = None if total.cost is None else max(0, total.cost - costs[session])
+        if any(rest) or cost:
+            found.append(Unattributed(session, rest, cost, times.get(session)))
+    return found
+
+
+class Prices:
+    """What each request costs: the same as ``brim.models.cost``, for very many requests and few models.
+
+    *now* is the day of a request without a time.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._today = int(now // 86_400)
+        self._charges = cache(charges_of)
+        self._tiers = cache(
+            lambda model, day, factors: self._charges(model).tiers(day_of(day * 86_400), factors.split())
+        )
+
+    def put(self, requests: Iterable[Request]) -> None:
+        """Write into each of *requests* what it costs: by the table, else what its client says, else None."""
+        for request in requests:
+            cost = self.cost(request)
+            request.cost = request.reported if cost is None else cost
+
+    def cost(self, request: Request) -> int | None:
+        """Return the cost of *request* in micro-dollars, or None if a price that it needs is unknown."""
+        if not (request.prompt or request.output):
+            return 0
+        day = self._today if request.time is None else int(request.time // 86_400)
+        tiers = self._tiers(request.model, day, request.factors)
+        return None if tiers is None else charged(request, tiers)
+
+
+def price_version(overrides: Mapping[str, Any]) -> str:
+    """Return what changes when prices do: the version, the tables of models, and the configuration's *overrides*."""
+    folder = os.path.join(os.path.dirname(brim.models.__file__), "data")
+    tables = sorted((each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in os.scandir(folder))
+    said = repr((tables, sorted(overrides.items(), key=repr)))
+    return f"{__version__}-{zlib.crc32(said.encode('utf-8', 'surrogatepass')):08x}"
+
+
+@dataclass
+class Sum:
+    """What some requests took together. ``cost`` is of those that have a price; ``unpriced`` is how many have none."""
+
+    name: str = ""
+    project: str = ""
+    requests: int = 0
+    unpriced: int = 0
+    cost: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_tokens: int = 0
+    cache_read_tokens: int = 0
+    models: Counter[str] = field(default_factory=Counter)
+    agents: Counter[str] = field(default_factory=Counter)
+    first: float | None = None
+    last: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """All tokens: read, written and cached."""
+        return self.input_tokens + self.output_tokens + self.cache_creation_tokens + self.cache_read_tokens
+
+    def add(self, request: Request, source: Source) -> None:
+        """Add one more request."""
+        self.requests += 1
+        self.input_tokens += request.input
+        self.output_tokens += request.output
+        self.cache_creation_tokens += request.cache_write_5m + request.cache_write_1h
+        self.cache_read_tokens += request.cache_read
+        self.unpriced += request.cost is None
+        self.cost += request.cost or 0
+        self.models[request.model] += 1
+        self.agents[source.agent] += 1
+        if request.time is not None:
+            self.first = min(request.time, request.time if self.first is None else self.first)
+            self.last = max(request.time, request.time if self.last is None else self.last)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sum as JSON can hold it."""
+        return {
+            "requests": self.requests,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "cache_creation_input_tokens": self.cache_creation_tokens,
+            "cache_read_input_tokens": self.cache_read_tokens,
+            "total_tokens": self.tokens,
+            "cost": None if self.requests and self.unpriced == self.requests else self.cost,
+            "unpriced_requests": self.unpriced,
+            "models": sorted(filter(None, self.models)),
+            "agents": sorted(self.agents),
+        }
+
+
+class Days:
+    """Says which day a time falls on, as ``2026-11-15``: here, or in *utc*. A request without a time has no day."""
+
+    def __init__(self, *, utc: bool = False) -> None:
+        self._of = time.gmtime if utc else time.localtime
+
+    def __call__(self, when: float | None) -> str:
+        """Return the day of *when*, empty if there is none."""
+        return "" if when is None else self.text(when, "%Y-%m-%d")
+
+    def text(self, when: float, form: str) -> str:
+        """Return *when* in the *form* of ``strftime``; empty if no calendar of this machine has it."""
+        try:
+            return time.strftime(form, self._of(when)).rjust(10, "0")  # some systems don't pad early years
+        except (OverflowError, ValueError, OSError):
+            return ""
+
+
+def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -> list[Sum]:
+    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first."""
+    if by == "block":
+        return _blocks(requests, day_of)
+    sums: dict[str, Sum] = {}
+    for request, source in requests:
+        if by == "project":
+            name = source.project
+        elif by in ("model", "session"):
+            name = request.model if by == "model" else request.session
+        else:
+            name = _period(day_of(request.time), by)
+        if name not in sums:
+            sums[name] = Sum(name, source.project)
+        sums[name].add(request, source)
+    if by in _IN_ORDER:
+        return sorted(sums.values(), key=lambda each: each.name)
+    return sorted(sums.values(), key=lambda each: (-each.cost, -each.tokens, each.name))
+
+
+def _period(day: str, by: str) -> str:
+    """Return the *day* itself, the Monday of its week, or its month."""
+    if by == "month":
+        return day[:-3]
+    if by == "week" and day:
+        monday = date.fromisoformat(day)
+        return (monday - timedelta(days=monday.weekday())).isoformat()
+    return day
+
+
+def _blocks(requests: Iterable[tuple[Request, Source]], day_of: Days) -> list[Sum]:
+    """Return the sums by billing window: one ends five hours after its beginning, or after its last request."""
+    found: list[Sum] = []
+    begin = last = float("-inf")
+    for request, source in sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0)):
+        if request.time is None:
+            name = ""
+        elif request.time - begin >= BLOCK or request.time - last >= BLOCK:
+            begin = request.time // 3600 * 3600
+            name = day_of.text(begin, "%Y-%m-%d %H:%M")
+        if not found or found[-1].name != name:
+            found.append(Sum(name))
+        found[-1].add(request, source)
+        last = request.time if request.time is not None else last
+    return found
+
+
+def parse_day(text: str, today: date) -> str:
+    """Return the day that *text* means, ``2026-11-15``: that, ``20261115``, ``7d``, ``2w``, ``1m`` before *today*.
+
+    >>> parse_day("2w", date(2026, 11, 15)), parse_day("1m", date(2026, 3, 31)), parse_day("20261115", date.today())
+    ('2026-11-01', '2026-02-28', '2026-11-15')
+    """
+    number, unit = text[:-1], text[-1:]
+    digits = text.replace("-", "") if len(text) == 10 and text[4] == text[7] == "-" else text
+    try:
+        if unit in ("d", "w") and number.isascii() and number.isdigit():
+            return (today - timedelta(days=int(number) * (7 if unit == "w" else 1))).isoformat()
+        if unit == "m" and number.isascii() and number.isdigit():
+            year, month = divmod(today.year * 12 + today.month - 1 - int(number), 12)
+            return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])).isoformat()
+        if len(digits) == 8 and digits.isascii() and digits.isdigit():
+            return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])).isoformat()
+    except (ValueError, OverflowError):
+        pass
+    raise InputError(f"{text!r} is no day: write it as 2026-11-15, or as 7d, 2w or 1m before today")
+
+
+class UsageReading:
+    """What came of reading: everything ``gathered``, how much was read, and what could not be."""
+
+    def __init__(self) -> None:
+        self.gathered = Gathered()
+        self.files = self.bytes = self.bytes_read = self.broken = 0
+        self.failed: list[str] = []
+        self.notes: list[str] = []
+        """What should be known about the index."""
+        self.index = "off"
+        """``off``, ``used``, or ``unavailable`` if it could not be written."""
+
+
+def read_all(
+    files: list[SessionFile],
+    *,
+    index: str | None,
+    prices: str,
+    now: float,
+    on_read: Callable[[int, int, int], object] = lambda *_: None,
+) -> UsageReading:
+    """Read *files*, with the index at the path *index* if one is given; *prices* names the prices in force.
+
+    *on_read* is called for each file that was read, with its bytes, those of all files to read, and their number.
+    """
+    reading = UsageReading()
+    known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
+    jobs: list[Job] = []
+    waiting: list[SessionFile] = []
+    found: dict[str, tuple[str, FileUsage]] = {}
+    changed: list[Indexed] = []
+    pricing = Prices(now)
+    for file in files:
+        row = known.get(file.path)
+        if row is not None and row.is_of(file):
+            usage = FileUsage.from_row(row.found)
+            found[file.path] = row.format, usage
+            if row.prices != prices:
+                pricing.put(usage.requests.values())
+                changed.append(row._replace(prices=prices, found=usage.to_row()))
+        else:
+            waiting.append(file)
+            jobs.append(_job(file, row))
+    size = sum(job.size for job in jobs)
+    for place, scanned in scan_many(jobs):
+        file = waiting[place]
+        on_read(jobs[place].size, size, len(jobs))
+        if isinstance(scanned, InputError):
+            if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
+                reading.failed.append(str(scanned))
+            continue
+        reading.bytes_read += scanned.stamp.size - (jobs[place].start if scanned.resumed else 0)
+        usage = scanned.usage
+        if scanned.resumed:
+            usage = FileUsage.from_row(known[file.path].found)
+            usage.merge(scanned.usage)
+        pricing.put(usage.requests.values())
+        found[file.path] = scanned.format, usage
+        stamp, place_read = scanned.stamp, (scanned.offset, scanned.check, scanned.format)
+        changed.append(Indexed(file.path, *stamp, *place_read, prices, usage.to_row()))
+    if index:
+        saved = not changed or save_index(index, changed)
+        reading.index = "used" if saved else "unavailable"
+    _gather(reading, files, found)
+    return reading
+
+
+def _job(file: SessionFile, row: Indexed | None) -> Job:
+    """Return what is to be read of *file*: if it only grew, a transcript is read from where it was read to."""
+    size, like = file.stamp.size, file.format in ("", TRANSCRIPT)
+    if row is None or not (like and row.format == TRANSCRIPT and row.inode == file.stamp.inode and row.size < size):
+        return Job(file.path, size, file.format, file.slug)
+    return Job(file.path, size - row.read_to, file.format, file.slug, row.read_to, row.read_check)
+
+
+def _gather(reading: UsageReading, files: list[SessionFile], found: Mapping[str, tuple[str, FileUsage]]) -> None:
+    read = [(file, *found[file.path]) for file in files if file.path in found]
+    names = {file.slug: usage.folder for file, format, usage in read if usage.folder and format in _SLUGGED}
+    for file, format, usage in read:
+        project = (names.get(file.slug, file.slug) if file.slug and format in _SLUGGED else "") or usage.folder
+        agent, has_kind, _ = format.partition("-")
+        agent = agent if has_kind and agent in AGENTS else format if format == "opencode" else "other"
+        reading.gathered.add(usage, Source(agent, project))
+        reading.files += 1
+        reading.bytes += file.stamp.size
+        reading.broken += usage.broken
+
+
+@dataclass(frozen=True)
+class UsageReport:
+    """Sums by *by*, what the clients' totals have beyond them, and how it was read."""
+
+    by: str
+    sums: list[Sum]
+    total: Sum
+    rest: list[Unattributed]
+    reading: UsageReading
+    filters: Mapping[str, str | None]
+    utc: bool
+    now: float
+    unpriced: dict[str, int]
+    """How many requests have no price, by model, the most first."""
+
+    @property
+    def unattributed(self) -> dict[str, Any]:
+        """The sum of the rests."""
+        input, output, read, written, written_1h = [sum(each.tokens[at] for each in self.rest) for at in range(5)]
+        costs = [each.cost for each in self.rest if each.cost is not None]
+        return {
+            "sessions": len(self.rest),
+            "input_tokens": input,
+            "output_tokens": output,
+            "cache_creation_input_tokens": written + written_1h,
+            "cache_read_input_tokens": read,
+            "cost": sum(costs) if costs or not self.rest else None,
+            "unpriced_sessions": len(self.rest) - len(costs),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can hold it; docs/usage.md describes it."""
+        reading = self.reading
+        return {
+            "schema": SCHEMA,
+            "by": self.by,
+            "utc": self.utc,
+            **self.filters,
+            "rows": [self._row(each) for each in self.sums],
+            "total": self.total.to_dict(),
+            "unattributed": self.unattributed,
+            "unpriced": self.unpriced,
+            "read": {
+                "files": reading.files,
+                "bytes": reading.bytes,
+                "new_bytes": reading.bytes_read,
+                "broken_lines": reading.broken,
+                "failed": reading.failed,
+                "index": reading.index,
+            },
+        }
+
+    def _row(self, each: Sum) -> dict[str, Any]:
+        row = {self.by: each.name or None, **each.to_dict()}
+        if self.by == "session":
+            row |= {"project": each.project or None}
+        if self.by in ("session", "block"):
+            row |= {"first": iso(each.first), "last": iso(each.last)}
+        if self.by == "block" and each.first is not None:
+            end = each.first // 3600 * 3600 + BLOCK
+            row |= {"end": iso(end), "active": each.last is not None and self.now < min(end, each.last + BLOCK)}
+        return row
+
+
+def usage_report(
+    files: list[SessionFile],
+    *,
+    by: str = "day",
+    since: str | None = None,
+    until: str | None = None,
+    agent: str | None = None,
+    project: str | None = None,
+    utc: bool = False,
+    index: str | None = None,
+    models: Mapping[str, Any],
+    now: float,
+    on_read: Callable[[int, int, int], object] = lambda *_: None,
+) -> UsageReport:
+    """Read *files* and add up their requests by one of ``BY``.
+
+    *since* and *until* are days, both included. *models* are the configuration's own prices. *index* is the path of the
+    file that remembers what was read; without it everything is read. *on_read* is as in ``read_all``.
+    """
+    if since and until and since > until:
+        raise InputError(f"--since {since} is after --until {until}: no day is between them")
+    reading = read_all(files, index=index, prices=price_version(models), now=now, on_read=on_read)
+    day_of = Days(utc=utc)
+
+    def is_wanted(source: Source, when: float | None) -> bool:
+        if (agent and source.agent != agent) or (project and not _is_named(source.project, project)):
+            return False
+        day = day_of(when) if since or until else ""
+        return (not since or day >= since) and (not until or "" < day <= until)
+
+    gathered = reading.gathered
+    wanted = [each for each in gathered.requests() if is_wanted(each[1], each[0].time)]
+    rest = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
+    total = Sum()
+    for request, source in wanted:
+        total.add(request, source)
+    counts = Counter(request.model for request, _ in wanted if request.cost is None)
+    unpriced = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    filters = {"since": since, "until": until, "agent": agent, "project": project}
+    return UsageReport(by, grouped(wanted, by, day_of), total, rest, reading, filters, utc, now, unpriced)
+
+
+def _is_named(project: str, wanted: str) -> bool:
+    """Whether *wanted* means *project*: its folder, the last part of it, or its name in the agent's folder."""
+    return wanted in (project, os.path.basename(project), slug_of(project)) or os.path.abspath(wanted) == project
+
+
+def iso(when: float | None) -> str | None:
+    """Return *when* as an ISO 8601 text in UTC; None if there is none or no calendar has it."""
+    return (when is not None and Days(utc=True).text(when, "%Y-%m-%dT%H:%M:%SZ")) or None

@@ -1,0 +1,169 @@
+"""What a session holds and costs right now: events go in, the state comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+from brim.config import Config
+from brim.notices import INPUT_REQUESTED, Notice
+from brim.spend.budget import CostBudget
+from brim.spend.meter import SpendMeter
+from brim.spend.money import micro_dollars
+from brim.tracking.budget import ContextBudget
+from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal
+from brim.tracking.gauge import ContextNotice
+from brim.tracking.live import Counts, Tick
+from brim.tracking.windows import DEFAULT_WINDOW
+
+SCHEMA = 1
+"""The version of the object. A key that is added does not raise it; one that changes its meaning or goes does."""
+
+UNTOLD = ("time", "notices", "lines", "unknown_lines")
+"""Keys that change without anything to tell."""
+
+_RELIEF = 0.9
+"""The part of what was warned of below which it is over."""
+
+Reading = dict[str, Any]
+"""One object of ``brim watch --json``; docs/tracking.md says what each key means."""
+
+
+class Memory(Protocol):
+    """What is remembered of models for the next watch."""
+
+    def window(self, model: str, tokens: int) -> None:
+        """Keep that *model* has a window of *tokens*."""
+
+    def calibrate(self, event: Event) -> None:
+        """Learn from *event* how many tokens a model makes of a text."""
+
+
+class Watch:
+    """The state of one session. Windows that the agent reports go into *memory*."""
+
+    def __init__(self, config: Config, memory: Memory) -> None:
+        self._config = config
+        self._memory = memory
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again: the file is another one."""
+        config, window = self._config, self._config["context.window"]
+        pinned = window is not None
+        given = window if pinned else DEFAULT_WINDOW
+        self.budget = ContextBudget(given, config["context.warn"], config["context.compact"], pinned=pinned)
+        self.meter = SpendMeter()
+        limit = config["spend.limit"]
+        most = None if limit is None else micro_dollars(repr(limit), up=False)
+        self.money = CostBudget(most, config["spend.warn"])
+        self.money.subscribe(self._note_cost)
+        self.cost_notice: Notice | None = None
+        self.time: float | None = None
+        self.notice: Notice | None = None
+
+    def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
+        """Take *events* in; return what must be told now. *live* is whether they have just happened."""
+        notices: list[Notice] = []
+        for event in events:
+            told = self.budget.update(event)
+            notices += told
+            self.notice = told[-1] if told else self.notice
+            self.meter.update(event)
+            # Nobody can be asked here: what the limit is about is told, and the question is left out.
+            spent = self.money.add(self.meter.total - self.money.spent)
+            notices += [each for each in spent if each.kind != INPUT_REQUESTED]
+            if event.time is not None:
+                self.time = max(event.time, self.time or event.time)
+            if self._is_relieved(event):
+                self.budget.clear_compact()
+            self._remember(event)
+            if live:
+                self._memory.calibrate(event)
+        return notices
+
+    def follow(self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True) -> Iterator[Reading]:
+        """Take in what happens and yield the state after each change; *live* is whether it happens now."""
+        for tick in ticks:
+            if tick.again:
+                self.forget()
+            notices = self.take(tick.events, live=tick.settled and live)
+            if tick.settled:
+                yield self.reading(path, counts, notices)
+
+    def reading(self, path: str, counts: Counts, notices: Iterable[Notice] = ()) -> Reading:
+        """Return the state now."""
+        budget, meter = self.budget, self.meter
+        return {
+            "schema": SCHEMA,
+            "path": path,
+            "format": counts.format,
+            "session": budget.session,
+            "time": self.time,
+            "model": budget.model or "",
+            "used_tokens": budget.used_tokens,
+            "context_window": budget.window.tokens,
+            "window_source": budget.window.source,
+            "window_others": dict(budget.window.others),
+            "utilization": round(budget.utilization, 6),
+            "warn_threshold": budget.warn_threshold,
+            "compact_threshold": budget.compact_threshold,
+            "should_warn": budget.should_warn,
+            "should_compact": budget.should_compact,
+            "input_tokens": budget.input_tokens,
+            "cache_creation_input_tokens": budget.cache_creation_input_tokens,
+            "cache_read_input_tokens": budget.cache_read_input_tokens,
+            "output_tokens": budget.output_tokens,
+            "cache_hit_share": round(budget.cache_hit_share, 6),
+            "overhead": budget.overhead,
+            "filling": {
+                f"{part.name} results" if part.name else part.category: part.tokens for part in budget.filling.parts
+            },
+            "agents": [
+                {
+                    "id": id,
+                    "model": agent.model,
+                    "used_tokens": agent.used_tokens,
+                    "context_window": agent.window.tokens,
+                    "utilization": round(agent.utilization, 6),
+                }
+                for id, agent in budget.agents.items()
+            ],
+            "compactions": budget.compactions,
+            "cost": meter.total,
+            "unattributed": meter.unattributed,
+            "unpriced": sorted(meter.unpriced),
+            "cost_limit": self.money.limit,
+            "cost_warning": str(self.cost_notice or ""),
+            "warning": str(self.notice or "") if budget.should_warn else "",
+            "notices": [{"kind": notice.kind, "text": str(notice)} for notice in notices],
+            "lines": counts.lines,
+            "broken_lines": counts.broken,
+            "unknown_lines": counts.unknown,
+        }
+
+    def _note_cost(self, notice: Notice) -> None:
+        if notice.kind != INPUT_REQUESTED:
+            self.cost_notice = notice
+
+    def _is_relieved(self, event: Event) -> bool:
+        """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
+
+        A few tokens less are no relief: clients leave old reasoning out, and the warning would come again and again.
+        """
+        budget, notice = self.budget, self.notice
+        if isinstance(event, Compaction) and not event.agent:
+            return True
+        if not budget.should_warn or not isinstance(notice, ContextNotice):
+            return False
+        if budget.utilization >= budget.warn_threshold:
+            return False
+        same = (notice.window, notice.session) == (budget.context_window, budget.session)
+        return not same or budget.used_tokens < _RELIEF * notice.used_tokens
+
+    def _remember(self, event: Event) -> None:
+        if isinstance(event, ModelSeen) and event.window > 0:
+            self._memory.window(event.model, event.window)
+        elif isinstance(event, RunTotal):
+            for model, tokens in event.windows.items():
+                self._memory.window(model, tokens)

@@ -1,0 +1,351 @@
+"""Follows a session while it goes on: a file that grows, with those of its sub-agents, or a pipe.
+
+A source gives the events of one line at a time, and an empty list when it has nothing new: then the screen can follow
+the size of its window. Half a line waits for its other half. A file that was cut or replaced is read again. What is one
+JSON value over several lines, as ``opencode export`` and older Gemini clients write it, is read as a whole.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import select
+import stat
+import time
+from collections.abc import Callable, Iterator
+from io import FileIO
+from typing import Any, NamedTuple
+
+from brim.errors import InputError
+from brim.tracking.events import Event
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import (
+    LONGEST_LINE,
+    Feed,
+    json_values,
+    objects_in,
+    open_session,
+    subagent_files,
+    subagent_of,
+)
+
+BLOCK = 1 << 20
+"""Bytes that are read at once."""
+
+_LONGEST_BRACKET = 1024
+_ONE_THREAD = ("codex-rollout", "gemini-transcript", "opencode")
+"""Formats whose sub-agents have a file each: all of a file is one thread's."""
+
+
+class Tick(NamedTuple):
+    """What happened since the last one."""
+
+    events: list[Event]
+    settled: bool = True
+    """Whether this is the state now; while what a file holds already is read, it is not."""
+    again: bool = False
+    """Whether the file is read from its beginning: forget what was before."""
+
+
+def ignore(_: int) -> None:
+    """Take no notice of how much was read."""
+
+
+class Counts:
+    """How many lines a source has read, and how many of them it could not use."""
+
+    def __init__(self, taken: Callable[[int], None] = ignore) -> None:
+        self.taken = taken
+        """Gets the size of each block that was read from a file."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin again."""
+        self.reader = AnyReader()
+        self.feeds: list[Feed] = []
+
+    def feed(self) -> Feed:
+        """Return a new stream that counts here too; all of them share what was seen before."""
+        feed = Feed(reader=self.reader)
+        self.feeds.append(feed)
+        return feed
+
+    @property
+    def lines(self) -> int:
+        """Lines in all."""
+        return sum(feed.lines for feed in self.feeds)
+
+    @property
+    def broken(self) -> int:
+        """Lines that aren't JSON objects."""
+        return sum(feed.broken for feed in self.feeds)
+
+    @property
+    def unknown(self) -> int:
+        """Lines of no format that is known."""
+        return self.reader.unknown
+
+    @property
+    def format(self) -> str:
+        """The format, empty as long as no line has shown it."""
+        return self.reader.format or ""
+
+    def take(self, objects: list[dict[str, Any]], feed: Feed) -> list[Event]:
+        """Return the events of *objects* that are in no lines; they count as the lines of *feed*."""
+        feed.lines += len(objects)
+        return [event for one in objects for event in self.reader.events(one)]
+
+
+def follow(
+    path: str, *, interval: float, idle: float | None, once: bool, taken: Callable[[int], None] = ignore
+) -> tuple[Counts, Iterator[Tick]]:
+    """Return the lines of the file *path* and of its sub-agents, for as long as they grow.
+
+    *once* ends it when all that is there has been read; *idle* when nothing was added for so many seconds. *taken* gets
+    the size of each block that was read.
+    """
+    session = _Session(path, taken)
+
+    def ticks() -> Iterator[Tick]:
+        settled, last, size = False, time.monotonic(), 0
+        while True:
+            if session.renew():
+                settled = False
+                yield Tick([], settled=False, again=True)
+            for tail in session.tails():
+                for events in tail.lines():
+                    yield Tick(events, settled=settled)
+            if (now := sum(tail.size for tail in session.tails())) != size:
+                size, last = now, time.monotonic()
+            if once:
+                for tail in session.tails():
+                    yield Tick(tail.rest(), settled=False)
+            yield Tick([])
+            settled = True
+            if once or (idle is not None and time.monotonic() - last >= idle):
+                session.close()
+                return
+            time.sleep(interval if idle is None else min(interval, max(0.01, idle / 4)))
+
+    return session.counts, ticks()
+
+
+def replay(path: str, *, speed: float) -> tuple[Counts, Iterator[Tick]]:
+    """Return the lines of a finished file and of its sub-agents in the order of their times, *speed* each second."""
+    session = _Session(path)
+
+    def timed(tail: _Tail, at: int) -> Iterator[tuple[float, int, list[Event]]]:
+        now = 0.0  # a line that doesn't say its time has that of the line before
+        for events in tail.lines():
+            now = max([now, *(event.time for event in events if event.time is not None)])
+            yield now, at, events
+        if events := tail.rest():
+            yield now, at, events
+
+    def ticks() -> Iterator[Tick]:
+        lines = [timed(tail, at) for at, tail in enumerate(session.tails())]
+        for _, _, events in heapq.merge(*lines, key=lambda item: item[:2]):
+            yield Tick(events)
+            time.sleep(1 / speed)
+        session.close()
+        yield Tick([])
+
+    return session.counts, ticks()
+
+
+def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts, Iterator[Tick]]:
+    """Return the lines that come through the pipe *handle*, until it ends or nothing came for *idle* seconds."""
+    counts = Counts()
+
+    def ticks() -> Iterator[Tick]:
+        feed, opening, last = counts.feed(), _Opening(), time.monotonic()
+        while idle is None or time.monotonic() - last < idle:
+            if not _is_ready(handle, interval if idle is None else min(interval, idle)):
+                yield Tick([])
+                continue
+            try:
+                data = os.read(handle, BLOCK)
+            except OSError as error:
+                raise InputError(f"the pipe cannot be read: {error.strerror or error}") from None
+            if not data:
+                break
+            last = time.monotonic()
+            for line in _lines_of(opening.pass_on(data)):
+                if events := feed.feed(line):
+                    yield Tick(events)
+        values, rest = opening.end()
+        yield Tick([*counts.take(values, feed), *feed.feed(rest), *feed.finish()])
+
+    return counts, ticks()
+
+
+def is_pipe(path: str) -> bool:
+    """Return whether *path* is a pipe; raise if it is neither that nor a file that can be read."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        mode = 0
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
+        return True
+    open_session(path).close()
+    return False
+
+
+def _is_ready(handle: int, seconds: float) -> bool:
+    """Wait until there is something to read from *handle*, or it ended."""
+    try:
+        return bool(select.select([handle], [], [], seconds)[0])
+    except (OSError, ValueError):  # not a pipe that can be waited for: reading it waits as well
+        return True
+
+
+class _Session:
+    """The file of a session, and those of its sub-agents as they come."""
+
+    def __init__(self, path: str, taken: Callable[[int], None] = ignore) -> None:
+        self._path, self.counts = path, Counts(taken)
+        self._tails: dict[str, _Tail] = {path: _Tail(path, self.counts, subagent_of(path), watched=True)}
+
+    def tails(self) -> list[_Tail]:
+        """Return every file of it that is there now, its own first."""
+        for agent, path in subagent_files(self._path):
+            if path not in self._tails:
+                self._tails[path] = _Tail(path, self.counts, agent)
+        return list(self._tails.values())
+
+    def renew(self) -> bool:
+        """Begin again if its file was cut or replaced, and return whether it was."""
+        if not any(tail.was_replaced() for tail in self._tails.values()):
+            return False
+        self.close()
+        self.counts.forget()
+        self._tails = {self._path: _Tail(self._path, self.counts, subagent_of(self._path), watched=True)}
+        return True
+
+    def close(self) -> None:
+        """Close the files."""
+        for tail in self._tails.values():
+            tail.close()
+
+
+class _Tail:
+    """The end of one file: what was added to it since it was last read.
+
+    *agent* is the sub-agent whose file it is. If that is the one file that is *watched*, it is the main thread here.
+    """
+
+    def __init__(self, path: str, counts: Counts, agent: str = "", *, watched: bool = False) -> None:
+        self._path, self._agent, self._watched = path, agent, watched
+        self._counts, self._feed = counts, counts.feed()
+        self._file: FileIO | None = None
+        self.size = 0
+        """Bytes that were read, those of a half line included."""
+        self._stamp: tuple[int, int] | None = None
+        """When the file was written and how long it was, if it is one value: a new value is read again."""
+        self._is_half = False
+
+    def lines(self) -> Iterator[list[Event]]:
+        """Give the events of each line that was added."""
+        if self._file is None:
+            try:
+                self._file = open_session(self._path)
+            except InputError:
+                return  # it is gone, or not there yet: it may come back
+        if not self._file.tell():
+            yield from self._value(self._file)
+        while data := self._file.read(BLOCK):
+            self._counts.taken(len(data))
+            self.size += len(data)
+            for line in _lines_of(data):
+                self._counts.reader.agent = self._agent
+                if events := self._feed.feed(line):
+                    yield self._own(events)
+
+    def rest(self) -> list[Event]:
+        """Return the events of a last line that has no end."""
+        self._counts.reader.agent = self._agent
+        begun: list[Event] = []
+        if self._is_half and self._file is not None:
+            self._file.seek(0)
+            begun = self._feed.feed(self._file.read(LONGEST_LINE))
+        return self._own([*begun, *self._feed.finish()])
+
+    def was_replaced(self) -> bool:
+        """Whether another file has this name now, or this one is shorter than what was read of it, or a new value."""
+        if self._file is None:
+            return False
+        try:
+            there, here = os.stat(self._path), os.fstat(self._file.fileno())
+            changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
+            return changed or not os.path.samestat(there, here) or there.st_size < self._file.tell()
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _value(self, file: FileIO) -> Iterator[list[Event]]:
+        """Give the events of a file that is one JSON value; then nothing of it is left to read as lines.
+
+        One that is only half written gives nothing yet.
+        """
+        about = os.fstat(file.fileno())
+        values = json_values(file)
+        self._is_half = values is None and _begins_a_value(file.read(_LONGEST_BRACKET))
+        if values is None and not self._is_half:
+            file.seek(0)
+            return
+        self._stamp = about.st_mtime_ns, about.st_size
+        self.size = file.seek(0, os.SEEK_END)
+        self._counts.taken(self.size)
+        self._counts.reader.agent = self._agent
+        yield self._own(self._counts.take(values or [], self._feed))
+
+    def _own(self, events: list[Event]) -> list[Event]:
+        if not self._watched or not (self._agent or self._counts.format in _ONE_THREAD):
+            return events
+        return [event.replace(agent="") if event.agent else event for event in events]
+
+
+class _Opening:
+    """The beginning of a pipe: held back as long as it may be one JSON value, which begins with a bracket alone."""
+
+    def __init__(self) -> None:
+        self._held = b""
+        self._is_value: bool | None = None
+
+    def pass_on(self, data: bytes) -> bytes:
+        """Return what of *data*, and of all before it, is to be read as lines now."""
+        if self._is_value is False:
+            return data
+        self._held += data
+        if self._is_value is None:
+            begun = self._held.lstrip()
+            alone = _begins_a_value(begun)
+            if b"\n" not in begun and (alone or not begun):
+                return b""
+            self._is_value = alone
+        if self._is_value and len(self._held) <= LONGEST_LINE:
+            return b""
+        self._is_value = False
+        held, self._held = self._held, b""
+        return held
+
+    def end(self) -> tuple[list[dict[str, Any]], bytes]:
+        """Return the objects of the value, or what is to be read as lines after all."""
+        values = objects_in(self._held)
+        return ([], self._held) if values is None else (values, b"")
+
+
+def _begins_a_value(data: bytes) -> bool:
+    """Return whether *data* begins with a line that is a bracket alone, as no line of a session does."""
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").partition(b"\n")[0].strip() in (b"{", b"[")
+
+
+def _lines_of(data: bytes) -> list[bytes]:
+    """Return *data* cut after each newline; bytes have other line ends that JSON lines don't know."""
+    parts = data.split(b"\n")
+    return [*(part + b"\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]

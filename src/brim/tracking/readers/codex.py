@@ -1,0 +1,619 @@
+"""Reads Codex: its rollouts, ``~/.codex/sessions/**/rollout-*.jsonl``, and ``codex exec --json``.
+
+A rollout is everything that one thread did. What is copied from a parent thread gives no events, and each request
+counts once. A patch becomes one call for each file in it: the first has the client's id, the second file that id with
+``#2``, and so on, each with the answer to the patch as its own result, so that an id always names one call and one
+result. A compaction is told when its line is followed by the count of what is left, or by anything else that shows that
+none follows; ``finish`` tells one that the file ends with.
+
+``codex exec`` writes what one run did. The usage of ``turn.completed`` is the sum over all requests of the thread so
+far, including those of a resumed thread: a ``RunTotal``, never what is in the window, and never to be added up. The
+stream names no model and doesn't repeat what the person asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from brim.files import data_lines
+from brim.models.usage import Tokens
+from brim.tracking.events import (
+    Compaction,
+    End,
+    Message,
+    ModelSeen,
+    RunTotal,
+    StateSeen,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from brim.tracking.readers.fields import (
+    Bounded,
+    arguments,
+    count,
+    flag,
+    items,
+    mapping,
+    named,
+    refusal_in,
+    seconds,
+    text,
+    text_of,
+    tokens,
+    tool_call,
+    tool_of,
+    tool_result,
+    value,
+    whole,
+)
+from brim.tracking.readers.stream import parsed_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from brim.tracking.events import Event
+    from brim.tracking.readers.fields import Where
+
+_TYPES = (
+    "session_meta",
+    "turn_context",
+    "response_item",
+    "event_msg",
+    "compacted",
+    "token_usage_record",
+    "world_state",
+)
+_AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
+_STATES = (("permission_mode", "approval_policy"), ("folder", "cwd"))
+_CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
+_ANSWERS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
+_UNNAMED = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
+_HEADS = ("Chunk ID:", "Exit code:", "Wall time:", "Process exited", "Original token count:")
+_TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+_COPYING = 2.0
+"""Seconds in which a parent's history is copied: no answer of a model is that fast."""
+_COUNTERS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
+_MACHINE = (
+    "<environment_context>",
+    "<user_instructions>",
+    "<user_action>",
+    "<turn_aborted>",
+    "<subagent_notification>",
+    "<skill>",
+    "<skills_instructions>",
+    "<permissions instructions>",
+    "<collaboration_mode>",
+    "<user_shell_command>",
+    "<hook_prompt",
+    "<instructions>",
+    "# agents.md instructions",
+    "# agents.md",
+    "warning:",
+    "another language model started to solve this problem",
+)
+"""How a user message begins that the client put in as context, in lower case."""
+_REQUEST = "## My request for Codex:"
+_BEGIN = "*** Begin Patch"
+_CHANGES = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
+_MOVE = "*** Move to: "
+_MOST_OPEN = 10_000
+
+
+class CodexRolloutReader:
+    """Reads one rollout, line by line."""
+
+    def __init__(self) -> None:
+        self._lineage = _Lineage()
+        self._copied = False
+        self._requests = _Requests()
+        self._calls = _Calls()
+        self._heard = _Heard()
+        self._model, self._window = "", 0
+        self._window_is_new = False
+        self._told: tuple[str, int] = ("", 0)
+        self._states: dict[str, str] = {}
+        self._compacted: tuple[Compaction, Message | None] | None = None
+
+    @staticmethod
+    def recognises(line: Mapping[str, Any]) -> bool:
+        """Return whether *line* is one of a rollout."""
+        return text(line, "type") in _TYPES and bool(mapping(line, "payload"))
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        copied = self._copied = self._lineage.see(line)
+        kind, payload = text(line, "type"), mapping(line, "payload")
+        where: dict[str, Any] = {
+            "session": self._lineage.session,
+            "agent": self._lineage.agent,
+            "time": seconds(value(line, "timestamp")),
+            "at": at,
+        }
+        happened = self.finish() if kind not in _AFTER_COMPACTION else []
+        if kind == "session_meta":
+            happened += self._state("version", text(payload, "cli_version"), where)
+            happened += self._state("folder", text(payload, "cwd"), where)
+            happened += self._state("branch", text(payload, "git", "branch"), where)
+        elif kind == "turn_context":
+            happened += self._turn(payload, where)
+        elif kind == "token_usage_record":
+            happened += self._requests.recorded(payload, self._model, where)
+        elif kind == "response_item":
+            happened += self._item(payload, mapping(line, "metadata"), where)
+        elif kind == "compacted":
+            summary = text(payload, "message")
+            told = Message(role="summary", text=summary, **where) if summary else None
+            self._compacted = Compaction(**where), told
+        elif kind == "event_msg":
+            happened += self._note(payload, where)
+        if copied:
+            self._compacted = None
+            return []
+        return happened
+
+    def finish(self) -> list[Event]:
+        """Return the compaction that no count followed yet."""
+        if self._compacted is None:
+            return []
+        compaction, summary = self._compacted
+        self._compacted = None
+        return [compaction, summary] if summary else [compaction]
+
+    def _note(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
+        kind = text(payload, "type")
+        if kind == "token_count":
+            return self._count(mapping(payload, "info"), where)
+        if kind == "thread_settings_applied":
+            return self._turn(mapping(payload, "thread_settings"), where)
+        happened = self.finish() if kind != "context_compacted" else []
+        if kind == "task_started":
+            self._window = count(payload, "model_context_window")
+            self._window_is_new = self._window > 0
+        elif kind == "user_message":
+            happened += self._words(text(payload, "message"), kind, True, where)
+        elif kind == "item_completed" and text(payload, "item", "type") == "UserMessage":
+            happened += self._words(text_of(value(payload, "item", "content")), kind, True, where)
+        elif kind == "task_complete":
+            happened.append(End(reason="complete", text=text(payload, "last_agent_message"), **where))
+        elif kind == "turn_aborted":
+            happened.append(End(reason=text(payload, "reason") or "aborted", **where))
+        elif kind in ("error", "stream_error") and text(payload, "message"):
+            happened.append(Message(role="error", text=text(payload, "message"), **where))
+        return happened
+
+    def _count(self, info: Mapping[str, Any], where: Where) -> list[Event]:
+        left = whole(info, "last_token_usage", "total_tokens")
+        happened: list[Event] = []
+        if self._compacted is not None:
+            sent = count(info, "last_token_usage", "input_tokens") + count(info, "last_token_usage", "output_tokens")
+            if left and not sent:
+                compaction, summary = self._compacted
+                self._compacted = compaction.replace(after=left), summary
+            happened = self.finish()
+        window = count(info, "model_context_window")
+        if window:
+            self._window = window
+            happened += self._seen(where)
+        return happened + self._requests.counted(info, self._model, where, copied=self._copied)
+
+    def _turn(self, settings: Mapping[str, Any], where: Where) -> list[Event]:
+        model = text(settings, "model")
+        if model and model != self._model:
+            if self._model and not self._window_is_new:
+                self._window = 0
+            self._model = model
+        self._window_is_new = False
+        happened = self._seen(where) if model else []
+        for name, key in _STATES:
+            happened += self._state(name, text(settings, key), where)
+        return happened
+
+    def _seen(self, where: Where) -> list[Event]:
+        if self._copied or self._told == (self._model, self._window):
+            return []
+        self._told = self._model, self._window
+        return [ModelSeen(model=self._model, window=self._window, **where)]
+
+    def _state(self, name: str, now: str, where: Where) -> list[Event]:
+        if self._copied or not now or self._states.get(name) == now:
+            return []
+        self._states[name] = now
+        return [StateSeen(name=name, value=now, **where)]
+
+    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any], where: Where) -> list[Event]:
+        if text(payload, "type") != "message":
+            return self._calls.events(payload, where)
+        role, words = text(payload, "role"), text_of(value(payload, "content"))
+        if not words or flag(about, "compaction_output"):
+            return []
+        if role == "user":
+            return self._words(words, "item", typed(payload, words), where, text(payload, "id"))
+        role = role if role == "assistant" else "system"
+        return [Message(role=role, text=words, id=text(payload, "id"), **where)]
+
+    def _words(self, words: str, source: str, is_typed: bool, where: Where, id: str = "") -> list[Event]:
+        if not is_typed:
+            return [Message(role="user", text=words, id=id, **where)]
+        words = asked(words)
+        if not words or self._copied or not self._heard.is_new(words, source):
+            return []
+        return [Message(role="user", text=words, human=not self._lineage.agent, id=id, **where)]
+
+
+class _Lineage:
+    """Whose lines a rollout holds: ``session`` is the main thread's id, ``agent`` the id of another one.
+
+    A fork and a sub-agent begin with the history of their parent, its token counts included. What was copied is in the
+    parent's file; counted again it would multiply the parent by its children. The first ``session_meta`` names the
+    thread. After one of another thread, or if the first one names a parent, lines are copies until one shows that it is
+    the thread's own: it has the thread's id, or a turn that is younger than the thread (both are UUIDs that begin with
+    their time). Old rollouts name no turns: there, what is written two seconds after the thread began is its own.
+    """
+
+    def __init__(self) -> None:
+        self.session = ""
+        self.agent = ""
+        self._copied = False
+        self._thread = ""
+        self._began: float | None = None
+        self._turns = False
+
+    def see(self, line: Mapping[str, Any]) -> bool:
+        """Take note of *line*; return whether it is a copy."""
+        payload = mapping(line, "payload")
+        if text(line, "type") == "session_meta":
+            return self._meta(payload, seconds(value(line, "timestamp")))
+        if not self._thread and text(payload, "thread_id"):
+            self._thread = text(payload, "thread_id")
+            self.session = text(payload, "session_id") or self._thread
+            self.agent = self._thread if self.session != self._thread else ""
+        elif self._copied and self._is_own(line, payload):
+            self._copied = False
+        return self._copied
+
+    def _meta(self, payload: Mapping[str, Any], written: float | None) -> bool:
+        thread = text(payload, "id") or text(payload, "session_id")
+        if self._thread:
+            another = bool(thread) and thread != self._thread
+            self._copied = self._copied or another
+            return another
+        spawned = value(payload, "source", "subagent")
+        parent = text(spawned, "thread_spawn", "parent_thread_id") or text(payload, "parent_thread_id")
+        root = text(payload, "session_id")
+        self._thread, self._began = thread, written
+        is_agent = bool(spawned or parent) or text(payload, "thread_source") == "subagent"
+        self.session = (root if root != thread else "") or parent or thread if is_agent else thread
+        self.agent = thread if is_agent else ""
+        self._copied = is_agent or bool(text(payload, "forked_from_id"))
+        return False
+
+    def _is_own(self, line: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
+        if text(payload, "thread_id") == self._thread:
+            return True
+        turn = text(payload, "turn_id")
+        if re.fullmatch(_TIMED_ID, turn) and re.fullmatch(_TIMED_ID, self._thread):
+            self._turns = True
+            return turn > self._thread
+        written = seconds(value(line, "timestamp"))
+        if self._turns or written is None or self._began is None:
+            return False
+        return written > self._began + _COPYING
+
+
+class _Requests:
+    """The requests of one thread, each once.
+
+    Newer clients write a record per request. Before that there are only notes of the sum so far: they are written more
+    often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The first sum
+    of a file is only where it begins: it may contain a parent's. If it grew by more than the last request, requests are
+    missing, and a ``RunTotal`` tells the sum.
+    """
+
+    def __init__(self) -> None:
+        self._records = False
+        self._seen = Bounded(1_000)
+        self._sum: tuple[int, ...] | None = None
+        self._begin: tuple[int, ...] = ()
+        self._models: set[str] = set()
+
+    def recorded(self, payload: Mapping[str, Any], model: str, where: Where) -> list[Event]:
+        """Return the request of a ``token_usage_record``."""
+        self._records = True
+        found = tokens(mapping(payload, "usage"))
+        thread = mapping(payload, "thread_token_usage")
+        request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{count(thread, 'total_tokens')}"
+        if found is None or self._seen.get(request) == found:
+            return []
+        self._seen[request] = found
+        return [Usage(tokens=found, model=model, request=request, **where)]
+
+    def counted(self, info: Mapping[str, Any], model: str, where: Where, *, copied: bool = False) -> list[Event]:
+        """Return the request that a ``token_count`` tells of, if it is new and no record tells of it."""
+        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
+        if not any(now):
+            return []
+        before, self._sum = self._sum, now
+        if copied or self._records:
+            return []
+        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
+            before = _less(now, last) if any(last) else (0, 0, 0, 0)
+        self._begin = self._begin or before
+        grown = _less(now, before)
+        if not any(grown):
+            return []
+        if model:
+            self._models.add(model)
+        one = last if mapping(info, "last_token_usage") else grown
+        events: list[Event] = []
+        if any(one):
+            request = f"{where.get('agent') or where.get('session')}:{now[0]}:{now[3]}"
+            events.append(Usage(tokens=_tokens(one), model=model, request=request, **where))
+        if grown != one:
+            total = _tokens(_less(now, self._begin))
+            by_model = {model: total} if self._models == {model} else {}
+            events.append(RunTotal(tokens=by_model, usage=total, **where))
+        return events
+
+
+def _counters(usage: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple([count(usage, name) for name in _COUNTERS])
+
+
+def _less(more: tuple[int, ...], less: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([max(0, one - other) for one, other in zip(more, less, strict=True)])
+
+
+def _tokens(counters: tuple[int, ...]) -> Tokens:
+    prompt, read, written, output = counters
+    fresh = max(0, prompt - read - written)
+    return Tokens(input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True)
+
+
+class _Calls:
+    """The calls of a rollout and their answers."""
+
+    def __init__(self) -> None:
+        self._files = Bounded(_MOST_OPEN)
+
+    def events(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
+        """Return what the item *payload* calls or answers; nothing if it does neither."""
+        kind = text(payload, "type")
+        if kind in _CALLS:
+            return self._called(payload, kind, where)
+        if kind in _ANSWERS:
+            return self._answered(payload, where)
+        return []
+
+    def _called(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
+        call = text(payload, "call_id") or text(payload, "id")
+        name = text(payload, "name") or _UNNAMED.get(kind, "")
+        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
+        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
+        files = edits(patch) if patch else []
+        if not files:
+            return [tool_call(call, name, given, where)]
+        if len(files) > 1:
+            self._files[call] = len(files)
+        calls = zip(_ids(call, len(files)), files, strict=True)
+        return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
+
+    def _answered(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
+        call = text(payload, "call_id") or text(payload, "id")
+        said, code, failed = _answer(value(payload, "output"))
+        refusal = refusal_in(said) if code is None else ""
+        ids = _ids(call, self._files.pop(call, 1))
+        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
+        failed = failed or bool(refusal) or told
+        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
+
+
+def _answer(output: object) -> tuple[str, int | None, bool]:
+    """Return the text of a call's *output*, its exit code if it says one, and whether the client calls it a failure.
+
+    What the client puts before the text (a chunk's id, the time it took) is left out: it differs each time.
+    """
+    failed = value(output, "success") is False
+    if isinstance(output, Mapping):
+        output = output.get("content") if output.get("content") is not None else output.get("output")
+    said = text_of(output)
+    if said.startswith("{") and '"metadata"' in said:
+        about = parsed_line(said.encode("utf-8", "replace"))
+        code = value(about, "metadata", "exit_code")
+        return text(about, "output"), code if type(code) is int else None, failed
+    if said.startswith(_HEADS):
+        body = re.search(r"^Output:\n?", said, re.MULTILINE)
+        head, said = (said[: body.start()], said[body.end() :]) if body else (said, "")
+        found = re.search(r"^(?:Process exited with code|Exit code:) (-?\d{1,9})$", head, re.MULTILINE)
+        return said, int(found[1]) if found else None, failed
+    return said, None, failed
+
+
+class _Heard:
+    """Which words were told already. Two sources that say the same tell it once; one source twice tells it twice."""
+
+    def __init__(self) -> None:
+        self._times = Bounded(64)
+
+    def is_new(self, words: str, source: str) -> bool:
+        """Take note that *source* says *words*; return whether no source said it as often before."""
+        times = self._times.get(hash(words), {})
+        most = max(times.values(), default=0)
+        self._times[hash(words)] = times | {source: times.get(source, 0) + 1}
+        return bool(times.get(source, 0) + 1 > most)
+
+
+def typed(payload: Mapping[str, Any], words: str) -> bool:
+    """Return whether a person typed *words*, the text of the user message *payload*."""
+    about = value(payload, "internal_chat_message_metadata_passthrough")
+    sources = [text(part, "provenance", "type") for part in items(about, "content_item_metadata")]
+    if any(sources):
+        return "user" in sources
+    return bool(words.strip()) and not words.lstrip().lower().startswith(_MACHINE)
+
+
+def asked(words: str) -> str:
+    """Return what was asked in *words*: editors put what is open in them before the request."""
+    return words.rpartition(_REQUEST)[2].strip() if _REQUEST in words else words.strip()
+
+
+def patch_in(command: object) -> str:
+    """Return the patch that a shell *command* applies, empty if it applies none."""
+    words = command if isinstance(command, list) else [command]
+    texts = [word for word in words if isinstance(word, str)]
+    if not texts or not any(text.lstrip().startswith(("apply_patch", "applypatch")) for text in texts):
+        return ""
+    whole = next((text for text in texts if _BEGIN in text), "")
+    return whole[whole.find(_BEGIN) :]
+
+
+def edits(patch: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tool and what it was given for each file of *patch*.
+
+    A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string`` and ``new_string``
+    are the lines of all hunks as they were and as they are: a patch that undoes another has them the other way round.
+    """
+    found: list[tuple[str, str, list[str]]] = []
+    for line in patch.splitlines():
+        start = next((start for start in _CHANGES if line.startswith(start)), None)
+        if start is not None:
+            found.append((_CHANGES[start], line[len(start) :].strip(), []))
+        elif line.startswith("*** End Patch"):
+            break
+        elif found:
+            found[-1][2].append(line)
+    return [_edit(*file) for file in found if file[1]]
+
+
+def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]]:
+    given: dict[str, Any] = {"file_path": path, "change": change}
+    moved = next((line[len(_MOVE) :].strip() for line in lines if line.startswith(_MOVE)), "")
+    if moved:
+        given |= {"file_path": moved, "moved_from": path}
+    if change == "add":
+        return "write", given | {"content": "\n".join([line[1:] for line in lines if line[:1] == "+"])}
+    if change == "update":
+        given["old_string"] = "\n".join([line[1:] for line in lines if line[:1] in ("-", " ")])
+        given["new_string"] = "\n".join([line[1:] for line in lines if line[:1] in ("+", " ")])
+    return "edit", given
+
+
+class CodexExecReader:
+    """Reads one stream, line by line."""
+
+    def __init__(self) -> None:
+        self._session = ""
+        self._open = Bounded(_MOST_OPEN)
+        self._todos: dict[str, Any] = {}
+        self._lists = 0
+        self._last = ""
+
+    @staticmethod
+    def recognises(line: Mapping[str, Any]) -> bool:
+        """Return whether *line* is one of this stream."""
+        kind = text(line, "type")
+        if kind.startswith("item."):
+            return bool(text(line, "item", "type") or text(line, "item", "item_type"))
+        if kind == "error":
+            return bool(text(line, "message")) and not ("error" in line or "severity" in line or "sessionID" in line)
+        return kind in ("thread.started", "turn.started", "turn.completed", "turn.failed")
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        kind = text(line, "type")
+        if kind == "thread.started":
+            self._session = text(line, "thread_id")
+        where: dict[str, Any] = {"session": self._session, "at": at}
+        if kind == "turn.completed":
+            used = tokens(mapping(line, "usage"))
+            total: list[Event] = [RunTotal(usage=used, **where)] if used else []
+            return [*total, End(reason="complete", text=self._last, **where)]
+        if kind == "turn.failed":
+            said = text(line, "error", "message")
+            told: list[Event] = [Message(role="error", text=said, **where)] if said else []
+            return [*told, End(reason="failed", error=True, text=said, **where)]
+        if kind == "error" and text(line, "message"):
+            return [Message(role="error", text=text(line, "message"), **where)]
+        if kind.startswith("item."):
+            return self._item(mapping(line, "item"), kind, where)
+        return []
+
+    def _item(self, item: Mapping[str, Any], when: str, where: Where) -> list[Event]:
+        kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
+        done = when == "item.completed"
+        if kind in ("agent_message", "assistant_message"):
+            self._last = text(item, "text") if done else self._last
+            return [Message(role="assistant", text=text(item, "text"), id=id, **where)] if done else []
+        if kind == "error":
+            return [Message(role="error", text=text(item, "message"), id=id, **where)] if done else []
+        if kind == "todo_list":
+            return self._todo_list(named("todo", {"items": items(item, "items")}), id, where)
+        if when == "item.updated":
+            return []
+        happened: list[Event] = []
+        if id not in self._open:
+            calls = _calls(kind, item)
+            for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
+                happened.append(tool_call(one, name, given, where, tool))
+            self._open[id] = len(calls)
+        if done:
+            happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
+        return happened
+
+    def _todo_list(self, given: dict[str, Any], id: str, where: Where) -> list[Event]:
+        """Return a call each time that the list is another: an item is written again when something in it changes."""
+        if given == self._todos:
+            return []
+        self._todos, self._lists = given, self._lists + 1
+        id = f"{id}#{self._lists}" if self._lists > 1 else id
+        return [ToolCall(id=id, name="todo_list", tool="todo", input=given, **where), ToolResult(id=id, **where)]
+
+
+def _ids(id: str, number: int) -> list[str]:
+    return [id, *[f"{id}#{nth}" for nth in range(2, number + 1)]][:number]
+
+
+def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return name, tool and what was given for what an item does; a change of several files is one for each."""
+    if kind == "command_execution":
+        return [(kind, "shell", {"command": _unwrapped(text(item, "command"))})]
+    if kind == "file_change":
+        changes = [change for change in items(item, "changes") if text(change, "path")]
+        tools = ["write" if text(change, "kind") == "add" else "edit" for change in changes]
+        return [
+            (kind, tool, {"file_path": text(each, "path"), **each}) for tool, each in zip(tools, changes, strict=True)
+        ]
+    if kind == "mcp_tool_call":
+        name = f"mcp__{text(item, 'server')}__{text(item, 'tool')}"
+        return [(name, "", arguments(value(item, "arguments")))]
+    if kind == "web_search":
+        return [(kind, "search", {"query": text(item, "query")})]
+    if kind == "collab_tool_call":
+        name = text(item, "tool")
+        return [(name, tool_of(name), {"prompt": text(item, "prompt")})]
+    return []
+
+
+def _unwrapped(command: str) -> str:
+    """Return what the shell was given: the client writes ``/bin/bash -lc 'make test'``."""
+    found = re.match(r"(?:\S*/)?(?:ba|z|da)?sh -l?c (?=\S)", command)
+    if not found:
+        return command
+    inner = command[found.end() :]
+    quote, body = inner[:1], inner[1:-1]
+    if len(inner) < 2 or inner[-1] != quote or quote not in ("'", '"'):
+        return inner
+    return body.replace("'\\''", "'") if quote == "'" else re.sub(r"""\\(["\\$`])""", r"\1", body)
+
+
+def _result(item: Mapping[str, Any], id: str, where: Where) -> ToolResult:
+    code = value(item, "exit_code")
+    code = code if type(code) is int else None
+    said = (
+        text(item, "aggregated_output") or text(item, "error", "message") or text_of(value(item, "result", "content"))
+    )
+    failed = text(item, "status") in ("failed", "declined") or bool(code)
+    refusal = "permission" if text(item, "status") == "declined" else refusal_in(said) if failed else ""
+    return tool_result(id, said, where, failed=failed, refusal=refusal, code=code)

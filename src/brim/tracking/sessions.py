@@ -1,0 +1,553 @@
+"""The files that agents keep of their sessions: which there are, which one is meant, and the requests in them.
+
+A Claude Code transcript is mostly tool results: only lines that may report usage are parsed, and after more was
+appended only what is new is read. Files of other agents are read whole, by their readers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, BinaryIO, NamedTuple, Self
+
+from brim.errors import InputError
+from brim.tracking.events import Event, RunTotal, StateSeen, Usage
+from brim.tracking.readers import format_of
+from brim.tracking.readers.claude import parsed_report, report_of
+from brim.tracking.readers.fields import text, value
+from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
+
+AGENTS = ("claude", "codex", "gemini")
+"""The agents whose own folders are known."""
+
+TRANSCRIPT = "claude-transcript"
+FIRST_BYTES = 64_000
+"""How much of a file is read to learn which project it belongs to."""
+MOST_OPENED = 50
+"""Files that are opened to learn that, the newest: Codex's folders are by day, not by project."""
+PLACE = "@"
+"""What the key of a request begins with that has no name but its place in a file."""
+ENOUGH = 8_000_000
+"""Bytes from which on a second process is worth its start."""
+MOST_PROCESSES = 8
+
+_SLUG = re.compile(r"-|[A-Za-z]--")
+"""How the name begins that Claude Code makes of a folder: each one begins with a slash, or with a drive."""
+_SUB_AGENT = re.compile(
+    rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
+)
+_REQUEST_KEYS = ("requestId", "isSidechain")
+_CHECKED = 1_024
+_LOOKED_AT = 1 << 20
+
+
+class Stamp(NamedTuple):
+    """By what a file is known again: if all of it is the same, nothing was written since."""
+
+    inode: int
+    size: int
+    modified: int
+    """Nanoseconds."""
+
+    @classmethod
+    def of(cls, found: os.stat_result) -> Self:
+        """Return the stamp of a file."""
+        return cls(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class SessionFile(NamedTuple):
+    """A session's file."""
+
+    path: str
+    stamp: Stamp
+    identity: object
+    """The same for every path that leads to the file."""
+    format: str = ""
+    """Empty: look into it."""
+    slug: str = ""
+    """The name of the folder that an agent keeps a project's sessions in, empty if it has none."""
+
+
+def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the folders of the agents, each with its agent, whether they exist or not.
+
+    >>> default_folders({"HOME": "/home/user", "CODEX_HOME": "/opt/codex"})[-2:]
+    [('codex', '/opt/codex/archived_sessions'), ('gemini', '/home/user/.gemini/tmp')]
+    """
+    home = environ.get("HOME") or os.path.expanduser("~")
+    named = [part.strip() for part in environ.get("CLAUDE_CONFIG_DIR", "").split(",") if part.strip()]
+    settings = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    claude = named or [os.path.join(settings, "claude"), os.path.join(home, ".claude")]
+    codex = environ.get("CODEX_HOME") or os.path.join(home, ".codex")
+    return [
+        *[("claude", os.path.join(folder, "projects")) for folder in claude],
+        ("codex", os.path.join(codex, "sessions")),
+        ("codex", os.path.join(codex, "archived_sessions")),
+        ("gemini", os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")),
+    ]
+
+
+def own_files(
+    environ: Mapping[str, str], agents: Iterable[str] = AGENTS, *, on_problem: Callable[[str], object] = str
+) -> list[SessionFile]:
+    """Return the files in the folders of *agents*, in the order of their paths.
+
+    *on_problem* gets a sentence about each folder that can't be read.
+    """
+    found: list[SessionFile] = []
+    for agent, root in default_folders(environ):
+        if agent in agents:
+            for file in _files(os.path.abspath(root), on_problem):
+                parts = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
+                if agent == "claude":
+                    slug = parts[0] if len(parts) > 1 and _SLUG.match(parts[0]) else ""
+                    found.append(file._replace(format=TRANSCRIPT, slug=slug))
+                elif agent == "codex" and parts[-1].startswith("rollout-"):
+                    found.append(file._replace(format="codex-rollout", slug=""))
+                elif agent == "gemini" and len(parts) >= 3 and parts[1] == "chats":
+                    found.append(file._replace(format="gemini-transcript", slug=parts[0]))
+    return _once(found)
+
+
+def named_files(paths: Iterable[str], *, on_problem: Callable[[str], object] = str) -> list[SessionFile]:
+    """Return the files that *paths* name: a session's with those of its sub-agents, or every session in a folder.
+
+    A path that doesn't exist is an error. *on_problem* gets a sentence about each folder that can't be read.
+    """
+    found: list[SessionFile] = []
+    for named in paths:
+        path = os.path.abspath(named)
+        try:
+            about = os.stat(path)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or "no such file"
+            raise InputError(f"{named}: {reason}; give a session's file, or a folder of them") from None
+        if not stat.S_ISDIR(about.st_mode):
+            if not stat.S_ISREG(about.st_mode):
+                raise InputError(f"{named}: is not a regular file; give a session's file, or a folder of them")
+            found.append(_file(path, about))
+            root = os.path.join(os.path.splitext(path)[0], "subagents")
+        else:
+            projects = os.path.join(path, "projects")
+            root = projects if os.path.isdir(projects) else path
+        found += _files(root, on_problem)
+    return _once(found)
+
+
+class Newest(NamedTuple):
+    """The session that is meant when none is named."""
+
+    path: str
+    here: bool
+    """Whether it belongs to the project that was asked for."""
+
+
+def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
+    """Return the session that was written to last for the project in *folder*, else the newest of all."""
+    files = [each for each in own_files(environ) if not subagent_of(each.path)]
+    files.sort(key=lambda each: (-each.stamp.modified, each.path))
+    projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
+    while folder and folder not in (environ.get("HOME") or os.path.expanduser("~"), os.path.dirname(folder)):
+        projects.append(folder)
+        folder = os.path.dirname(folder)
+    slugs, opened = {slug_of(project) for project in projects}, 0
+    for each in files:
+        if each.format == TRANSCRIPT:
+            if each.slug in slugs:
+                return Newest(each.path, True)
+        elif opened < MOST_OPENED:
+            opened += 1
+            if _names_one(_first_line(each.path), projects):
+                return Newest(each.path, True)
+    for each in files:
+        if each.format == TRANSCRIPT or not _SUB_AGENT.search(_first_line(each.path)):
+            return Newest(each.path, False)
+    raise InputError(
+        "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
+        "claude -p ... --output-format stream-json --verbose | brim watch -"
+    )
+
+
+def slug_of(folder: str) -> str:
+    """Return how Claude Code names the folder that it keeps the sessions of *folder* in."""
+    return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+
+def _first_line(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.readline(FIRST_BYTES)
+    except OSError:
+        return b""
+
+
+def _names_one(first: bytes, projects: list[str]) -> bool:
+    """Whether the *first* line of a file names one of *projects*: by its folder (Codex) or its hash (Gemini).
+
+    Codex and Gemini keep the files of sub-agents next to those of sessions: these name none.
+    """
+    if _SUB_AGENT.search(first):
+        return False
+    named = re.search(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")', first)
+    if named:
+        try:
+            return json.loads(named[1]) in projects
+        except ValueError:
+            return False
+    hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
+    return hashed is not None and hashed[1].decode() in {sha256(os.fsencode(each)).hexdigest() for each in projects}
+
+
+def _file(path: str, about: os.stat_result) -> SessionFile:
+    """Return the file *path*, with the name of its project's folder if it lies where the agents keep theirs.
+
+    That is the last folder after a ``projects`` that can be one of Claude Code's, or the one before the ``chats`` of a
+    session of Gemini CLI.
+    """
+    parts = path.split(os.sep)
+    slug = parts[-3] if parts[-2] == "chats" and parts[-1].startswith("session-") else ""
+    for at in range(1, len(parts) - 1):
+        if parts[at - 1] == "projects" and _SLUG.match(parts[at]):
+            slug = parts[at]
+    return SessionFile(path, Stamp.of(about), (about.st_dev, about.st_ino) if about.st_ino else path, slug=slug)
+
+
+def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFile]:
+    """Yield the ``.jsonl`` files under *root*, if it exists; links are followed last, for a folder is found once."""
+    waiting, seen = [root], set()
+    while waiting:
+        folder = waiting.pop()
+        try:
+            about = os.stat(folder)
+            if (about.st_dev, about.st_ino) in seen:
+                continue
+            seen.add((about.st_dev, about.st_ino))
+            entries = list(os.scandir(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            on_problem(f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted")
+            continue
+        for entry in entries:
+            try:
+                if entry.is_dir():
+                    waiting.insert(0 if entry.is_symlink() else len(waiting), entry.path)
+                elif entry.name.endswith(".jsonl") and entry.is_file():
+                    yield _file(entry.path, entry.stat())
+            except OSError:
+                continue
+
+
+def _once(found: list[SessionFile]) -> list[SessionFile]:
+    by_file: dict[object, SessionFile] = {}
+    for each in sorted(found, key=lambda each: each.path):
+        by_file.setdefault(each.identity, each)
+    return list(by_file.values())
+
+
+@dataclass(slots=True)
+class Request:
+    """What one request took. ``key`` names it, whichever files report it.
+
+    ``cost`` is in micro-dollars, None until it is priced and if there is no price; ``reported`` is what the client says
+    that it cost, or None.
+    """
+
+    key: str
+    main: bool
+    final: bool
+    model: str
+    time: float | None
+    session: str
+    input: int
+    output: int
+    cache_read: int
+    cache_write_5m: int
+    cache_write_1h: int
+    writes_are_input: bool = False
+    factors: str = ""
+    reported: int | None = None
+    cost: int | None = None
+
+    @classmethod
+    def of(cls, event: Usage, path: str) -> Self:
+        """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
+        used = event.tokens
+        counts = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
+        key, more = event.request or f"{PLACE}{event.at}:{path}", (used.writes_are_input, " ".join(used.factors))
+        return cls(
+            key, not event.agent, event.final, event.model, event.time, event.session, *counts, *more, event.cost
+        )
+
+    @property
+    def message(self) -> str:
+        """The id of the message that the request answered with: the part of the key before the request's own id."""
+        return self.key if self.key.startswith(PLACE) else self.key.partition(":")[0]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The counters, in the order that ``Total.tokens`` has."""
+        return self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h
+
+    @property
+    def prompt(self) -> int:
+        """The whole prompt, cached tokens included."""
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+    def outranks(self, other: Request) -> bool:
+        """Whether this report of a request counts instead of *other*, whichever was read first.
+
+        The main thread's counts before a sub-agent's replay of it, a final one before a placeholder, then the one with
+        more output, for a stream reports while the model still writes; then the larger prompt, then the earlier one.
+        """
+        return self._rank() > other._rank()
+
+    def _rank(self) -> tuple[bool, bool, int, int, float]:
+        return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
+
+    def fields(self) -> list[Any]:
+        """Return its fields, in the order that the class takes them."""
+        return [getattr(self, name) for name in self.__slots__]
+
+
+@dataclass(slots=True)
+class Total:
+    """What a client says that a session took so far, every request included.
+
+    ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
+    that doesn't tell its models apart has all of it under an empty name.
+    """
+
+    session: str
+    cost: int | None
+    tokens: dict[str, list[int]]
+
+    @classmethod
+    def of(cls, event: RunTotal) -> Self:
+        """Return what a reader's *event* says."""
+        by_model = event.tokens or ({"": event.usage} if event.usage else {})
+        names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
+        counts = {model: [getattr(each, name) for name in names] for model, each in by_model.items()}
+        return cls(event.session, event.cost, counts)
+
+    def outranks(self, other: Total) -> bool:
+        """Whether this total is the later one: totals only grow, so it is the larger."""
+        return self._size() > other._size()
+
+    def _size(self) -> tuple[int, int]:
+        return self.cost or 0, sum(map(sum, self.tokens.values()))
+
+
+@dataclass(slots=True)
+class FileUsage:
+    """What one file reports: its requests by key, and the last total of each session."""
+
+    requests: dict[str, Request] = field(default_factory=dict)
+    totals: dict[str, Total] = field(default_factory=dict)
+    folder: str = ""
+    """The folder that the agent worked in, empty if no line says."""
+    broken: int = 0
+    """Lines that should have said something and couldn't be read."""
+
+    def add(self, found: Request | Total) -> None:
+        """Add a request or a total, if it outranks what is known."""
+        kept: dict[str, Any] = self.requests if isinstance(found, Request) else self.totals
+        key = found.key if isinstance(found, Request) else found.session
+        if key not in kept or found.outranks(kept[key]):
+            kept[key] = found
+
+    def take(self, event: Event | None, path: str) -> None:
+        """Add what a reader's *event* from the file *path* says."""
+        if isinstance(event, Usage):
+            self.add(Request.of(event, path))
+        elif isinstance(event, RunTotal) and not event.agent:
+            self.add(Total.of(event))
+        elif isinstance(event, StateSeen) and event.name == "folder":
+            self.folder = self.folder or event.value
+
+    def merge(self, newer: FileUsage) -> None:
+        """Add what was read after this."""
+        for request in newer.requests.values():
+            self.add(request)
+        for total in newer.totals.values():
+            self.add(total)
+        self.broken += newer.broken
+        self.folder = self.folder or newer.folder
+
+    def to_row(self) -> list[Any]:
+        """Return it as JSON can hold it."""
+        requests = [each.fields() for each in self.requests.values()]
+        totals = [[each.session, each.cost, each.tokens] for each in self.totals.values()]
+        return [requests, totals, self.folder, self.broken]
+
+    @classmethod
+    def from_row(cls, row: Any) -> Self:
+        """Return what ``to_row`` wrote."""
+        requests, totals, folder, broken = row
+        by_key = {each[0]: Request(*each) for each in requests}
+        return cls(by_key, {each[0]: Total(*each) for each in totals}, folder, broken)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to be scanned: ``scan`` says what the rest is for; ``size`` is what is still to be read."""
+
+    path: str
+    size: int
+    format: str = ""
+    slug: str = ""
+    start: int = 0
+    check: int = 0
+
+    def run(self) -> Scan | InputError:
+        """Read the file; return what it has, or why it couldn't be read."""
+        try:
+            return scan(self.path, format=self.format, slug=self.slug, start=self.start, check=self.check)
+        except InputError as error:
+            return error
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What was read of a file: its usage, up to which byte, and what it was then.
+
+    ``check`` is a sum of the first and the last bytes before ``offset``, to be compared when reading goes on there.
+    ``usage`` is of the lines after the start that was asked for if ``resumed``, else of the whole file.
+    """
+
+    usage: FileUsage
+    stamp: Stamp
+    format: str
+    offset: int = 0
+    check: int = 0
+    resumed: bool = False
+
+
+def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: int = 0) -> Scan:
+    """Read the usage of the file *path*, of *format* or of the one that its first lines have.
+
+    *slug* is the name of the project's folder, if it has one. With *start*, and if the file before it is still the one
+    that *check* was made of, a transcript is read from there on. Raises ``InputError`` if the file can't be read.
+    """
+    try:
+        # Without waiting: opening a pipe would wait until something is written to it.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise InputError(f"{path}: is not a regular file")
+            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and _check(file, start) == check
+            format = TRANSCRIPT if resumed else format or _format(file)
+            if format == TRANSCRIPT:
+                usage, offset = _transcript(file, path, slug, start if resumed else 0)
+                return Scan(usage, Stamp.of(about), format, offset, _check(file, offset), resumed)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    usage, broken = FileUsage(), list[int]()
+    for event in read(path, format=format or None, subagents=False, on_broken=broken.append):
+        usage.take(event, path)
+    usage.broken = sum(broken)
+    return Scan(usage, Stamp.of(about), format)
+
+
+def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
+    """Return what a transcript has from byte *offset* on, and where its last whole line ends."""
+    found, at, last = FileUsage(), offset, list[Any]()
+    agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
+    file.seek(offset)
+    while line := file.readline(LONGEST_LINE):
+        try:
+            parsed = parsed_report(line if at else line.removeprefix(b"\xef\xbb\xbf"))
+        except ValueError:
+            found.broken += line.endswith(b"\n")  # a half line may be completed later
+        else:
+            message = value(parsed, "message")
+            said = [value(message, "id"), value(message, "usage"), *[value(parsed, key) for key in _REQUEST_KEYS]]
+            if parsed and (not said[0] or said != last):  # most lines repeat the usage of the line before
+                event = report_of(parsed, agent=agent, at=at)
+                found.take(event, path)
+                if isinstance(event, Usage):
+                    last, cwd = said, text(parsed, "cwd")
+                    # The folder that the project's is named after: an agent may go to others later.
+                    found.folder = found.folder or (cwd if not slug or slug_of(cwd) == slug else "")
+        at += len(line)
+        offset = at if line.endswith(b"\n") else offset
+    return found, offset
+
+
+def _check(file: BinaryIO, offset: int) -> int:
+    """Return a sum of the first and the last bytes before *offset*."""
+    size, check = min(_CHECKED, offset), 0
+    for place in (0, offset - size):
+        file.seek(place)
+        check = zlib.crc32(file.read(size), check)
+    return check
+
+
+def _format(file: BinaryIO) -> str:
+    """Return the format that the first lines have; empty if none of them has one."""
+    file.seek(0)
+    while file.tell() < _LOOKED_AT and (line := file.readline(LONGEST_LINE)):
+        parsed = parsed_line(line.removeprefix(b"\xef\xbb\xbf"))
+        format = format_of(parsed) if isinstance(parsed, dict) else None
+        if format:
+            return format
+    return ""
+
+
+def scan_many(jobs: Sequence[Job], *, processes: int = 0) -> Iterator[tuple[int, Scan | InputError]]:
+    """Yield the place of each of *jobs* and what was read, or why nothing could be, in the order in which they end.
+
+    *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
+    read here.
+    """
+    left = set(range(len(jobs)))
+    if not processes:
+        worthwhile = hasattr(os, "fork") and sum(job.size for job in jobs) >= ENOUGH
+        processes = min(len(jobs), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
+    for place, found in _in_processes(jobs, processes) if processes > 1 else ():
+        left.discard(place)
+        yield place, found
+    for place in sorted(left):
+        yield place, jobs[place].run()
+
+
+def _in_processes(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Scan | InputError]]:
+    from multiprocessing.connection import Connection, Pipe, wait
+
+    largest = sorted(range(len(jobs)), key=lambda place: -jobs[place].size)
+    children: list[int] = []
+    pipes: list[Connection] = []
+    try:
+        for at in range(count):
+            receiving, sending = Pipe(duplex=False)
+            child = os.fork()
+            if child == 0:
+                try:
+                    # If the parent is killed, sending must fail, not wait for a sibling that could still receive.
+                    for pipe in (receiving, *pipes):
+                        pipe.close()
+                    for place in largest[at::count]:
+                        sending.send((place, jobs[place].run()))
+                finally:
+                    os._exit(0)
+            sending.close()
+            children.append(child)
+            pipes.append(receiving)
+        while pipes:
+            ready = wait(pipes)
+            for pipe in [each for each in pipes if each in ready]:
+                try:
+                    yield pipe.recv()
+                except (EOFError, OSError):
+                    pipes.remove(pipe)
+    finally:
+        for pipe in pipes:
+            pipe.close()
+        for child in children:
+            os.waitpid(child, 0)
