@@ -16,11 +16,11 @@ from brim.cli.gauge import draw, one_line
 from brim.cli.memory import Memory
 from brim.cli.options import is_person_there
 from brim.cli.output import dollars, note, paint, printable, say, terminal_width, width_of
-from brim.cli.tail import Counts
-from brim.cli.watching import Watch
 from brim.config import Config
+from brim.report.watch import Watch
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport
+from brim.tracking.live import Counts
 
 PAUSE = 0.1
 """Seconds between two drawings at least."""

@@ -76,7 +76,7 @@ class Client:
             fields["session"] = environ.get(self.variable, "")
         fields.update(self.own_fields(known.event, data))
         if fields["tool"]:
-            from brim.tracking.readers.tools import tool_of
+            from brim.tracking.readers.fields import tool_of
 
             fields["tool_kind"] = tool_of(fields["tool"])
         return HookCall(agent=self.agent, name=event, data=data, **fields)

@@ -40,7 +40,7 @@ class Codex(Client):
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return who typed a prompt, what a tool answered, and the summary."""
         if event == "prompt":
-            from brim.tracking.readers.codex_words import asked, typed
+            from brim.tracking.readers.codex import asked, typed
 
             prompt = text(data, "prompt")
             human = typed({}, prompt) and not text(data, "agent_id")

@@ -182,8 +182,8 @@ def last_checks(call: HookCall) -> tuple[list[str], str]:
     from brim.hooks.transcript import FORMATS, size_of, whole_lines
     from brim.scratch.dead_ends.commands import check_in, parts, unwrapped
     from brim.tracking.events import Message, ToolCall
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.readers.feed import Feed
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
 
     checks: dict[str, None] = {}
     summary = ""

@@ -37,7 +37,7 @@ class Gemini(Client):
         """Return the model, who typed a prompt, and what a tool answered; a failed call is an event of its own."""
         own: dict[str, Any] = {"model": text(data, "model") or text(mapping(data, "llm_request"), "model")}
         if event in ("prompt", "stop"):
-            from brim.tracking.readers.gemini_parts import is_typed, words
+            from brim.tracking.readers.gemini import is_typed, words
 
             prompt = words(text(data, "prompt"))
             own.update(prompt=prompt, human=is_typed(prompt) and not text(data, "agent_id"))

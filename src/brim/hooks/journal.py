@@ -229,8 +229,8 @@ def _extract(
     clock: Callable[[], float],
 ) -> int:
     """Give *model* the events of *path* from *start* on; return how far it came."""
-    from brim.tracking.readers.detect import AnyReader
-    from brim.tracking.readers.feed import Feed
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
 
     reader = AnyReader(FORMATS[call.agent])
     reader.agent = agent

@@ -321,7 +321,7 @@ def files_of(call: HookCall) -> list[str]:
     """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for its files."""
     given = call.input
     if call.tool_kind in ("edit", "write", "shell") and _patch(call):
-        from brim.tracking.readers.codex_patch import edits
+        from brim.tracking.readers.codex import edits
 
         return [str(file["file_path"]) for _, file in edits(_patch(call))][:MOST_FILES]
     if call.tool_kind == "shell":
@@ -339,7 +339,7 @@ def command_of(call: HookCall) -> str:
     """Return the shell command of a call; empty if it has none, or only applies a patch."""
     if call.tool_kind != "shell" or _patch(call):
         return ""
-    from brim.tracking.readers.inputs import command_line
+    from brim.tracking.readers.fields import command_line
 
     return command_line(call.input.get("command") or call.input.get("cmd"))
 

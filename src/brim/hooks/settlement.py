@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from brim.spend.meter import Prices
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers import AnyReader
 
 UNATTRIBUTED = "unattributed:"
 """The beginning of the id of what no line shows; the session follows."""
@@ -362,7 +362,7 @@ def new_reports(
     may mean something only after others. What lies before byte *recorded* is in the ledger: it is read however long
     it takes.
     """
-    from brim.tracking.readers.detect import AnyReader
+    from brim.tracking.readers import AnyReader
 
     until, count = clock() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
@@ -384,7 +384,7 @@ def new_reports(
 
 def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator[Usage | RunTotal]:
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
-    from brim.tracking.readers.feed import parsed_line
+    from brim.tracking.readers.stream import parsed_line
 
     needles, at = _NEEDLES[agent], 0
     while at < len(data):
@@ -404,7 +404,7 @@ def _files(call: HookCall) -> list[tuple[str, str]]:
     folder = os.path.join(call.transcript.removesuffix(".jsonl"), "subagents")
     if call.agent != "claude" or not os.path.isdir(folder):
         return [own]
-    from brim.tracking.readers.files import subagent_files
+    from brim.tracking.readers.stream import subagent_files
 
     return [*subagent_files(call.transcript), own]
 

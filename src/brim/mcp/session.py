@@ -17,8 +17,8 @@ from brim.hooks.fullness import usage_now
 from brim.hooks.session import HookWorkspace, UsageSeen
 from brim.mcp.memory import kept_entries
 from brim.store.planner import START_KEY
-from brim.tracking.readers.files import subagent_of
-from brim.tracking.readers.scan_files import AGENTS, own_files
+from brim.tracking.readers.stream import subagent_of
+from brim.tracking.sessions import AGENTS, own_files
 from brim.workspace import Workspace
 
 _asking: ContextVar[str] = ContextVar("asking", default="")
@@ -187,7 +187,7 @@ def _gemini_id(path: str) -> str:
 
 def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-    from brim.tracking.readers.scan_files import AGENTS
+    from brim.tracking.sessions import AGENTS
 
     files = [(agent, each) for agent in AGENTS for each in own_files(workspace.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):

@@ -15,9 +15,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from brim.errors import StoreError
-from brim.store.database import Database, connect
-from brim.store.folder import check_ours, make_file
-from brim.store.opening import APPLICATION
+from brim.store.database import APPLICATION, Database, connect
+from brim.store.project import check_ours, make_file
 from brim.tracking.sessions import SessionFile
 
 FILE = "usage.db"

@@ -19,8 +19,7 @@ from brim.scratch.writer import ScratchWriter
 from brim.store.project import is_tracked
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
-from brim.tracking.readers.feed import Feed, parsed_line
-from brim.tracking.readers.files import open_session
+from brim.tracking.readers.stream import Feed, open_session, parsed_line
 
 PAUSE = 1.0
 """Seconds between two writings of notes while a turn runs: a crash loses no more."""

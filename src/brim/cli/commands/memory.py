@@ -37,7 +37,7 @@ from brim.store.events import Event
 from brim.store.project import is_tracked
 from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
-from brim.tracking.readers.files import read
+from brim.tracking.readers.stream import read
 
 TAKES = {"show": (0, 0), "list": (0, 0), "get": (1, 1), "add": (1, 1), "rebuild": (0, 1000), "clean": (0, 0)}
 """How many words each action takes after its name: at least, at most."""

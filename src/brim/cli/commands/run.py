@@ -16,7 +16,6 @@ from brim.cli.memory import Memory
 from brim.cli.options import add_json, settings, working_folder
 from brim.cli.output import note, say_json, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
-from brim.cli.tail import Counts
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
 from brim.run.command import CLIENTS, ClientCommand, client_command
@@ -25,6 +24,7 @@ from brim.run.session import Notes, SessionFiles, Tracked
 from brim.run.supervisor import Supervisor
 from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
+from brim.tracking.live import Counts
 
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""

@@ -7,7 +7,6 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.following import follow
 from brim.cli.gauge import draw
 from brim.cli.memory import Memory
 from brim.cli.options import add_json, command, here, option
@@ -24,16 +23,16 @@ from brim.cli.output import (
     table,
     terminal_width,
 )
-from brim.cli.sessions import newest
-from brim.cli.tail import ignore
-from brim.cli.watching import Watch
 from brim.errors import BrimError, InputError
 from brim.hooks.limits import folder_scope
 from brim.hooks.process import PAUSED
+from brim.report.watch import Watch
+from brim.tracking.live import follow, ignore
+from brim.tracking.sessions import newest
 from brim.workspace import Workspace
 
 if TYPE_CHECKING:
-    from brim.cli.reading import Reading
+    from brim.report.watch import Reading
 
 
 class _Unwritten(Memory):

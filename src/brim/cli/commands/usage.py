@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from brim.cli.options import add_json, settings
 from brim.cli.output import Progress, heading, listed, note, paint, say, say_json, table
-from brim.cli.settings import add_json, settings
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE

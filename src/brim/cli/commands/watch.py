@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from brim.cli.gauge import View
 from brim.cli.memory import Memory
+from brim.cli.options import settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
-from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.watch import Watch
