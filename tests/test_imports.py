@@ -124,23 +124,22 @@ def test_what_a_hook_does_imports_nothing_heavy(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
         store.put(Behavior("b", "use-uv", "directive", "Use uv.", when={"language": "python"}), event="learned", now=0)
     found = imported(f"""
-from brim.store.scopes import open_scopes
-from brim.store.planner import model_costs
 from brim.activation.context import Context
-from brim.activation.engine import activate
-from brim.injection.mapper import ActivationTierMapper
-from brim.injection.rendering import render
+from brim.config.values import load
+from brim.store.planner import HookPlanner
+from brim.store.scopes import open_scopes
+config = load({{"BRIM_HOME": {str(tmp_path)!r}}}, None)
 with open_scopes(None, {str(tmp_path)!r}, trusted=False, migrate=False, timeout=0.15) as scopes:
-    results = activate(scopes, Context(file="app.py", prompt="run the tests"), now=0)
-    behaviors = scopes.get_many([result.id for result in results])
-    costs = model_costs(scopes, list(behaviors), "markdown", "claude-sonnet-4-5")
-    with scopes.session("s") as session:
+    context = Context(file="app.py", prompt="run the tests")
+    planner = HookPlanner(scopes, config, context, now=0, model="claude-sonnet-4-5", session=None)
+    with scopes.writing("user"), scopes.session("s") as session:
         session.next_prompt()
-        plan = ActivationTierMapper().plan(results, behaviors, budget=session.budget(500), costs=costs, session=session)
+        plan = planner.plan(session.budget(500), max_chars=1000, session=session)
         session.charge(plan)
-    assert render(plan) == "## Directives\\n- Use uv.\\n"
+        text = planner.tell(plan, "s", session=session)
+    assert text == "## Directives\\n- Use uv.\\n"
 """)
-    assert found & (HEAVY - {"json"}) == set()
+    assert found & (HEAVY - {"json", "brim.config"}) == set()
     assert {name for name in found if name.startswith("brim.tokens.")} <= {"brim.tokens.count", "brim.tokens.calibrate"}
 
 

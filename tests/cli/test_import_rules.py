@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.cli.rules import RulesReader
+from brim.store.imports import RulesReader
 from brim.store.scopes import Scopes
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, events_in, recalled, remember

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from brim.behaviors.behavior import Behavior
-from brim.cli.importing import as_stored, updated
+from brim.store.imports import as_stored, updated
 from tests.store.making import behaviors
 
 

@@ -64,18 +64,18 @@ def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
 
 def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
     brim("learn", "--right", RULE)
-    ran = brim("learn", "--right", "Never use pip; use uv", "--wrong", "pip sync")
+    ran = brim("learn", "--right", "Always use uv and never pip", "--wrong", "pip sync")
     assert ran.lines[0].startswith("merged into: ")
     (behavior,) = everything(brim)
     assert behavior.canonical == RULE
-    assert "Never use pip; use uv" in behavior.variants
+    assert "Always use uv and never pip" in behavior.variants
     assert "pip sync" in behavior.provenance.wrong
     assert events(brim, behavior.id)[-1].kind == "merged"
 
 
 def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
     brim("learn", "--right", RULE)
-    assert brim("learn", "--right", "Never use pip; use uv", "--force-new").lines[0].startswith("learned: ")
+    assert brim("learn", "--right", "Always use uv and never pip", "--force-new").lines[0].startswith("learned: ")
     assert len(everything(brim)) == 2
     assert brim("learn", "--right", RULE, "--force-new").lines[0].startswith("known already: ")
     assert len(everything(brim)) == 2
@@ -84,7 +84,7 @@ def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) 
 def test_a_higher_threshold_keeps_wordings_apart(brim: Brim) -> None:
     brim.configure(user="behaviors:\n  near_duplicate: 1.0\n")
     brim("learn", "--right", RULE)
-    brim("learn", "--right", "Never use pip; use uv")
+    brim("learn", "--right", "Always use uv and never pip")
     assert len(everything(brim)) == 2
 
 
@@ -127,10 +127,10 @@ def test_a_project_that_was_there_before_is_not_trusted_by_learning(brim: Brim) 
 def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim("learn", "--right", RULE, "--user")
-    ran = brim("learn", "--right", "Never use pip; use uv")
+    ran = brim("learn", "--right", "Always use uv and never pip")
     assert "for every project; both are kept" in ran.err
     assert [each.canonical for each in everything(brim)] == [RULE]
-    assert [each.canonical for each in everything(brim, "project")] == ["Never use pip; use uv"]
+    assert [each.canonical for each in everything(brim, "project")] == ["Always use uv and never pip"]
 
 
 def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
@@ -198,7 +198,7 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(brim: Brim, damage: str) ->
 
 def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    texts = [RULE, RULE, "Never use pip; use uv", RULE]
+    texts = [RULE, RULE, "Always use uv and never pip", RULE]
     running = [
         brim.start("learn", "--right", text, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for text in texts
     ]
@@ -206,7 +206,7 @@ def test_processes_that_learn_the_same_at_once_end_in_one_behavior(brim: Brim) -
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 0, errors
     (behavior,) = everything(brim, "project")
-    assert {RULE, "Never use pip; use uv"} == {behavior.canonical, *behavior.variants}
+    assert {RULE, "Always use uv and never pip"} == {behavior.canonical, *behavior.variants}
     assert len(events(brim, behavior.id, "project")) == len(texts)
     assert behavior.usage.confirmed == len(texts) - 1
 

@@ -12,7 +12,7 @@ from tests.cli.conftest import Brim
 from tests.cli.seeding import edges, events, everything, refused, rule, seed, stored
 
 ONE = rule("b-1", "Use uv, never pip.", tags=("python",), priority=1)
-TWO = rule("b-2", "Never use pip; use uv", tags=("tools",))
+TWO = rule("b-2", "Always use uv and never pip", tags=("tools",))
 OTHER = rule("b-3", "Commit small steps.")
 
 
@@ -105,13 +105,13 @@ def test_near_duplicates_are_shown_and_merged(brim: Brim) -> None:
 
 
 def test_three_of_a_kind_become_one_and_every_text_is_kept(brim: Brim) -> None:
-    seed(brim, ONE, TWO, rule("b-4", "Use uv and never use pip."))
+    seed(brim, ONE, TWO, rule("b-4", "Prefer uv over pip."))
     found = brim("dedupe", "--yes", "--json").json
     assert len(found["pairs"]) == 3
     assert len(found["merged"]) == 2
     live = [each for each in everything(brim) if each.live]
     assert [each.id for each in live] == ["b-1"]
-    assert set(live[0].variants) == {TWO.canonical, "Use uv and never use pip."}
+    assert set(live[0].variants) == {TWO.canonical, "Prefer uv over pip."}
 
 
 def test_without_a_yes_nothing_is_merged(brim: Brim) -> None:
@@ -140,10 +140,10 @@ def test_the_threshold_decides(brim: Brim) -> None:
     assert [pair["similarity"] for pair in brim("dedupe", "--threshold", "1", "--json").json["pairs"]] == [1.0]
 
 
-def test_what_says_the_opposite_is_no_pair_and_light_words_do_not_hide_one() -> None:
+def test_what_says_the_opposite_is_no_pair_and_fillers_do_not_hide_one() -> None:
     opposite = [rule("a", "Use uv, not pip"), rule("b", "Use pip, not uv")]
     assert near_pairs(opposite, 0.8) == []
-    wordings = [rule("a", "Consistently use the fast linter"), rule("b", "Use the fast linter in the code")]
+    wordings = [rule("a", "Always use the fast linter"), rule("b", "Use the fast linter")]
     assert [(pair.one.id, pair.other.id) for pair in near_pairs(reversed(wordings), 0.8)] == [("a", "b")]
     assert [pair.similarity for pair in near_pairs([rule("a", "!!"), rule("b", "!!"), rule("c", "??")], 0.8)] == [1.0]
 

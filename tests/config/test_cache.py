@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.config import load
-from brim.config.cache import cache_path
-from brim.config.cache import load_cached as load_cached_now
+from brim.config.values import cache_path
+from brim.config.values import load_cached as load_cached_now
 from brim.errors import ConfigError
 from tests.config.places import Places
 
@@ -25,7 +25,7 @@ LATER = 4e9
 """A time at which no file was changed a moment ago."""
 load_cached = partial(load_cached_now, now=LATER)
 
-HEAVY = {"yaml", "typing", "dataclasses", "pathlib", "logging", "brim._yaml", "brim.config.reading", "difflib"}
+HEAVY = {"yaml", "typing", "dataclasses", "pathlib", "logging", "brim._yaml", "brim.config.text", "difflib"}
 
 
 def imported(places: Places, code: str = "load_cached(environ, cwd)", **environ: str) -> set[str]:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.behaviors import BehaviorKind, Edge, Status
+from brim.behaviors import Edge, Status
 from brim.behaviors.behavior import POSITIVE, BehaviorKind, EdgeKind
 from brim.errors import StoreError
-from brim.store import Scopes, open_scopes, open_store
+from brim.store import open_scopes, open_store
 from brim.store.scopes import InForce, Scopes, followed, in_force
 from tests.store.making import behavior
 

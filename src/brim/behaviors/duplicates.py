@@ -91,7 +91,7 @@ def near_duplicate(a: str, b: str) -> bool:
 
 
 def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
-    """Return which of *candidates* is most like *text*, the first of equal ones; None if none is, *at_least* so much."""
+    """Return which of *candidates* is most like *text*, the first of equals; None if none is, *at_least* so much."""
     best: Similar | None = None
     for index, candidate in enumerate(candidates):
         value = similarity(text, candidate)

@@ -187,6 +187,31 @@ def encode_edge(edge: Edge, *, usage: bool = True) -> dict[str, Any]:
     return _plain({field: value for field, value in found.items() if value is not None})
 
 
+def as_object(behavior: Behavior) -> dict[str, Any]:
+    """Return every field of *behavior* for ``--json``; times are dates in UTC."""
+    found: dict[str, Any] = {name: getattr(behavior, name) for name in behavior.__match_args__}
+    for part in (behavior.provenance, behavior.usage):
+        found[type(part).__name__.lower()] = {name: _shown_as(name, value) for name, value in part.to_dict().items()}
+    found["when"] = {key: list(values) for key, values in behavior.when.conditions}
+    return {name: _shown_as(name, value) for name, value in found.items()}
+
+
+def edge_object(edge: Edge) -> dict[str, Any]:
+    """Return every field of *edge* for ``--json``."""
+    return {name: _shown_as(name, value) for name, value in edge.to_dict().items()}
+
+
+def _shown_as(name: str, value: Any) -> Any:
+    if name in _TIMES and value is not None:
+        try:
+            return iso(value)
+        except (OverflowError, ValueError, ArithmeticError):
+            return value
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, str) else value
+
+
 def _part(value: Provenance | Usage, usual: Provenance | Usage) -> dict[str, Any]:
     """Return the fields of *value* that are not as usual; at least one, so that it can be seen."""
     fields = {field: getattr(value, field) for field in value.__match_args__}

@@ -1,8 +1,8 @@
 """Learns a rule from a correction: makes a behavior of it, or finds the one that says the same already.
 
-What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. Feedback changes confidence: a
-confirmation closes a fifth of the distance to 1, an override takes a quarter away. So neither ever reaches its end, and one
-of each leaves a behavior a little weaker. Activation goes by the same counts.
+What the correction doesn't say (kind, tags, name, conditions) is inferred from word lists. Feedback changes
+confidence: a confirmation closes a fifth of the distance to 1, an override takes a quarter away. So neither ever
+reaches its end, and one of each leaves a behavior a little weaker. Activation goes by the same counts.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def confirmed(behavior: Behavior, now: float) -> Behavior:
 
 
 def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavior:
-    """Return *behavior* after a person or an agent did otherwise on purpose; an agent's word never lowers a constraint."""
+    """Return *behavior* after a person or an agent did otherwise. An agent never lowers a constraint."""
     if by_agent and behavior.kind is BehaviorKind.CONSTRAINT:
         return behavior
     usage = behavior.usage

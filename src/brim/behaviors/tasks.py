@@ -1,4 +1,4 @@
-"""What is being done, by a prompt or shell command (``data/tasks.tsv``), and in which language (``data/languages.tsv``)."""
+"""What is being done (``data/tasks.tsv``), and in which language (``data/languages.tsv``)."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _table() -> list[list[str]]:
 @cache
 def _tasks_by_stem() -> dict[str, str]:
     """Return the tasks that a word speaks of, with spaces between them, by its stem."""
-    return {word: tasks for word, tasks in data_rows(__file__, "task_stems.tsv")}
+    return {row[0]: row[1] for row in data_rows(__file__, "task_stems.tsv")}
 
 
 def language_of(path: str) -> str | None:
@@ -148,4 +148,4 @@ def known_languages() -> frozenset[str]:
 
 @cache
 def _languages() -> dict[str, str]:
-    return {ending: language for ending, language in data_rows(__file__, "languages.tsv")}
+    return {row[0]: row[1] for row in data_rows(__file__, "languages.tsv")}

@@ -1,9 +1,9 @@
 """Conditions under which a behavior matters (``When``), and the patterns for paths in them.
 
-In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and ``**`` as
-a whole part crosses ``/``: any number of folders, even none. A pattern without a leading ``/`` matches the tail of a path.
-``{a,b}`` is either: ``alternatives`` writes such a pattern out. Patterns are matched without regular expressions, because
-a hook would have to compile each of them again.
+In a pattern ``*`` is any characters but ``/``, ``?`` is one, ``[abc]``, ``[a-z]`` and ``[!a]`` are one of a set, and
+``**`` as a whole part crosses ``/``: any number of folders, even none. A pattern without a leading ``/`` matches the
+tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out. Patterns are matched without regular
+expressions, because a hook would have to compile each of them again.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def word_list(name: str) -> frozenset[str]:
 
 @cache
 def _irregular() -> dict[str, str]:
-    return {form: root for form, root in data_rows(__file__, "stems.tsv")}
+    return {row[0]: row[1] for row in data_rows(__file__, "stems.tsv")}
 
 
 def _says_nothing(word: str) -> bool:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from brim.cli.importing import Change, Plan
+    from brim.store.imports import Change, Plan
 
 WIDTH = 100
 """Columns of a text, and of both sides of a difference."""

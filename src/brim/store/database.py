@@ -1,8 +1,9 @@
 """One SQLite file of brim's: opened, checked, brought up to date; statements, transactions and errors in words.
 
 Write-ahead logging lets readers and one writer work at the same time. ``synchronous=NORMAL`` keeps the file sound
-through a crash; the last moments before a power cut may be missing. A migration is a numbered file of SQL. Each runs in a
-transaction of its own that also raises the file's version, so after any accident the file is of one version or the next.
+through a crash; the last moments before a power cut may be missing. A migration is a numbered file of SQL. Each runs
+in a transaction of its own that also raises the file's version, so after any accident the file is of one version or
+the next.
 """
 
 from __future__ import annotations

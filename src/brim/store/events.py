@@ -1,7 +1,8 @@
 """What happened to behaviors, in order, and what edges learn when behaviors were injected together.
 
-Events are added and never changed; secrets in them are masked. The rules of learning are ``brim.activation.learning``'s. How
-often a pair came up is read off the latest injections, so a pair that no longer comes up is forgotten.
+Events are added and never changed; secrets in them are masked. The rules of learning are
+``brim.activation.learning``'s. How often a pair came up is read off the latest injections, so a pair that no longer
+comes up is forgotten.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ def counting_of(scopes: Scopes, model: str | None) -> Counting:
 def costs_counted(
     scopes: Scopes, ids: Collection[str], format: str, model: str | None, counting: Counting
 ) -> StoredCosts:
-    """Return the stored costs of *ids* in *format* for *model*: those of its own encoding, else o200k's times its ratio."""
+    """Return the stored costs of *ids* for *model*: those of its own encoding, else o200k's times its ratio."""
     encoding, ratio = counting
     items = scopes.line_costs(ids, format, encoding)
     return StoredCosts(items, format, encoding=encoding, ratio=ratio, counter=model or encoding)

@@ -1,8 +1,8 @@
 """How behaviors, edges, triggers and costs of lines are kept in the file, and come back exactly as they were.
 
 A trigger is what may give a behavior a seed, as a text that an index finds: a word (its stem), or a key with what
-``brim.activation.lookup`` files its values under. A trigger that is met does not say that the condition is; if none is met,
-no condition is.
+``brim.activation.lookup`` files its values under. A trigger that is met does not say that the condition is; if none
+is met, no condition is.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def triggers_in(facts: Mapping[str, tuple[str, ...]], words: Iterable[str]) -> s
 
 
 def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
-    """Return the cost of every line that *behavior* can become: format, encoding, tier, renderer, tokens, characters."""
+    """Return the costs of every line that *behavior* can become, as rows of ``line_costs``."""
     from brim.injection.headings import ENCODINGS
     from brim.injection.lines import RENDERER_VERSION, item_text
     from brim.injection.sections import FORMATS

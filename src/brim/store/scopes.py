@@ -1,7 +1,7 @@
 """``Scopes``: the project's file and the user's as one, and the rules of what counts of the two.
 
-An id that both files hold is the project's. But a cloned project must not talk a user out of their own rules: nothing in
-the project's file replaces, hides or weakens a live constraint of the user's.
+An id that both files hold is the project's. But a cloned project must not talk a user out of their own rules: nothing
+in the project's file replaces, hides or weakens a live constraint of the user's.
 """
 
 from __future__ import annotations

@@ -1,20 +1,39 @@
-"""Which value is in force: flag > environment > project file > user file > built-in default."""
+"""The settings in force: flag > environment > project file > user file > built-in default.
+
+A hook gets them from a cache while the files are the same, so that the YAML reader stays away: one small JSON file
+per project in the user's folder, for its owner alone. It holds what the *files* set, never the environment, and the
+stamp (size, times, number) of every file that was looked for, whether it was there or not. A file that was changed a
+moment ago may change again without another stamp, so it is cached only a little later. A cache that is missing,
+broken, out of date or not writable only costs time.
+"""
 
 from __future__ import annotations
 
-import os.path
+import json
+import os
+import time
+from collections import namedtuple
 
-from brim._light import namedtuple
-from brim.config.places import config_paths
-from brim.config.table import ORDERED, SETTINGS
+from brim.config.places import config_paths, user_folder
+from brim.config.settings import ORDERED, REMOVED, SETTINGS
 from brim.errors import ConfigError, InputError
+from brim.files import replace_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from brim.config.setting import Setting
+    from brim.config.settings import Setting
+
+    Files = tuple[dict[str, "Value"], dict[str, str]]
+    """What the files set, and ``FILE:LINE`` of every key in them."""
+
+FORMAT = 2
+"""What is in a cache; one of another format is written again."""
+
+SETTLING = 2.0
+"""Seconds: no disk's times are coarser."""
 
 DEFAULT = "default"
 """The origin of a value that nobody set."""
@@ -40,6 +59,11 @@ class Config:
         """Return the values of a section by their names in it: ``Parameters(**config.section("activation"))``."""
         start = f"{name}."
         return {key[len(start) :]: found.value for key, found in self.values.items() if key.startswith(start)}
+
+    @property
+    def removed(self) -> dict[str, str]:
+        """What was set that is no longer a setting, and ``FILE:LINE`` or the variable that set it."""
+        return {key: self._lines[key] for key in sorted(REMOVED & self._lines.keys())}
 
     def where(self, problem: str) -> str:
         """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else nothing."""
@@ -70,7 +94,7 @@ def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[st
     for at, path in enumerate(paths):
         if path not in drafts and not os.path.exists(path):
             continue
-        from brim.config.reading import read_settings, read_text
+        from brim.config.text import read_settings, read_text
 
         found, places = read_settings(drafts[path] if path in drafts else read_text(path), path)
         lines.update(places)
@@ -110,7 +134,8 @@ def in_force(
         values[setting.key] = found
     _follow(values)
     _check_order(values)
-    return Config(values, lines)
+    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
+    return Config(values, {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}})
 
 
 def _follow(values: dict[str, Value]) -> None:
@@ -127,3 +152,89 @@ def _check_order(values: Mapping[str, Value]) -> None:
             set_there = [values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT]
             sizes = f"{larger} ({values[larger].value:g}) is less than {smaller} ({values[smaller].value:g})"
             raise ConfigError(f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
+
+
+def load_cached(
+    environ: Mapping[str, str],
+    cwd: str | None,
+    flags: Mapping[str, object] | None = None,
+    *,
+    now: float | None = None,
+) -> Config:
+    """Return the same as ``load``, and read YAML only if a file has changed since the last time.
+
+    Nothing is written if there is no file of settings, or no user's folder to write to. *now* is in seconds since 1970;
+    None asks the clock, if it matters.
+    """
+    paths = list(config_paths(environ, cwd).values())
+    values, lines = _from_files(paths, user_folder(environ), now)
+    return in_force(values, lines, environ, flags or {})
+
+
+def cache_path(folder: str, paths: list[str]) -> str:
+    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
+    number = 0x811C9DC5
+    for byte in os.fsencode(paths[-1]):  # as FNV-1a does: for one name, importing a checksum takes longer
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return os.path.join(folder, "cache", f"config-{number:08x}.json")
+
+
+def _from_files(paths: list[str], folder: str, now: float | None) -> Files:
+    stamps = _stamps(paths)
+    if not any(stamp[1:] for stamp in stamps):
+        return {}, {}
+    cache = cache_path(folder, paths)
+    found = _read(cache, stamps)
+    if found is None:
+        found = from_files(paths, {})
+        if _settled(stamps, now) and stamps == _stamps(paths):  # else nobody knows which text was read
+            _write(cache, stamps, found)
+    return found
+
+
+def _settled(stamps: list[list[Any]], now: float | None) -> bool:
+    """Whether the clock has gone on since the last change: clocks of disks are coarse."""
+    if now is None:
+        now = time.time()
+    return all(abs(now - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
+
+
+def _stamps(paths: list[str]) -> list[list[Any]]:
+    """Return path, size, times and number of each file; of one that is not there, the path alone."""
+    stamps: list[list[Any]] = []
+    for path in paths:
+        try:
+            found = os.stat(path)
+        except OSError:
+            stamps.append([path])
+        else:
+            # Anybody can set back the time of a change to the text, and nobody that of a change to the file.
+            stamps.append([path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino])
+    return stamps
+
+
+def _read(cache: str, stamps: list[list[Any]]) -> Files | None:
+    """Return what *cache* says the files set; None if it was made of other files, or is no cache."""
+    try:
+        with open(cache, encoding="utf-8") as file:
+            kept = json.loads(file.read())
+        if kept["format"] != FORMAT or kept["stamps"] != stamps:
+            return None
+        # Each value is checked anew: another version of brim may have written it.
+        known = {setting.key: setting for setting in SETTINGS}
+        values = {key: Value(known[key].checked(value), str(origin)) for key, (value, origin) in kept["values"].items()}
+        return values, {str(key): str(line) for key, line in kept["lines"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write(cache: str, stamps: list[list[Any]], found: Files) -> None:
+    """Put what was found into *cache*, all of it or nothing."""
+    values, lines = found
+    try:
+        text = json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
+        if not os.path.isdir(os.path.dirname(cache)):
+            os.mkdir(os.path.dirname(cache), 0o700)
+        replace_file(cache, text.encode(), durable=False)
+    except (OSError, ValueError, TypeError):  # no folder, no room, no right to write, or a value that JSON has not
+        return

@@ -1,21 +1,114 @@
-"""Changes one key in the text of a configuration file, and leaves every other character as it is.
+"""The text of a configuration file: read with the line of each key, and one key changed without touching the rest.
 
-PyYAML forgets comments and order, so it only says where things stand; the text itself is cut there. A text that then
-does not read as the old one with that one change is never returned.
+PyYAML forgets comments and order, so it only says where things are; the text itself is cut there. A text that then does
+not read as the old one with that one change is never returned.
 """
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from difflib import get_close_matches
 from typing import Any
 
 import yaml
 
 from brim._yaml import read_mapping
-from brim.config.reading import SECTIONS
+from brim.config.settings import REMOVED, SETTINGS
 from brim.errors import ConfigError
 
-BLOCK_STYLES = ("|", ">")
+LARGEST_FILE = 1_000_000
+"""Bytes: a configuration is written by hand."""
+
+KNOWN = {setting.key: setting for setting in SETTINGS}
+SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
+"""The names that settings stand under, in their order."""
+
+
+def read_text(path: str) -> str:
+    """Return the text of the file *path*, with its line ends as they are. A pipe is not waited for."""
+    try:
+        with open(path, encoding="utf-8", newline="", opener=_unwaiting) as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise ConfigError(f"config: {path}: not a regular file")
+            if found.st_size > LARGEST_FILE:
+                raise ConfigError(f"config: {path}: larger than {LARGEST_FILE:,} bytes, so it is not a configuration")
+            return file.read(LARGEST_FILE)
+    except UnicodeDecodeError:
+        raise ConfigError(f"config: {path}: not UTF-8 text") from None
+    except OSError as error:
+        raise ConfigError(f"config: {path}: {error.strerror or error}") from None
+
+
+def _unwaiting(path: str, flags: int) -> int:
+    """Open *path* without waiting for what a pipe may bring: it may have come with a clone."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
+    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key, at any depth."""
+    tree, lines = read_mapping(text, path)
+    found = {}
+    for key, value in _leaves(tree, "", lines, path):
+        where = _line(lines, key, path)
+        try:
+            found[key] = (KNOWN[key].checked(value), where)
+        except ValueError as error:
+            raise ConfigError(f"config: {where}: {key} {error}") from None
+    return found, lines
+
+
+def unknown(key: str) -> str:
+    """Return what is said of *key*, which is no setting: the one that was probably meant, or those that there are."""
+    section = key.rpartition(".")[0]
+    if key in REMOVED:
+        return f"{key} is no longer a setting"
+    if key in SECTIONS:
+        return f"{key} is a section; there are {', '.join(name for name in KNOWN if name.startswith(f'{key}.'))}"
+    near = _nearest(key)
+    if near:
+        return f"unknown key {key}; did you mean {near}?"
+    names = [name for name in KNOWN if name.startswith(f"{section}.")] if section in SECTIONS else []
+    names = names or [*(name for name in KNOWN if "." not in name), *SECTIONS]
+    return f"unknown key {key}; there are {', '.join(names)}"
+
+
+def _leaves(tree: Mapping[str, Any], section: str, lines: Mapping[str, str], path: str) -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        key = f"{section}.{name}" if section else name
+        if "." in name and key in KNOWN:
+            above, _, last = key.rpartition(".")
+            raise ConfigError(f"config: {_line(lines, key, path)}: write {key} as {last}: in a section {above}:")
+        if key in REMOVED:
+            continue
+        if key in KNOWN and "." not in name:
+            yield key, value
+        elif key not in SECTIONS:
+            raise ConfigError(f"config: {_line(lines, key, path)}: {unknown(key)}")
+        elif isinstance(value, dict):
+            yield from _leaves(value, key, lines, path)
+        elif value is not None:  # a section whose lines are all commented out is none
+            raise ConfigError(f"config: {_line(lines, key, path)}: {key} must be a section of settings, not {value!r}")
+
+
+def _line(lines: Mapping[str, str], key: str, path: str) -> str:
+    """Return where *key* stands; of what came by a YAML merge (``<<``), where the nearest key above it does."""
+    while key and key not in lines:
+        key = key.rpartition(".")[0]
+    return lines.get(key or "<<", path)
+
+
+def _nearest(key: str) -> str:
+    """Return the setting of the same name in another section, else the one or two that are spelled most like *key*."""
+    last = key.rpartition(".")[2]
+    same = [name for name in KNOWN if name.rpartition(".")[2] == last]
+    if len(same) == 1:
+        return same[0]
+    names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
+    return " or ".join(get_close_matches(key, names, 2, 0.75))
 
 
 def with_key(text: str, key: str, value: object, path: str) -> str:
@@ -44,8 +137,9 @@ def without_key(text: str, key: str, path: str) -> str:
     section, _, name = key.rpartition(".")
     del (wanted[section] if section else wanted)[name]
     parent = _entry(root, section)[1] if section else root  # type: ignore[index] # the key is in it
-    changed = _cut(text, parent, entry)
-    if section and len(parent.value) == 1 and root.flow_style is False and parent.flow_style is False:
+    start, end = entry[0].start_mark.index, max(entry[0].end_mark.index, _last_index(entry[1]))
+    changed = text[: text.rfind("\n", 0, start) + 1] + text[_next_line(text, end) :]
+    if section and len(parent.value) == 1:
         changed = _without_heading(changed, section)
     return _agreed(changed, _cleaned(wanted), f"unset {key}", path)
 
@@ -74,7 +168,7 @@ def _replaced(text: str, node: Any, scalar: str) -> str:
     start, end = node.start_mark.index, node.end_mark.index
     if start == end:  # nothing stood there
         scalar = f" {scalar}"
-    elif getattr(node, "style", None) in BLOCK_STYLES:
+    elif getattr(node, "style", None) in ("|", ">"):
         scalar += _line_end(text)
     return text[:start] + scalar + text[end:]
 
@@ -82,9 +176,7 @@ def _replaced(text: str, node: Any, scalar: str) -> str:
 def _with_child(text: str, above: tuple[Any, Any], name: str, scalar: str) -> str:
     """Return *text* with one more entry in the section *above*."""
     key, section = above
-    if isinstance(section, yaml.MappingNode):
-        if section.flow_style:
-            return _in_braces(text, section, f"{name}: {scalar}")
+    if isinstance(section, yaml.MappingNode) and section.value:
         indent = " " * section.value[0][0].start_mark.column
         return _inserted(text, _last_index(section), f"{indent}{name}: {scalar}")
     indent = " " * (key.start_mark.column + 2)
@@ -93,16 +185,9 @@ def _with_child(text: str, above: tuple[Any, Any], name: str, scalar: str) -> st
 
 def _with_entry(text: str, root: Any, section: str, name: str, scalar: str) -> str:
     """Return *text* with one more entry at the end, in a section of its own if it has one."""
-    if root is not None and root.flow_style:
-        return _in_braces(text, root, f"{section}: {{{name}: {scalar}}}" if section else f"{name}: {scalar}")
-    indent = " " * (root.value[0][0].start_mark.column if root is not None else 0)
+    indent = " " * (root.value[0][0].start_mark.column if root is not None and root.value else 0)
     lines = [f"{indent}{section}:", f"{indent}  {name}: {scalar}"] if section else [f"{indent}{name}: {scalar}"]
     return _inserted(text, len(text), *lines)
-
-
-def _in_braces(text: str, mapping: Any, entry: str) -> str:
-    at = mapping.value[-1][1].end_mark.index if mapping.value else mapping.start_mark.index + 1
-    return text[:at] + (", " if mapping.value else "") + entry + text[at:]
 
 
 def _inserted(text: str, index: int, *lines: str) -> str:
@@ -113,20 +198,6 @@ def _inserted(text: str, index: int, *lines: str) -> str:
     if before.strip("\ufeff") and not before.endswith("\n"):
         before += end
     return before + "".join(line + end for line in lines) + text[at:]
-
-
-def _cut(text: str, parent: Any, entry: tuple[Any, Any]) -> str:
-    """Return *text* without *entry*: its lines, or its place between two commas."""
-    key, value = entry
-    start, end = key.start_mark.index, max(key.end_mark.index, _last_index(value))
-    if not parent.flow_style:
-        return text[: text.rfind("\n", 0, start) + 1] + text[_next_line(text, end) :]
-    at = next(number for number, (mine, _) in enumerate(parent.value) if mine is key)
-    if at + 1 < len(parent.value):
-        end = parent.value[at + 1][0].start_mark.index
-    elif at:
-        start = parent.value[at - 1][1].end_mark.index
-    return text[:start] + text[end:]
 
 
 def _without_heading(text: str, section: str) -> str:

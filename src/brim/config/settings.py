@@ -1,0 +1,271 @@
+"""Every setting that there is, declared once: what it may be, its default, and the names that are no longer settings.
+
+Rooms have the same defaults for callers without a configuration. Each setting is read from ``BRIM_`` and its key in
+capitals, unless another variable is named here.
+"""
+
+from __future__ import annotations
+
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WORDS = {
+    "text": "a text",
+    "whole": "a whole number",
+    "number": "a number",
+    "flag": "true or false",
+    "mapping": "a mapping",
+}
+"""The kinds of values, and what an error calls them."""
+
+FLAGS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+"""How true and false are written in the environment; a file has YAML's own words."""
+
+NONE_WORDS = ("none", "null")
+"""How the absence of a value is written outside a file; a setting's own word for it is taken too."""
+
+SHOWN = 60
+"""So many characters of a wrong value are shown."""
+
+
+class Setting(Record):
+    """One thing that can be set."""
+
+    key: str
+    kind: str
+    """One of ``WORDS``."""
+    default: object
+    help: str
+    from_env: tuple[str, ...] | None = None
+    """Environment variables, of which the first that is set counts; None is ``BRIM_`` and the key."""
+    option: str = ""
+    """The command-line option, if it isn't the last part of the key."""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    none: str = ""
+    """What no value means (``unlimited``); if empty, there must be a value."""
+    follows: str = ""
+    """A setting whose value this one takes if that was set, is greater than the default, and this one was not set."""
+    lowers: bool = False
+    """Whether a project's file can only make it stricter, so that a clone can't spend somebody's money.
+
+    No value is the highest, the first choice the lowest.
+    """
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it."""
+        return (f"BRIM_{self.key.replace('.', '_').upper()}",) if self.from_env is None else self.from_env
+
+    @property
+    def flag(self) -> str:
+        """The command-line option that sets it."""
+        return self.option or f"--{self.key.rpartition('.')[2].replace('_', '-')}"
+
+    def checked(self, value: object) -> Any:
+        """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
+        if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
+            return None  # YAML reads a bare ``off`` as false
+        if not _is_of(self.kind, value):
+            raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
+        if self.choices and value not in self.choices:
+            raise ValueError(f"must be one of {', '.join(self.choices)}, not {_shown(value)}")
+        if self._outside(value):
+            raise ValueError(f"must be {self._range()}, not {_shown(value)}")
+        return float(value) if self.kind == "number" else value  # type: ignore[arg-type] # it is a number
+
+    def parsed(self, text: str) -> Any:
+        """Return the value that *text* means in a variable or on the command line; raise ``ValueError`` if none."""
+        word = text.strip().lower()
+        if self.none and word in (*NONE_WORDS, self.none):
+            return None
+        if self.kind == "flag":
+            return self.checked(FLAGS.get(word, text))
+        if self.kind in ("whole", "number"):
+            try:
+                number = int(word) if self.kind == "whole" else float(word)
+            except ValueError:
+                raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(text)}") from None
+            return self.checked(number)
+        return self.checked(text)
+
+    def is_lower(self, value: Any, than: Any) -> bool:
+        """Whether *value* is stricter than another value of this setting."""
+        if value is None or than is None:
+            return value is not None and than is None
+        if self.choices:
+            return self.choices.index(value) < self.choices.index(than)
+        return bool(value < than)
+
+    def shown(self, value: object) -> str:
+        """Return *value* for a person to read, so that ``parsed`` takes it back."""
+        if value is None:
+            return self.none
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, dict):
+            return ", ".join(value)
+        return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+    def _outside(self, value: Any) -> bool:
+        return (self.least is not None and value < self.least) or (self.most is not None and value > self.most)
+
+    def _range(self) -> str:
+        return f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
+
+
+def _is_of(kind: str, value: object) -> bool:
+    if kind == "flag":
+        return isinstance(value, bool)
+    if kind == "whole":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if kind == "number":
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300  # no nan either
+    return isinstance(value, str) and bool(value.strip()) if kind == "text" else isinstance(value, dict)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+MODES = ("auto", "approximate", "exact", "api")
+"""The same as ``brim.tokens.MODES``, which stands above this file."""
+STRATEGIES = ("lowest-first", "level", "optimal")
+FORMATS = ("markdown", "xml", "plain")
+
+UNLIMITED = "unlimited"
+
+
+def _tokens(key: str, default: int | None, help: str, **more: Any) -> Setting:
+    return Setting(key, "whole", default, help, least=0, **more)
+
+
+def _share(key: str, default: float, help: str, **more: Any) -> Setting:
+    return Setting(key, "number", default, help, least=0, most=1, **more)
+
+
+def _choice(key: str, default: str | None, help: str, choices: tuple[str, ...], **more: Any) -> Setting:
+    return Setting(key, "text", default, help, choices=choices, **more)
+
+
+_START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
+_DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
+_BUDGET: dict[str, Any] = {"option": "--token-budget", "none": UNLIMITED}
+
+# fmt: off - a table, one setting a line where it fits
+SETTINGS = (
+    Setting("model", "text", None, "the model to count for when none is named", none="none"),
+    _choice("mode", "auto", "how to count", MODES),
+    Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
+    _tokens(
+        "token_budget.default",
+        2_000,
+        "tokens that a prompt, or the start of a session, may take; 0 is off",
+        from_env=_START,
+        **_BUDGET,
+    ),
+    _tokens(
+        "token_budget.dynamic_context",
+        500,
+        "tokens that one injection during the work may take; 0 is off",
+        from_env=_DYNAMIC,
+        **_BUDGET,
+    ),
+    _tokens("session.max_tokens", 3_000, "tokens that all injections of a session may take together", none=UNLIMITED),
+    _tokens(
+        "session.max_per_injection",
+        500,
+        "tokens of one injection, at most; grows with token_budget.dynamic_context",
+        none=UNLIMITED,
+        follows="token_budget.dynamic_context",
+    ),
+    _tokens("session.backoff", 5, "the n-th injection of a behavior waits n - 1 times as many prompts"),
+    Setting("session.renew_on_compaction", "flag", True, "whether a compaction renews total and backoff"),
+    _share("tiers.full", 0.7, "activation from which a behavior goes in whole"),
+    _share("tiers.summary", 0.3, "activation from which its summary goes in"),
+    _share("tiers.name_only", 0.1, "activation from which its name goes in"),
+    _choice("injection.strategy", "lowest-first", "how to get under the budget", STRATEGIES),
+    _choice("injection.format", "markdown", "how the text is written", FORMATS),
+    Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail"),
+    _tokens(
+        "injection.max_chars",
+        None,
+        "characters that the text may have: a second limit beside the tokens",
+        none=UNLIMITED,
+    ),
+    _share("activation.always", 0.3, "seed of a behavior without conditions"),
+    Setting("activation.steps", "whole", 3, "how many edges activation travels along", least=0, most=100),
+    _share("activation.least", 0.05, "an activation under this is 0"),
+    _choice(
+        "hooks.gate",
+        None,
+        "which rules deny, once, an edit, write or command that they match, if this window was not shown them yet",
+        ("constraints",),
+        none="off",
+        lowers=True,
+    ),
+    _share("context.warn", 0.70, "share of the window from which to warn"),
+    _share("context.compact", 0.78, "share of the window from which to compact"),
+    Setting(
+        "context.window",
+        "whole",
+        None,
+        "tokens of the window, whatever the agent and the table say",
+        least=1,
+        none="auto",
+    ),
+    Setting(
+        "spend.limit",
+        "number",
+        None,
+        "USD that a project may spend where 'brim spend limit' has set nothing",
+        least=0,
+        most=1e9,
+        none=UNLIMITED,
+        lowers=True,
+    ),
+    _share("spend.warn", 0.8, "share of a limit from which to warn", lowers=True),
+    _choice(
+        "spend.unknown_price",
+        "refuse",
+        "what to do with a request whose price is not known",
+        ("refuse", "allow"),
+        lowers=True,
+    ),
+    _share("behaviors.near_duplicate", 0.8, "similarity from which two texts are one behavior"),
+    _tokens("memory.max_working_memory_tokens", 100_000, "all sections of a working memory, and the response"),
+    _tokens("memory.output_reserve", 4_096, "kept for the response"),
+    _tokens("memory.min_history_tokens", 4_000, "history keeps at least this much"),
+    _tokens("memory.max_knowledge_tokens", 3_000, "retrieved knowledge takes at most this much"),
+    _tokens("memory.max_episode_tokens", 1_000, "episodes take at most this much"),
+    _share("window.response_reserve_ratio", 0.15, "share of the window kept for the response"),
+    _tokens("window.response_reserve_min", 500, "the least that is kept for the response"),
+    _tokens("window.response_reserve_max", 4_096, "the most that is kept for the response"),
+    _share("window.safety_buffer_ratio", 0.05, "share of the window that stays empty"),
+)
+"""Every setting that there is. Anything else in a file is an error."""
+# fmt: on
+
+ORDERED = (
+    ("tiers.full", "tiers.summary"),
+    ("tiers.summary", "tiers.name_only"),
+    ("context.compact", "context.warn"),
+    ("window.response_reserve_max", "window.response_reserve_min"),
+)
+"""Pairs of which the first is never less than the second, whichever files they come from."""
+
+REMOVED = frozenset(
+    f"activation.{name}"
+    for name in (
+        *("seed_floor", "one_condition", "two_conditions", "three_conditions", "further_condition"),
+        *("base_floor", "base_range", "never_used", "use_factor", "use_offset", "least_hours"),
+        *("spread", "decay", "edge_fading", "inhibition_breadth", "inhibition_strength"),
+        *("sigmoid_gain", "sigmoid_center"),
+    )
+)
+"""Settings of earlier versions. They are ignored with a warning, not refused as unknown."""

@@ -1,0 +1,388 @@
+"""Imports and merges of rules: planned against what is stored, and then written.
+
+An import removes nothing. What the file says is taken over; how a behavior has fared here (its uses, its confidence) stays,
+a text that is replaced is kept among its other wordings, and what was put away here stays put away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.behaviors.behavior import Behavior, Edge, Provenance
+from brim.behaviors.duplicates import Merged, merge, most_similar, normalized
+from brim.behaviors.graph import MUTUAL, would_cycle
+from brim.behaviors.jsonl import as_object
+from brim.behaviors.learning import cleaned, id_of, infer_tags, learn
+from brim.behaviors.markdown import Rule, read_rules
+from brim.errors import InputError
+from brim.masking import mask, masked
+from brim.store.events import Event
+from brim.store.rows import behavior_of, row_of
+from brim.store.scopes import Scopes
+
+EdgeKey = tuple[str, str, str, str]
+"""Scope, source, target and kind."""
+
+SAME = ("canonical", "variants", "kind", "tags", "when", "status")
+"""What must not have changed between the question and the answer."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A behavior that would be written, and the one that it takes the place of: None if it is new."""
+
+    behavior: Behavior
+    old: Behavior | None = None
+    fields: tuple[str, ...] = ()
+    """What differs from before."""
+
+
+@dataclass(frozen=True)
+class EdgeChange:
+    """An edge that would be written to the file of *scope*, and the one that it takes the place of."""
+
+    scope: str
+    edge: Edge
+    old: Edge | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an import would write, what is here already, and what there is to say about it."""
+
+    changes: tuple[Change, ...] = ()
+    same: tuple[str, ...] = ()
+    """The ids of behaviors that are here as they are in the file."""
+    edges: tuple[EdgeChange, ...] = ()
+    same_edges: int = 0
+    dangling: tuple[Edge, ...] = ()
+    """Edges that lead to a behavior that is neither here nor in the file. They are left out."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def added(self) -> list[Change]:
+        """What is new."""
+        return [change for change in self.changes if change.old is None]
+
+    @property
+    def altered(self) -> list[Change]:
+        """What is here in another form."""
+        return [change for change in self.changes if change.old is not None]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to write."""
+        return not self.changes and not self.edges
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes that would be written to."""
+        return sorted({change.behavior.scope for change in self.changes} | {change.scope for change in self.edges})
+
+    def store(
+        self, scopes: Scopes, *, now: float, source: str, event: str, progress: Callable[[int], object] = bool
+    ) -> None:
+        """Write it, inside ``scopes.writing(*plan.scopes)``; *progress* is called for each behavior."""
+        for change in self.changes:
+            detail: dict[str, Any] = {"file": source}
+            if change.old is not None:
+                old = as_object(change.old)
+                detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
+            scopes.store(change.behavior.scope).put(change.behavior, event=event, now=now, **detail)
+            progress(1)
+        for scope in self.scopes:
+            edges = [change for change in self.edges if change.scope == scope]
+            if edges:
+                store = scopes.store(scope)
+                store.put_edges([change.edge for change in edges])
+                written, before = [str(each.edge) for each in edges], [str(each.old) for each in edges if each.old]
+                store.record(Event("connected", now, detail={"file": source, "edges": written, "before": before}))
+
+
+def plan_of(
+    scopes: Scopes, behaviors: Iterable[Behavior], edges: Iterable[tuple[str, Edge]], *, source: str, now: float
+) -> Plan:
+    """Return what would become of *behaviors*, each in the file of its scope, and of *edges* with theirs.
+
+    *source* is where those come from that do not say it.
+    """
+    incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
+    have = _have(scopes, incoming)
+    changes: list[Change] = []
+    same: list[str] = []
+    notes: list[str] = []
+    for key, new in sorted(incoming.items()):
+        old = have.get(key)
+        if old is None:
+            changes.append(Change(_begun(new, source, now)))
+            continue
+        wanted = updated(old, new)
+        if fields := _differing(wanted, old):
+            changes.append(Change(wanted.replace(updated_at=now), old, fields))
+        else:
+            same.append(new.id)
+        if new.live and not old.live:
+            notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim unforget {old.id}")
+    new_edges, same_edges, dangling = _edge_changes(scopes, incoming, list(edges), now)
+    notes += _outranked(scopes, incoming)
+    return Plan(tuple(changes), tuple(same), new_edges, same_edges, dangling, tuple(notes))
+
+
+def _begun(new: Behavior, source: str, now: float) -> Behavior:
+    """Return *new* with a beginning: when, and where from, if it says neither."""
+    came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
+    return new.replace(provenance=came, created_at=now if new.created_at is None else new.created_at)
+
+
+def updated(old: Behavior, new: Behavior) -> Behavior:
+    """Return *old* with what *new* says of it, so that nothing is lost and doing it again changes nothing."""
+    texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
+    kept: dict[str, object] = {
+        "scope": old.scope,
+        "usage": old.usage,
+        "confidence": old.confidence,
+        "updated_at": old.updated_at,
+        "supersedes": dict.fromkeys((*old.supersedes, *new.supersedes)),
+        "variants": [text for text in texts if text != new.canonical],
+    }
+    if not old.live:
+        kept.update(status=old.status, superseded_by=old.superseded_by)
+    # What a file leaves out it does not deny.
+    if new.created_at is None:
+        kept["created_at"] = old.created_at
+    if new.provenance == Provenance():
+        kept["provenance"] = old.provenance
+    if not new.extra:
+        kept["extra"] = old.extra
+    return new.replace(**kept)
+
+
+def as_stored(behavior: Behavior) -> Behavior:
+    """Return *behavior* as the store would give it back: with its secrets masked."""
+    return behavior_of(row_of(behavior, frozenset(), mask))
+
+
+def _have(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> dict[tuple[str, str], Behavior]:
+    """Return what is in each file under the ids that come in for it; it counts as of that file's scope."""
+    found = {}
+    for scope, store in (("project", scopes.project), ("user", scopes.user)):
+        ids = [id for of, id in incoming if of == scope]
+        for id, behavior in (store.get_many(ids) if store is not None else {}).items():
+            found[scope, id] = behavior.replace(scope=scope)
+    return found
+
+
+def _outranked(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> list[str]:
+    """Say which of the project's entries would not count, since the user has a constraint of that id."""
+    ids = [id for scope, id in incoming if scope == "project"]
+    own = scopes.user.get_many(ids) if scopes.user is not None else {}
+    return [
+        f"{each.name} ({id}) is a constraint of your own: yours stays as it is, and counts"
+        for id, each in sorted(own.items())
+        if each.live and each.kind == "constraint"
+    ]
+
+
+def _edge_changes(
+    scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior], given: list[tuple[str, Edge]], now: float
+) -> tuple[tuple[EdgeChange, ...], int, tuple[Edge, ...]]:
+    """Return the edges to write, how many are here already, and those that lead nowhere."""
+    ends = {end for _, edge in given for end in (edge.source, edge.target)}
+    known = {id for _, id in incoming} | scopes.get_many(ends).keys()
+    stores = {"project": scopes.project, "user": scopes.user}
+    have: dict[EdgeKey, Edge] = {
+        (scope, *edge.key): edge
+        for scope, store in stores.items()
+        for edge in (store.edges_touching(ends) if store is not None else ())
+    }
+    changes, dangling, same = [], [], 0
+    for (scope, *_), edge in _folded(given, have).items():
+        old = have.get((scope, *edge.key))
+        if not {edge.source, edge.target} <= known:
+            dangling.append(edge)
+        elif old is None:
+            changes.append(EdgeChange(scope, edge if edge.created_at is not None else edge.replace(created_at=now)))
+        elif old.weight == edge.weight:
+            same += 1
+        else:
+            changes.append(EdgeChange(scope, old.replace(weight=edge.weight), old))
+    return tuple(changes), same, tuple(dangling)
+
+
+def _differing(one: Behavior, other: Behavior) -> tuple[str, ...]:
+    return tuple(field for field in Behavior.__match_args__ if getattr(one, field) != getattr(other, field))
+
+
+def _folded(edges: Iterable[tuple[str, Edge]], have: Collection[EdgeKey]) -> dict[EdgeKey, Edge]:
+    """Return *edges* by scope, ends and kind. Where both directions mean the same there is one: as we *have* it."""
+    found: dict[EdgeKey, Edge] = {}
+    for scope, edge in edges:
+        key, mirrored = (scope, *edge.key), (scope, edge.target, edge.source, edge.kind.value)
+        if edge.kind in MUTUAL and key not in have and (mirrored in have or mirrored in found):
+            key, edge = mirrored, edge.replace(source=edge.target, target=edge.source)  # noqa: PLW2901
+        before = found.get(key)
+        found[key] = edge if before is None or edge.weight > before.weight else before
+    return found
+
+
+# Rules of CLAUDE.md, AGENTS.md and the like.
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What becomes of one rule: ``added``, ``merged``, ``known`` or ``left out``."""
+
+    what: str
+    file: str
+    line: int
+    text: str
+    behavior: Behavior | None = None
+    """What it became, or what says it already; None if it is left out."""
+    changes: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it is: file and line."""
+        return f"{self.file}:{self.line}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for ``--json``."""
+        found: dict[str, Any] = {name: getattr(self, name) for name in ("what", "file", "line", "text", "why")}
+        return {**found, "changes": list(self.changes), "id": self.behavior.id if self.behavior is not None else None}
+
+
+class RulesReader:
+    """The rules of one or several files, on their way into *scope*."""
+
+    def __init__(self, scope: str, now: float, near_duplicate: float) -> None:
+        self.scope, self.now, self._near_duplicate = scope, now, near_duplicate
+        self.files: list[str] = []
+        self.secrets = 0
+        self.outcomes: list[Outcome] = []
+        """What becomes of each rule, in the order of the files, by the latest ``plan``."""
+        self._rules: list[Rule] = []
+        self._skipped: list[Outcome] = []
+
+    def read(self, text: str, name: str) -> None:
+        """Add the rules in *text*, the content of the file *name*, with its secrets masked: they are shown, too."""
+        text, secrets = masked(text)
+        found = read_rules(text, name)
+        self.files.append(name)
+        self.secrets += secrets
+        self._rules += found.rules
+        self._skipped += [Outcome("left out", name, each.line, each.text, why=each.why) for each in found.skipped]
+
+    def plan(self, scopes: Scopes) -> Plan:
+        """Return what would be written, given what is stored."""
+        store = scopes.project if self.scope == "project" else scopes.user
+        before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
+        after = dict(before)
+        self.outcomes = [self._learned(rule, after) for rule in self._rules] + self._skipped
+        written = [id for id, behavior in after.items() if before.get(id) != behavior]
+        changes = []
+        for id in written:
+            behavior, old = as_stored(after[id]), before.get(id)
+            changes.append(Change(behavior, old, _differing(behavior, old) if old is not None else ()))
+        same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
+        unchanged = tuple(id for id in same if id not in written)
+        return Plan(tuple(changes), unchanged, notes=self._elsewhere(scopes, changes))
+
+    def _learned(self, rule: Rule, known: dict[str, Behavior]) -> Outcome:
+        """Learn *rule*, and put what it became into *known*."""
+        there = _same(rule.text, known)
+        if there is not None:
+            why = "" if there.live else f"{there.status} here, and stays so"
+            return Outcome("known", rule.file, rule.line, rule.text, behavior=there, why=why)
+        try:
+            learned = learn(
+                rule.text,
+                tags=infer_tags(f"{rule.heading}\n{rule.text}"),
+                kind="procedure" if rule.steps else None,
+                when={},
+                scope=self.scope,
+                source="rules",
+                now=self.now,
+                existing=known.values(),
+                near_duplicate=self._near_duplicate,
+            )
+        except InputError as error:
+            return Outcome("left out", rule.file, rule.line, rule.text, why=str(error))
+        behavior, old = learned.behavior, learned.merged_with
+        if old is None:
+            came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading)
+            behavior = behavior.replace(provenance=came)
+            known[behavior.id] = behavior
+            return Outcome("added", rule.file, rule.line, rule.text, behavior=behavior)
+        # A file that says it too has not used it: how it has fared stays.
+        behavior = behavior.replace(usage=old.usage, confidence=old.confidence)
+        known[behavior.id] = behavior
+        return Outcome("merged", rule.file, rule.line, rule.text, behavior=behavior, changes=learned.changes)
+
+    def _elsewhere(self, scopes: Scopes, changes: list[Change]) -> tuple[str, ...]:
+        """Say which of the new ones the other scope says nearly the same of."""
+        other = scopes.user if self.scope == "project" else scopes.project
+        others = [each for each in (other.behaviors() if other is not None else ()) if each.live]
+        notes = []
+        for change in changes:
+            found = most_similar(change.behavior.canonical, [each.canonical for each in others])
+            if change.old is None and found is not None and found.similarity >= self._near_duplicate:
+                near = others[found.index]
+                whose = "for every project" if self.scope == "project" else "in this project"
+                notes.append(f"{change.behavior.name} says nearly the same as {near.name} ({near.id}) {whose}")
+        return tuple(notes)
+
+
+def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:
+    """Return the behavior that says exactly *text*, or once did, whatever its status."""
+    text = cleaned(text)
+    by_id = known.get(id_of(text))
+    if by_id is not None:
+        return by_id
+    same = normalized(text)
+    for each in known.values():
+        if any(normalized(said) == same for said in (each.canonical, *each.variants)):
+            return each
+    return None
+
+
+# Merges.
+
+
+def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> Merged:
+    """Merge *gone* into *kept* and write both. Call it inside ``writing``: nobody may have changed them meanwhile."""
+    for shown in (kept, gone):
+        stored = scopes.store(shown.scope).get(shown.id)
+        if stored is None or any(getattr(stored, field) != getattr(shown, field) for field in SAME):
+            raise InputError(
+                f"{shown.name} ({shown.id}) was changed by somebody else meanwhile; nothing was changed: try again"
+            )
+    merged = merge(kept, gone, now)
+    moved = _moved(scopes, kept, gone)
+    changes = (
+        (*merged.changes, f"{len(moved):,} connection{'' if len(moved) == 1 else 's'} taken over")
+        if moved
+        else merged.changes
+    )
+    scopes.put(merged.kept, event="merged", now=now, text=gone.canonical, other=gone.id, changes=list(changes))
+    scopes.put(merged.superseded, event="superseded", now=now, by=kept.id)
+    for edge in moved:
+        scopes.put_edge(edge, now=now)
+    return merged._replace(changes=changes)
+
+
+def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
+    """Return the edges of *gone* as edges of *kept*: those that it has not got, and that make no circle."""
+    known = scopes.all_edges()
+    keys = {edge.key for edge in known}
+    moved: list[Edge] = []
+    for edge in known:
+        if gone.id not in (edge.source, edge.target) or kept.id in (edge.source, edge.target):
+            continue
+        end = {"source": kept.id} if edge.source == gone.id else {"target": kept.id}
+        new = edge.replace(**end)
+        if new.key not in keys and not would_cycle([*known, *moved], new):
+            moved.append(new)
+    return moved
