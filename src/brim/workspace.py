@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Literal, Self
 
-    from brim.config.loading import Config
+    from brim.config.values import Config
     from brim.store.ledger import SqliteLedger
     from brim.store.scopes import Scopes
 
@@ -154,10 +154,10 @@ class Workspace:
 
     def _load(self) -> Config:
         if self.who == "person":
-            from brim.config.loading import load
+            from brim.config.values import load
 
             return load(self.environ, self.usable_project, self.flags)
-        from brim.config.cache import load_cached
+        from brim.config.values import load_cached
 
         try:
             return load_cached(self.environ, self.usable_project, self.flags, now=self.now)

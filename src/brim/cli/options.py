@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cached_property
 
 from brim.cli.output import note
 from brim.errors import BrimError, InputError
@@ -113,9 +114,25 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 # Settings and models --------------------------------------------------------------------------------------------
 
 
+class _Here(Workspace):
+    """A person's workspace: says which settings are set that no longer exist."""
+
+    @cached_property
+    def config(self) -> Config:
+        found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
+        for key, where in found.removed.items():
+            if key not in _warned:
+                _warned.add(key)
+                note(f"{where}: {key} is no longer a setting, so it is ignored; remove it")
+        return found
+
+
+_warned: set[str] = set()
+
+
 def here(flags: Mapping[str, object] | None = None) -> Workspace:
     """Return the workspace of the person who typed the command, with *flags* on top of the settings."""
-    return Workspace.here(who="person", flags=flags)
+    return _Here.here(who="person", flags=flags)
 
 
 def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Config:
@@ -155,7 +172,7 @@ def planning(budget: str) -> Adder:
     def add(parser: ArgumentParser) -> None:
         from argparse import BooleanOptionalAction
 
-        from brim.config.table import FORMATS, STRATEGIES
+        from brim.config.settings import FORMATS, STRATEGIES
 
         about: Any = parser.add_argument_group("the plan", "stronger than the settings of the same names")
         tokens(budget)(about)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge
-from brim.behaviors.jsonl import iso
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.jsonl import as_object, edge_object
 from brim.cli.output import counted, note, paint
 from brim.config import Config
 from brim.injection.lines import summary_of as one_line
@@ -15,40 +14,10 @@ from brim.masking import masked
 from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
 
-__all__ = ["one_line"]
+__all__ = ["as_object", "edge_object", "one_line"]
 
 COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
 """The kinds that stand out; a directive is the usual one."""
-TIMES = ("at", "created_at", "updated_at", "last_used", "last_activated")
-
-
-def as_object(behavior: Behavior) -> dict[str, Any]:
-    """Return every field of *behavior* for JSON; times are dates in UTC."""
-    found = _fields(behavior)
-    for part in ("provenance", "usage"):
-        found[part] = _fields(getattr(behavior, part))
-    return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
-
-
-def edge_object(edge: Edge) -> dict[str, Any]:
-    """Return every field of *edge* for JSON."""
-    return _fields(edge)
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    names = getattr(value, "__match_args__", ()) or value.__slots__
-    return {name: _plain(name, getattr(value, name)) for name in names}
-
-
-def _plain(name: str, value: Any) -> Any:
-    if name in TIMES and value is not None:
-        try:
-            return iso(value)
-        except (OverflowError, ValueError, ArithmeticError):
-            return value
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, str) else value
 
 
 def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:

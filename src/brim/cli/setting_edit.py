@@ -8,10 +8,9 @@ from typing import Any
 
 from brim.cli.options import here, tokens, whole_number, working_folder
 from brim.cli.output import home_path, note, say
-from brim.config.editing import with_key, without_key
-from brim.config.loading import Config, load
 from brim.config.places import config_paths
-from brim.config.reading import KNOWN, read_text
+from brim.config.text import KNOWN, read_text, with_key, without_key
+from brim.config.values import Config, load
 from brim.errors import BrimError, ConfigError, InputError
 from brim.files import save
 from brim.store.project import make_folder

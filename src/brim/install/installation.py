@@ -17,9 +17,8 @@ from typing import Any
 
 from brim.agents.hook import PAUSED
 from brim.config import load
-from brim.config.editing import with_key
 from brim.config.places import config_paths, project_folder, user_folder
-from brim.config.reading import read_text
+from brim.config.text import read_text, with_key
 from brim.errors import BrimError, ConfigError, InputError, StoreError
 from brim.files import keep, locked, remove_unfinished, replace_file, save
 from brim.hooks.status_chain import NAME as CHAIN

@@ -27,10 +27,10 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import kind_of, one_line
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
-from brim.config.loading import Config
 from brim.config.places import config_paths, project_folder, user_folder
-from brim.config.reading import KNOWN, read_settings, read_text, unknown
-from brim.config.setting import Setting
+from brim.config.settings import Setting
+from brim.config.text import KNOWN, read_settings, read_text, unknown
+from brim.config.values import Config
 from brim.errors import InputError
 from brim.store.scopes import open_scopes
 from brim.store.trust import is_trusted, trusted_projects, untrust

@@ -8,11 +8,11 @@ from typing import Any
 from brim.behaviors.behavior import LIVE, Behavior
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs
 from brim.behaviors.duplicates import merge as merged_of
-from brim.cli.merging import store_merged
 from brim.cli.options import add_json, add_yes, command, complete_rule, find_rule, here, option, rule, says_yes
 from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
+from brim.store.imports import store_merged
 from brim.store.scopes import Scopes
 
 MOST_SHOWN = 50

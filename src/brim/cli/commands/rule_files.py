@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, Edge, EdgeKind
 from brim.behaviors.floop import Floop, read_floop
 from brim.behaviors.jsonl import FORMAT, dump, load
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
-from brim.cli.importing import Plan, as_stored, carry_out, plan_of
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -25,6 +24,7 @@ from brim.cli.options import (
     working_folder,
 )
 from brim.cli.output import (
+    Progress,
     counted,
     cut,
     emit,
@@ -40,13 +40,16 @@ from brim.cli.output import (
     table,
 )
 from brim.cli.rule_view import kind_of, named
-from brim.cli.rules import Outcome, RulesReader
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
+from brim.store.imports import Outcome, Plan, RulesReader, as_stored, plan_of
+from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
 FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
+PROGRESS_FROM = 500
+"""Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
 WIDTH = 100
 """Columns of a text."""
 COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
@@ -254,7 +257,7 @@ def import_file(options: Namespace) -> int:
         tell_problems(loaded.problems)
 
     with workspace.open() as scopes:
-        plan, stored = carry_out(
+        plan, stored = _carry_out(
             options,
             workspace,
             scopes,
@@ -279,6 +282,35 @@ def _usual_import(workspace: Workspace) -> str:
     if not os.path.lexists(path):
         raise InputError(f"{path}: is not there: 'brim rules export' makes it, or name another: brim rules import FILE")
     return path
+
+
+def _carry_out(
+    options: Namespace,
+    workspace: Workspace,
+    scopes: Scopes,
+    make: Callable[[], Plan],
+    show: Callable[[Plan], None],
+    *,
+    source: str,
+    event: str = "imported",
+) -> tuple[Plan, bool]:
+    """Show the plan, ask, and store it; return it, and whether it was stored.
+
+    What was agreed to is what is stored: if the store was changed meanwhile and the plan would differ, nothing is.
+    """
+    plan = make()
+    show(plan)
+    if plan.is_empty or options.dry_run or not says_yes("Store this?", yes=options.yes):
+        return plan, False
+    if "project" in plan.scopes:
+        workspace.begin_project()
+    with scopes.writing(*plan.scopes):
+        again = make()
+        if again != plan and not options.yes:
+            raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
+        with Progress(len(again.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
+            again.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
+    return again, True
 
 
 def _emit_import(found: dict[str, Any], plan: Plan, stored: bool, nothing: str, options: Namespace) -> None:
@@ -318,7 +350,7 @@ def import_rules(options: Namespace) -> int:
             say(_outcomes_view(reader.outcomes))
 
     with workspace.open() as scopes:
-        plan, stored = carry_out(
+        plan, stored = _carry_out(
             options,
             workspace,
             scopes,
@@ -327,7 +359,7 @@ def import_rules(options: Namespace) -> int:
             source=", ".join(reader.files),
             event="learned",
         )
-    outcomes = [each.as_object() for each in reader.outcomes]
+    outcomes = [each.to_dict() for each in reader.outcomes]
     found = {"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan), "stored": stored}
     nothing = "there is nothing new to store" if reader.outcomes else "no rules were found"
     _emit_import(found, plan, stored, nothing, options)
@@ -427,7 +459,7 @@ def import_floop(options: Namespace) -> int:
         tell_problems(floop.unmapped)
 
     with workspace.open() as scopes:
-        plan, stored = carry_out(
+        plan, stored = _carry_out(
             options,
             workspace,
             scopes,
