@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_not_trusted(brim: Brim) -> None:
 
 def test_exported_behaviors_are_said_to_need_an_import(brim: Brim) -> None:
     brim.write(".brim/behaviors.jsonl", "{}\n")
-    assert "brim import" in brim("trust", "--dry-run").out
+    assert "brim rules import" in brim("trust", "--dry-run").out
 
 
 @posix

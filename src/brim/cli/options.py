@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.activation.context import Context
-    from brim.behaviors.behavior import Behavior
     from brim.config import Config
-    from brim.store.scopes import Scopes
 
     Adder = Callable[[ArgumentParser], object]
 
@@ -248,35 +246,6 @@ def complete_rule(prefix: str, **_: object) -> list[str]:
     except BrimError:
         return []
     return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
-
-
-def find_rule(scopes: Scopes, text: str) -> Behavior:
-    """Return the rule that *text* means: an id, a name, the beginning of either, or a part of one name or text."""
-    try:
-        return scopes.find(text)
-    except InputError as error:
-        wanted, every = text.strip().casefold(), scopes.behaviors()
-        if not wanted or any(each.id.startswith(text) or each.name.startswith(text) for each in every):
-            raise
-        for live in (True, False):
-            known = [each for each in every if each.live is live]
-            for said in ((each.name for each in known), (f"{each.name}\n{each.canonical}" for each in known)):
-                found = [each for each, where in zip(known, said, strict=True) if wanted in where.casefold()]
-                if len(found) == 1:
-                    return found[0]
-                if found:
-                    names = ", ".join(sorted(each.name for each in found)[:5])
-                    raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
-        from difflib import get_close_matches
-
-        near = get_close_matches(wanted, [each.name for each in every], 1, 0.5)
-        raise InputError(f"no rule matches {text!r}; did you mean {near[0]}?" if near else str(error)) from None
-
-
-def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
-    """Return the rules that *given* mean, each once however often and by whatever name it was given."""
-    found = [find_rule(scopes, each) for each in given]
-    return list({each.id: each for each in found}.values())
 
 
 # The situation --------------------------------------------------------------------------------------------------

@@ -35,14 +35,14 @@ def budgets_of(text: str, *, for_drawing: bool) -> list[int]:
         first, last, *steps = [int(part) for part in text.split("..")]
         least_step = min(steps, default=1)
     except ValueError:
-        raise InputError(f"--token-budget takes N, A..B or A..B..STEP in whole numbers, not {text[:60]!r}") from None
+        raise InputError(f"--tokens takes N, A..B or A..B..STEP in whole numbers, not {text[:60]!r}") from None
     if len(steps) > 1 or not 0 <= first <= last or least_step < 1:
-        raise InputError(f"--token-budget {text[:60]}: a range goes from 0 or more up, in steps of at least 1")
+        raise InputError(f"--tokens {text[:60]}: a range goes from 0 or more up, in steps of at least 1")
     most = DRAWN if for_drawing else LISTED
     step = steps[0] if steps else _round_step(last - first, DRAWN)
     if -(-(last - first) // step) + 1 > most:
         least = _round_step(last - first, most)
-        raise InputError(f"--token-budget {text[:60]}: {most:,} budgets at most: take a step of {least:,} or more")
+        raise InputError(f"--tokens {text[:60]}: {most:,} budgets at most: take a step of {least:,} or more")
     return [*range(first, last, step), last]
 
 

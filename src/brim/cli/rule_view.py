@@ -12,9 +12,10 @@ from brim.injection.lines import summary_of as one_line
 from brim.injection.tiers import Tier
 from brim.masking import masked
 from brim.store.planner import costs_of
+from brim.store.rulebook import named
 from brim.store.scopes import Scopes
 
-__all__ = ["as_object", "edge_object", "one_line"]
+__all__ = ["as_object", "edge_object", "named", "one_line"]
 
 COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
 """The kinds that stand out; a directive is the usual one."""
@@ -36,11 +37,6 @@ def title(behavior: Behavior) -> str:
     """Return the line that says which rule it is."""
     about = f"({behavior.status}, {behavior.scope})"
     return "  ".join([paint(behavior.name, "green"), kind_of(behavior), behavior.id, about])
-
-
-def named(behavior: Behavior) -> str:
-    """Return what *behavior* is called in a sentence."""
-    return f"{behavior.name} ({behavior.id})"
 
 
 def kind_of(behavior: Behavior) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior
-from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.duplicates import Merged, Pair, merge_order
 from brim.behaviors.duplicates import merge as merged_of
-from brim.cli.options import add_json, add_yes, command, complete_rule, find_rule, here, option, rule, says_yes
+from brim.cli.options import add_json, add_yes, command, complete_rule, here, option, rule, says_yes
 from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
 from brim.cli.rule_view import as_object, named, title
 from brim.errors import InputError
 from brim.store.imports import store_merged
-from brim.store.scopes import Scopes
+from brim.store.rulebook import duplicate_pairs, find_rule, merge_pairs
 
 MOST_SHOWN = 50
 
@@ -86,7 +86,7 @@ def dedupe(options: Namespace) -> int:
         raise InputError(f"--threshold is above 0 and at most 1, not {threshold:g}")
     merged: list[Merged] = []
     with workspace.open() as scopes:
-        pairs = _pairs(scopes, threshold)
+        pairs = duplicate_pairs(scopes, threshold)
         if not pairs and not options.as_json:
             note(f"no two rules are alike from {threshold:g} on")
         elif not options.as_json:
@@ -95,7 +95,7 @@ def dedupe(options: Namespace) -> int:
         agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
         if agreed:
             with scopes.writing():
-                merged = _merge_all(pairs, scopes, workspace.now)
+                merged = merge_pairs(scopes, pairs, now=workspace.now)
     if options.as_json:
         found = [
             {"kept": as_object(pair.one), "other": as_object(pair.other), "similarity": pair.similarity}
@@ -105,28 +105,6 @@ def dedupe(options: Namespace) -> int:
     for each in merged if not options.as_json else ():
         say(_merged_view(each, "merged"))
     return 1 if wanted and not agreed else 0
-
-
-def _pairs(scopes: Scopes, threshold: float) -> list[Pair]:
-    """Return the pairs of each scope, the one that stays first."""
-    live = scopes.behaviors(LIVE)
-    found = [
-        pair for scope in ("user", "project") for pair in near_pairs([b for b in live if b.scope == scope], threshold)
-    ]
-    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
-
-
-def _merge_all(pairs: list[Pair], scopes: Scopes, now: float) -> list[Merged]:
-    """Merge the most alike first. What is gone by then is left out; what stayed is merged as it has become."""
-    became: dict[str, Behavior] = {}
-    done: list[Merged] = []
-    for pair in pairs:
-        one, other = (became.get(each.id, each) for each in (pair.one, pair.other))
-        if one.live and other.live:
-            merged = store_merged(scopes, *merge_order(one, other), now)
-            became[merged.kept.id], became[merged.superseded.id] = merged.kept, merged.superseded
-            done.append(merged)
-    return done
 
 
 def _pairs_view(pairs: list[Pair]) -> str:

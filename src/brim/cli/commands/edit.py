@@ -11,11 +11,11 @@ from tempfile import mkdtemp
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.options import add_json, answer, command, find_rule, here, is_person_there, rule
+from brim.cli.options import add_json, answer, command, here, is_person_there, rule
 from brim.cli.output import emit, lines, note
 from brim.cli.rule_view import as_object, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
-from brim.workspace import Workspace
+from brim.store.rulebook import edit_rule, find_rule
 
 
 @command(rule(), add_json)
@@ -38,7 +38,8 @@ def edit(options: Namespace) -> int:
         new = _edited(old, path)
         fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
         if new is not None and fields:
-            _store(workspace, old, {field: getattr(new, field) for field in fields})
+            with workspace.open() as scopes, scopes.writing():
+                edit_rule(scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now)
     except BrimError as error:
         raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
@@ -72,19 +73,6 @@ def _edited(old: Behavior, path: str) -> Behavior | None:
             note(str(error))
             if answer("Edit it again? [Y/n] ").casefold() in ("n", "no"):
                 raise
-
-
-def _store(workspace: Workspace, old: Behavior, changes: dict[str, object]) -> None:
-    """Write *changes*, unless the rule was changed meanwhile. What was there stays in its history."""
-    with workspace.open() as scopes, scopes.writing():
-        now = scopes.store(old.scope).get(old.id)
-        if now is None or any(getattr(now, field) != getattr(old, field) for field in (*FIELDS, "status")):
-            raise InputError(
-                f"{named(old)} was changed by somebody else while you edited it: see 'brim rules show {old.id}'"
-            )
-        before = {field: as_object(old)[field] for field in changes}
-        new = now.replace(**changes, scope=old.scope, updated_at=workspace.now)
-        scopes.put(new, event="edited", now=workspace.now, before=before)
 
 
 def _kept(path: str, before: str) -> str:

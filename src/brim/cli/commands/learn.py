@@ -5,16 +5,13 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
-from brim.behaviors.duplicates import most_similar, normalized
-from brim.behaviors.learning import Learned, cleaned, confirmed, overridden
+from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.learning import confirmed, overridden
 from brim.behaviors.learning import learn as learned_from
-from brim.behaviors.yaml_form import FIELDS
 from brim.cli.options import (
     add_json,
     add_scope,
     command,
-    find_rule,
     here,
     option,
     rule,
@@ -26,7 +23,7 @@ from brim.cli.options import (
 from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
 from brim.cli.rule_view import as_object, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.errors import InputError
-from brim.store.scopes import Scopes
+from brim.store.rulebook import Taught, find_rule, same_elsewhere, teach
 
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
@@ -90,11 +87,19 @@ def learn(options: Namespace) -> int:
     with workspace.open() as scopes:
         with scopes.writing(scope):
             needed = 1.0 if options.force_new else threshold
-            learned = _store(options, said, scope, now=workspace.now, scopes=scopes, threshold=needed)
-        store = scopes.store(scope)
+            taught = teach(
+                scopes,
+                said,
+                scope,
+                now=workspace.now,
+                threshold=needed,
+                summary=options.summary,
+                priority=options.priority,
+            )
+        learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
-        like = _elsewhere(stored, scopes, threshold)
+        like = same_elsewhere(scopes, stored, threshold)
     old = learned.merged_with
     found = {
         "behavior": as_object(stored),
@@ -104,8 +109,7 @@ def learn(options: Namespace) -> int:
         "file": store.path,
         "like": None if like is None else as_object(like),
     }
-    event = _event(cleaned(said["right"]), old)
-    emit(found, lambda _: _learned_view(event, learned, stored, tokens, store.path), options.as_json)
+    emit(found, lambda _: _learned_view(taught, stored, tokens, store.path), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -115,44 +119,7 @@ def learn(options: Namespace) -> int:
     return 0
 
 
-def _store(
-    options: Namespace, said: dict[str, Any], scope: str, *, now: float, scopes: Scopes, threshold: float
-) -> Learned:
-    """Learn it among what is in the file of *scope*, which is locked meanwhile."""
-    text = cleaned(said["right"])
-    known = scopes.store(scope).behaviors()
-    learned = learned_from(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
-    behavior = learned.behavior.replace(
-        summary=options.summary or learned.behavior.summary,
-        priority=learned.behavior.priority if options.priority is None else options.priority,
-    )
-    old = learned.merged_with
-    detail: dict[str, Any] = {}
-    if old is not None:
-        changed = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
-        learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in changed)))
-        before = {f: as_object(old)[f] for f in FIELDS if getattr(behavior, f) != getattr(old, f)}
-        detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
-    scopes.put(behavior, event=_event(text, old), now=now, **detail)
-    return learned._replace(behavior=behavior)
-
-
-def _event(text: str, old: Behavior | None) -> str:
-    if old is None:
-        return "learned"
-    wordings = {normalized(wording) for wording in (old.canonical, *old.variants)}
-    return "confirmed" if normalized(text) in wordings else "merged"
-
-
-def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:
-    """Return the rule of the other scope that says the same, if there is one."""
-    other = scopes.user if behavior.scope == "project" else scopes.project
-    live = other.behaviors(LIVE) if other is not None else []
-    found = most_similar(behavior.canonical, [each.canonical for each in live])
-    return live[found.index] if found is not None and found.similarity >= threshold else None
-
-
-def _learned_view(event: str, learned: Learned, stored: Behavior, tokens: dict[str, int], path: str) -> str:
+def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str) -> str:
     what = {"learned": "learned", "confirmed": "known already", "merged": "merged into"}
     rows = [
         ("kind", stored.kind.value),
@@ -161,9 +128,9 @@ def _learned_view(event: str, learned: Learned, stored: Behavior, tokens: dict[s
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
         ("stored in", home_path(path)),
-        ("changed", "" if learned.merged_with is None else "\n".join(learned.changes)),
+        ("changed", "" if taught.learned.merged_with is None else "\n".join(taught.learned.changes)),
     ]
-    return lines(printable(f"{what[event]}: {named(stored)}"), facts(rows))
+    return lines(printable(f"{what[taught.event]}: {named(stored)}"), facts(rows))
 
 
 @command(

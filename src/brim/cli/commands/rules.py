@@ -5,12 +5,10 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
-from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import iso
-from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, find_rule, find_rules, here, option, rule
+from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, here, option, rule
 from brim.cli.output import (
     age,
     block,
@@ -41,7 +39,7 @@ from brim.cli.rule_view import (
 )
 from brim.errors import InputError
 from brim.store.events import Event
-from brim.store.scopes import Scopes
+from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -242,15 +240,9 @@ def remove(options: Namespace) -> int:
       brim forget b-3f2a b-91cc
     """
     workspace = here()
-    forgotten, already = [], []
     with workspace.open() as scopes, scopes.writing():
-        for behavior in find_rules(scopes, options.ids):
-            if behavior.status is Status.FORGOTTEN:
-                already.append(behavior)
-                continue
-            changed = behavior.replace(status=Status.FORGOTTEN, updated_at=workspace.now)
-            scopes.put(changed, event="forgotten", now=workspace.now, was=behavior.status.value, reason=options.reason)
-            forgotten.append(changed)
+        found_rules = find_rules(scopes, options.ids)
+        forgotten, already = remove_rules(scopes, found_rules, now=workspace.now, reason=options.reason)
     view = lines(
         *(f"removed: {named(each)}; 'brim rules restore {each.id}' brings it back" for each in forgotten),
         *(f"{named(each)} was removed already" for each in already),
@@ -272,15 +264,8 @@ def restore(options: Namespace) -> int:
       brim unforget b-3f2a
     """
     workspace = here()
-    back, already = [], []
     with workspace.open() as scopes, scopes.writing():
-        for behavior in find_rules(scopes, options.ids):
-            if behavior.status is not Status.FORGOTTEN:
-                already.append(behavior)
-                continue
-            changed = behavior.replace(status=_status_before(behavior, scopes), updated_at=workspace.now)
-            scopes.put(changed, event="unforgotten", now=workspace.now)
-            back.append(changed)
+        back, already = restore_rules(scopes, find_rules(scopes, options.ids), now=workspace.now)
     view = lines(
         *(f"back: {named(each)}, {each.status}" for each in back),
         *(f"{named(each)} is not removed: it is {each.status}" for each in already),
@@ -291,19 +276,6 @@ def restore(options: Namespace) -> int:
         if each.status is Status.SUPERSEDED:
             note(f"{each.superseded_by} has taken its place, so agents are still not told it")
     return 0
-
-
-def _status_before(behavior: Behavior, scopes: Scopes) -> Status:
-    """Return the status that *behavior* had when it was removed; if that is not recorded, the most it can have had."""
-    for event in reversed(scopes.store(behavior.scope).events(behavior=behavior.id)):
-        if event.kind in ("forgotten", "rejected"):
-            was = event.detail.get("was")
-            if was in (Status.ACTIVE, Status.PENDING, Status.SUPERSEDED):
-                return Status(was)
-            break
-    if behavior.superseded_by:
-        return Status.SUPERSEDED
-    return Status.PENDING if behavior.provenance.source == "agent" else Status.ACTIVE
 
 
 # Notes of agents ------------------------------------------------------------------------------------------------
@@ -367,20 +339,15 @@ def _decide(options: Namespace) -> int:
         raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
     workspace = here()
     accepts = options.action == "accept"
-    decided: list[Behavior] = []
     with workspace.open() as scopes, scopes.writing():
-        for behavior in find_rules(scopes, options.ids):
-            if behavior.status is not Status.PENDING:
-                raise InputError(
-                    f"{named(behavior)} is not a note that waits: it is {behavior.status}; nothing was changed"
-                )
-            status = Status.ACTIVE if accepts else Status.FORGOTTEN
-            changed = behavior.replace(status=status, kind=options.kind or behavior.kind, updated_at=workspace.now)
-            detail: dict[str, Any] = {"was": behavior.status.value, "reason": options.reason}
-            if accepts:
-                detail = {"kind": changed.kind.value}
-            scopes.put(changed, event=f"{options.action}ed", now=workspace.now, **detail)
-            decided.append(changed)
+        decided = decide_notes(
+            scopes,
+            find_rules(scopes, options.ids),
+            accept=accepts,
+            now=workspace.now,
+            kind=options.kind,
+            reason=options.reason,
+        )
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
     emit({f"{options.action}ed": [as_object(each) for each in decided]}, lambda _: view, options.as_json)
     return 0
@@ -433,17 +400,7 @@ def connect(options: Namespace) -> int:
         if options.remove:
             removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
             return _removed_edge(options, edge, source, target, removed)
-        known = scopes.all_edges()
-        same = [
-            each for each in known if (each.source, each.target, each.kind) == (edge.source, edge.target, edge.kind)
-        ]
-        old = same[0] if same else None
-        if old is not None:
-            edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
-        if circle := would_cycle(known, edge):
-            raise InputError(f"this would be a circle of {edge.kind}: {' -> '.join(circle)}; nothing was changed")
-        scopes.put_edge(edge, now=now)
-        refusals = [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
+        edge, old, refusals = connect_rules(scopes, edge, now=now)
     was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
     text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}

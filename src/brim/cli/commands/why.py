@@ -16,7 +16,6 @@ from brim.cli.options import (
     add_json,
     add_situation,
     command,
-    find_rule,
     here,
     option,
     planning,
@@ -33,6 +32,7 @@ from brim.injection.plan import InjectionPlan, Item
 from brim.injection.rendering import render
 from brim.injection.session import Session
 from brim.store.planner import DYNAMIC_KEY, START_KEY, Planner
+from brim.store.rulebook import find_rule
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
