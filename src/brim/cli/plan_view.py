@@ -99,7 +99,7 @@ def range_view(plans: Sequence[InjectionPlan]) -> str:
     """Return the picture of *plans*, which differ by their budgets alone: within the terminal, with a legend."""
     marks = dict(zip(DETAIL, symbols("█▓░·", "#=-."), strict=True))
     by_rule = list(zip(*(plan.items for plan in plans), strict=True))
-    rows, more = listed([[f"{items[0].activation:.2f}", one_line(items[0].behavior)] for items in by_rule])
+    rows, more = listed([[f"{items[0].activation:.2f}", _letters(one_line(items[0].behavior))] for items in by_rule])
     room = terminal_width() - len("0.00") - 4
     widest = max(len(text) for _, text in rows)
     cell = max(1, min(3, (room - widest) // len(plans)))
@@ -136,3 +136,8 @@ def _axis(budgets: Sequence[int], cell: int) -> str:
         if at * cell + len(labels[at]) + 2 <= end:
             line = line.ljust(at * cell) + labels[at]
     return line if len(budgets) == 1 else f"{line.ljust(max(len(line) + 1, end))}{labels[-1]}"
+
+
+def _letters(text: str) -> str:
+    """Return *text* with what the output cannot print replaced, so that columns stay aligned."""
+    return symbols(text, text.encode("ascii", "replace").decode())

@@ -12,12 +12,12 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.limit import Money
-from brim.cli.memory import Memory
 from brim.cli.options import add_json, settings, working_folder
 from brim.cli.output import note, say_json, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
+from brim.report.model_notes import Memory
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked

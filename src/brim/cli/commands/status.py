@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.cli.gauge import draw
-from brim.cli.memory import Memory
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
     counted,
@@ -26,6 +25,7 @@ from brim.cli.output import (
 from brim.errors import BrimError, InputError
 from brim.hooks.limits import folder_scope
 from brim.hooks.process import PAUSED
+from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.tracking.live import follow, ignore
 from brim.tracking.sessions import newest

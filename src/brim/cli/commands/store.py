@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 from argparse import Namespace
-from collections.abc import Sequence
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, BehaviorKind, EdgeKind, Status
+from brim.behaviors.behavior import Behavior, EdgeKind, Status
 from brim.behaviors.graph import Problem
 from brim.behaviors.jsonl import iso
 from brim.cli.options import (
@@ -48,31 +46,19 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import kind_of, named, one_line
 from brim.errors import BrimError, InputError, StoreError
-from brim.injection.mapper import ActivationTierMapper
-from brim.store.backup import create
+from brim.store.backup import backups_in, create, described, find_backup, new_backup, rules_in, store_size
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
-from brim.store.database import VERSION, connect, version_of
 from brim.store.events import Event
-from brim.store.planner import costs_of
 from brim.store.scopes import Scopes
+from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
 from brim.workspace import DATABASE, Workspace
-
-TIERS = {"full": 1.0, "summary": 0.5, "name_only": 0.2}
-"""An activation that gives each tier, with thresholds at 0.7, 0.3 and 0.1."""
-BACKUPS = "backups"
-"""The folder of backups, in the folder of the store."""
 
 
 def _stores(workspace: Workspace) -> dict[str, str]:
     """Return the store's file of each scope, whether it is there or not."""
     return {scope: os.path.join(folder, DATABASE) for scope, folder in workspace.scope_folders.items()}
-
-
-def _size(path: str) -> int:
-    """Return the bytes of a store's file, with the log that SQLite keeps next to it."""
-    return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
 
 
 @command(
@@ -198,11 +184,13 @@ def stats(options: Namespace) -> int:
     workspace = here({"model": options.model})
     with workspace.open() as scopes:
         behaviors, edges = scopes.behaviors(), scopes.all_edges()
-        found = _numbers(behaviors, options.top)
+        found = numbers(behaviors, options.top)
         found["edges"] = {kind.value: sum(edge.kind is kind for edge in edges) for kind in EdgeKind}
-        found["tokens"], found["counter"] = _tokens(scopes, workspace, [each for each in behaviors if each.live])
+        found["tokens"], found["counter"] = tier_totals(
+            scopes, workspace.config, [each for each in behaviors if each.live]
+        )
         found["files"] = [
-            {"scope": scope, "path": store.path, "bytes": _size(store.path)}
+            {"scope": scope, "path": store.path, "bytes": store_size(store.path)}
             for scope, store in (("project", scopes.project), ("user", scopes.user))
             if store is not None
         ]
@@ -212,42 +200,6 @@ def stats(options: Namespace) -> int:
     else:
         note(NOTHING_YET)
     return 0
-
-
-def _numbers(behaviors: Sequence[Behavior], top: int) -> dict[str, Any]:
-    """Return what can be counted of *behaviors*, for JSON."""
-
-    def how_many(**fields: object) -> int:
-        return sum(all(getattr(each, field) == value for field, value in fields.items()) for each in behaviors)
-
-    live = [each for each in behaviors if each.live]
-    used = sorted(live, key=lambda each: (-each.usage.injected, -each.usage.confirmed, each.id))
-    return {
-        "behaviors": len(behaviors),
-        "live": len(live),
-        "kinds": {
-            kind.value: {status.value: how_many(kind=kind, status=status) for status in Status} for kind in BehaviorKind
-        },
-        "statuses": {status.value: how_many(status=status) for status in Status},
-        "scopes": {scope: how_many(scope=scope) for scope in ("project", "user")},
-        "injected": sum(each.usage.injected for each in behaviors),
-        "confirmed": sum(each.usage.confirmed for each in behaviors),
-        "overridden": sum(each.usage.overridden for each in behaviors),
-        "most_used": [each.id for each in used if each.usage.injected][:top],
-        "never_used": [each.id for each in live if not (each.usage.injected or each.usage.confirmed)],
-    }
-
-
-def _tokens(scopes: Scopes, workspace: Workspace, live: list[Behavior]) -> tuple[dict[str, int], str]:
-    """Return what the text with all of *live* would count at each tier, headings included, and what counts."""
-    format = workspace.config["injection.format"]
-    costs = costs_of(scopes, [each.id for each in live], workspace.config)
-    mapper = ActivationTierMapper()
-    totals = {
-        tier: int(mapper.plan([(each.id, value) for each in live], live, format=format, costs=costs).total_tokens)
-        for tier, value in TIERS.items()
-    }
-    return totals, costs.counter
 
 
 def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
@@ -296,7 +248,7 @@ def _kinds(found: dict[str, Any]) -> str:
 def complete_backup(prefix: str, **_: object) -> list[str]:
     """Return the names of the backups that begin with what was typed."""
     try:
-        found = [os.path.basename(path) for _, path in _backups(here().scope_folders)]
+        found = [os.path.basename(path) for _, path in backups_in(here().scope_folders)]
     except BrimError:
         return []
     return [name for name in found if name.startswith(prefix)]
@@ -337,12 +289,12 @@ def _create(options: Namespace, workspace: Workspace) -> int:
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
     if os.path.isfile(store):
-        _count(store)  # what cannot be restored by this brim is refused before a copy is made
-    path = create(store, options.file or _new_name(workspace, scope))
-    count = _count(path)
+        rules_in(store)  # what cannot be restored by this brim is refused before a copy is made
+    path = create(store, options.file or new_backup(workspace.scope_folders[scope], now=workspace.now))
+    count = rules_in(path)
     emit(
-        {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": _size(path)},
-        lambda _: f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(_size(path))}",
+        {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": store_size(path)},
+        lambda _: f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(store_size(path))}",
         options.as_json,
     )
     return 0
@@ -353,8 +305,8 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
         raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
-    path = _found(options.file, workspace, scope)
-    count = _count(path)
+    path = find_backup(workspace.scope_folders[scope], options.file)
+    count = rules_in(path)
     if not options.as_json:
         what = f"{counted(count, 'rule')}, would take the place of {home_path(store)}: {_present(store)}"
         say(f"{home_path(path)}: {what}")
@@ -383,7 +335,7 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     folders = workspace.scope_folders
     if options.scope is not None:
         folders = {options.scope: folders[scope_of(options, workspace)]}
-    backups = [_described(scope, path) for scope, path in _backups(folders)]
+    backups = [described(scope, path) for scope, path in backups_in(folders)]
     backups.sort(key=lambda each: (-each["at"], each["file"]))
     for each in backups:
         each["at"] = iso(int(each["at"]))
@@ -403,71 +355,11 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     return 0
 
 
-def _new_name(workspace: Workspace, scope: str) -> str:
-    """Return a name for a backup that says when it was made, in UTC, and that no file has."""
-    made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(workspace.now))
-    start = os.path.join(workspace.scope_folders[scope], BACKUPS, f"brim-{made}")
-    name, number = f"{start}.db", 2
-    while os.path.lexists(name):
-        name, number = f"{start}-{number}.db", number + 1
-    return name
-
-
-def _found(given: str, workspace: Workspace, scope: str) -> str:
-    """Return the path of the backup *given*: a file, or the name of one among the backups of *scope*."""
-    inside = os.path.join(workspace.scope_folders[scope], BACKUPS, given)
-    if not os.path.exists(given) and os.path.basename(given) == given and os.path.isfile(inside):
-        return inside
-    if not os.path.isfile(given):
-        raise InputError(f"{given}: there is no such backup: 'brim backup list' shows them")
-    return os.path.abspath(given)
-
-
-def _backups(folders: dict[str, str]) -> list[tuple[str, str]]:
-    """Return scope and path of every backup in *folders*, and of what a restore kept there."""
-    found = []
-    for scope, folder in folders.items():
-        for inside, begins in ((os.path.join(folder, BACKUPS), ""), (folder, "brim.db.bak")):
-            try:
-                names = sorted(os.listdir(inside))
-            except OSError:
-                continue
-            paths = [os.path.join(inside, name) for name in names if name.startswith(begins)]
-            endings = ("-wal", "-shm", "-journal", ".tmp", ".gitignore")
-            found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
-    return found
-
-
-def _described(scope: str, path: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": _size(path)}
-    try:
-        found["at"] = os.path.getmtime(path)
-        return {**found, "behaviors": _count(path), "problem": None}
-    except OSError:
-        return {**found, "behaviors": None, "problem": "gone"}
-    except StoreError as error:
-        return {**found, "behaviors": None, "problem": error.reason}
-
-
-def _count(path: str) -> int:
-    """Return how many rules the store *path* holds; raise if it cannot be used."""
-    database = connect(path, readonly=True)
-    try:
-        found = version_of(database)
-        if found == 0:
-            raise StoreError(f"{path}: is empty, so it is no backup", "refused")
-        if found > VERSION:
-            raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
-        return int(database.row("SELECT count(*) FROM behaviors")[0])
-    finally:
-        database.close()
-
-
 def _present(store: str) -> str:
     """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
     if not os.path.lexists(store):
         return "there is none yet"
     try:
-        return counted(_count(store), "rule")
+        return counted(rules_in(store), "rule")
     except StoreError as error:
         return f"it is {error.reason}"

@@ -8,11 +8,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from brim.cli.gauge import View
-from brim.cli.memory import Memory
 from brim.cli.options import settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
 from brim.config import user_folder
 from brim.errors import InputError
+from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
 from brim.tracking.sessions import newest

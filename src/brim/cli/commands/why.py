@@ -69,7 +69,8 @@ def why(options: Namespace) -> int:
         return _why_rule(options)
     if options.text:
         options.tiered = True
-        return prompt.run(options)
+        code: int = prompt.run(options)
+        return code
     return _plan(options, for_agent=True)
 
 
