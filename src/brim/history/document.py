@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brim.errors import InputError
-from brim.history.types import Provider
+from brim.history.reading.history import read
+from brim.history.types import Provider, Pruned, Pruner
+from brim.tokens.count import Count
 from brim.tokens.inputs import name_of, read_text
+from brim.tokens.messages.request import split
+from brim.tokens.types import TokenCounter
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""
@@ -92,6 +96,85 @@ class Document:
             return json.dumps(messages, ensure_ascii=False, **layout_of(self.text))
         except RecursionError:
             raise InputError("nested too deeply to be written") from None
+
+    def besides_messages(self, tools: list[Any] | None, counter: TokenCounter) -> Count:
+        """Return what a request body holds besides messages and tools: the system text, the schema of the answer."""
+        if not self.key:
+            return Count(0)
+        request: Any = {**self.body, self.key: []}
+        whole, bare = counter.count_messages(request, tools), counter.count_messages([], tools)
+        tokens = max(0, int(whole) - int(bare))
+        low, high = max(0, whole.low - bare.low), max(0, whole.high - bare.high)
+        return Count(tokens, whole.basis, min(low, tokens), max(high, tokens))
+
+    def pins(self, given: list[str], provider: Provider) -> set[int | str]:
+        """Return the places and ids in *given*; one that names nothing is a mistake."""
+        ids: set[str] = set()
+        if given:
+            for entry in read(self.messages, provider):
+                ids.update((entry.id, *(call.id for call in (*entry.calls, *entry.results))))
+        found: set[int | str] = set()
+        for text in given:
+            if text in ids and text:
+                found.add(text)
+            elif text.isdecimal() and len(text) < 10 and int(text) < len(self.messages):
+                found.add(int(text))
+            else:
+                raise InputError(f"--pin {text}: no message has that place or id; there are {len(self.messages):,}")
+        return found
+
+    def fit(
+        self,
+        pruner: Pruner,
+        target: int,
+        *,
+        model: str,
+        counter: TokenCounter,
+        tools: list[Any] | None = None,
+        provider: str = "auto",
+        pin: list[str] | None = None,
+        fill: bool = False,
+    ) -> Pruned:
+        """Prune the messages so that the whole request, with system text and tools, takes at most *target* tokens."""
+        own: Any = split(self.body, None).tools if self.key else None
+        if tools is not None and own:
+            raise InputError(f"{self.name}: the request has tools of its own: leave --tools out")
+        tools = (own or None) if tools is None else tools
+        rest = self.besides_messages(tools, counter)
+        whose, _ = self.provider(provider, model)
+        pruned = pruner.prune(
+            self.messages,
+            max(0, target - int(rest)),
+            model=model,
+            tools=tools,
+            provider=whose,
+            counter=counter,
+            fill=fill,
+            pin=self.pins(pin or [], whose) or None,
+        )
+        return _including(pruned, rest, target) if rest else pruned
+
+
+def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
+    """Return *pruned* with the *rest* of the request in its numbers."""
+    receipt = pruned.receipt
+    after = receipt.after + rest
+    fits = int(after) <= target
+    reason = (
+        f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
+        f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
+    )
+    cache = receipt.cache and replace(receipt.cache, prefix_tokens=receipt.cache.prefix_tokens + int(rest))
+    receipt = replace(
+        receipt,
+        before=receipt.before + rest,
+        after=after,
+        target=target,
+        cache=cache,
+        fits=fits,
+        reason="" if fits else reason,
+    )
+    return replace(pruned, tokens=after, fits=fits, receipt=receipt)
 
 
 def read_document(path: str) -> Document:

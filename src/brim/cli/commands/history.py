@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from argparse import Namespace
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from brim import history
@@ -29,14 +29,11 @@ from brim.config import Config
 from brim.errors import InputError
 from brim.files import keep, save
 from brim.history.document import Document, read_document, read_tools
-from brim.history.reading.history import read
 from brim.history.types import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
 from brim.models.light import lookup
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
-from brim.tokens.messages.request import split
-from brim.tokens.types import TokenCounter
 from brim.window.budget import Reserves
 
 STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -120,7 +117,16 @@ def fit(options: Namespace) -> int:
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
     target, target_from = (options.target, "--target") if options.target is not None else _room(name, config)
-    pruned = _pruned(pruner, options, document, counter_for(name, mode=config["mode"]), target=target, name=name)
+    pruned = document.fit(
+        pruner,
+        target,
+        model=name,
+        counter=counter_for(name, mode=config["mode"]),
+        tools=None if options.tools is None else read_tools(options.tools),
+        provider=options.provider,
+        pin=options.pin,
+        fill=options.fill,
+    )
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
         say_json(
@@ -184,78 +190,6 @@ def _room(name: str, config: Config) -> tuple[int, str]:
     if model.max_input < room:
         return model.max_input, f"the most input that {name} takes"
     return room, f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe"
-
-
-def _pruned(
-    pruner: Pruner, options: Namespace, document: Document, counter: TokenCounter, *, target: int, name: str
-) -> Pruned:
-    own: Any = split(document.body, None).tools if document.key else None
-    if options.tools is not None and own:
-        raise InputError(f"{document.name}: the request has tools of its own: leave --tools out")
-    tools = (own or None) if options.tools is None else read_tools(options.tools)
-    rest = _besides_messages(document, tools, counter)
-    provider, _ = document.provider(options.provider, name)
-    pruned = pruner.prune(
-        document.messages,
-        max(0, target - int(rest)),
-        model=name,
-        tools=tools,
-        provider=provider,
-        counter=counter,
-        fill=options.fill,
-        pin=_pins(options.pin, document, provider) or None,
-    )
-    return _including(pruned, rest, target) if rest else pruned
-
-
-def _besides_messages(document: Document, tools: list[Any] | None, counter: TokenCounter) -> Count:
-    """Return what a request body holds besides messages and tools: the system text, the schema of the answer."""
-    if not document.key:
-        return Count(0)
-    request: Any = {**document.body, document.key: []}
-    whole, bare = counter.count_messages(request, tools), counter.count_messages([], tools)
-    tokens = max(0, int(whole) - int(bare))
-    low, high = max(0, whole.low - bare.low), max(0, whole.high - bare.high)
-    return Count(tokens, whole.basis, min(low, tokens), max(high, tokens))
-
-
-def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
-    """Return *pruned* with the *rest* of the request in its numbers."""
-    receipt = pruned.receipt
-    after = receipt.after + rest
-    fits = int(after) <= target
-    reason = (
-        f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
-        f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
-    )
-    cache = receipt.cache and replace(receipt.cache, prefix_tokens=receipt.cache.prefix_tokens + int(rest))
-    receipt = replace(
-        receipt,
-        before=receipt.before + rest,
-        after=after,
-        target=target,
-        cache=cache,
-        fits=fits,
-        reason="" if fits else reason,
-    )
-    return replace(pruned, tokens=after, fits=fits, receipt=receipt)
-
-
-def _pins(given: list[str], document: Document, provider: Any) -> set[int | str]:
-    """Return the places and ids in *given*; one that names nothing is a mistake."""
-    ids: set[str] = set()
-    if given:
-        for entry in read(document.messages, provider):
-            ids.update((entry.id, *(call.id for call in (*entry.calls, *entry.results))))
-    found: set[int | str] = set()
-    for text in given:
-        if text in ids and text:
-            found.add(text)
-        elif text.isdecimal() and len(text) < 10 and int(text) < len(document.messages):
-            found.add(int(text))
-        else:
-            raise InputError(f"--pin {text}: no message has that place or id; there are {len(document.messages):,}")
-    return found
 
 
 # Receipts -------------------------------------------------------------------------------------------------------
