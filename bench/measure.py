@@ -15,7 +15,7 @@ from pathlib import Path
 
 import brim
 import corpus
-from brim.tokens.encoding import TableEncoding
+from brim.tokens.vocabulary import TableEncoding
 from peers import BRIM, TIKTOKEN, Count, Engine
 
 SOURCES = str(Path(brim.__file__).parents[1])

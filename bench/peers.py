@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from brim.tokens.table import open_table
+from brim.tokens.vocabulary import open_table
 
 ENCODINGS = ("o200k_base", "cl100k_base")
 
@@ -61,13 +61,13 @@ TIKTOKEN = Engine(
 BRIM = Engine(
     "brim",
     "brim",
-    "from brim.tokens.encoding import load_table_counter\ncount = load_table_counter(ENCODING)",
+    "from brim.tokens.vocabulary import load_table_counter\ncount = load_table_counter(ENCODING)",
     slow=True,
 )
 FAST = Engine(
     "brim[fast]",
     "splintr-rs",
-    "from brim.tokens.native import NativeEngine\ncount = NativeEngine().load(ENCODING)",
+    "from brim.tokens.engines import NativeEngine\ncount = NativeEngine().load(ENCODING)",
 )
 PEERS = (
     Engine(

@@ -25,7 +25,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from brim.models.encodings import encoding_of
+from brim.models.light import encoding_of
 from brim.models.names import spellings
 
 DATA = Path(__file__).parent.parent / "src/brim/models/data"

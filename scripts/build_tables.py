@@ -37,7 +37,7 @@ CACHED_NAMES = {
 }
 
 CLASSES = {r"[\p{Lu}\p{Lt}]": 1, r"\p{Ll}": 2, r"[\p{Lm}\p{Lo}]": 3, r"\p{M}": 4, r"\p{N}": 5, r"\s": 6}
-"""What the split patterns tell apart; 0 is everything else. ``brim.tokens.split`` reads these numbers."""
+"""What the split patterns tell apart; 0 is everything else. ``brim.tokens.vocabulary`` reads these numbers."""
 
 
 def read_ranks(folder: Path, encoding: str) -> list[bytes]:
@@ -62,7 +62,7 @@ def tokens_in_order(content: bytes) -> list[bytes]:
 
 
 def table_bytes(tokens: list[bytes]) -> bytes:
-    """Lay the tokens out as ``brim.tokens.table`` reads them."""
+    """Lay the tokens out as ``brim.tokens.vocabulary`` reads them."""
     slot_count = 1 << (2 * len(tokens)).bit_length()
     slots = array("I", bytes(4 * slot_count))
     offsets = array("I", [0])

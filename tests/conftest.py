@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 from brim.models import MemoryWindowStore, remember_in, use
-from brim.tokens.table import open_table
+from brim.tokens.vocabulary import open_table
 
 RANK_FILES = {
     "o200k_base": "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken",

@@ -17,7 +17,7 @@ from brim.history import (
 )
 from brim.history.cache import CachePrices, cache_prices, model_prices
 from brim.models import model
-from brim.models.record import Price, Tier
+from brim.models.catalog import Price, Tier
 from tests.history.samples import WordCounter, chat_calls, chat_result, step, talk, user, words
 
 CLAUDE, GPT = "claude-sonnet-4-5", "gpt-4o"

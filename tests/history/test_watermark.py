@@ -13,7 +13,7 @@ import pytest
 from brim.errors import InputError
 from brim.history import PROVIDERS, Decisions, FifoPruner, Provider, Pruned, Pruner, WatermarkPruner, validate
 from brim.history.economics import DEFAULT_LOW
-from brim.models.record import Price
+from brim.models.catalog import Price
 from tests.history.samples import (
     MODELS,
     WordCounter,

@@ -118,7 +118,7 @@ from brim.models.overrides import use
 use({"own": {"prices": {"input": "2.5", "output": 10, "cache_read": 0.25}}})
 assert PriceList().request(Tokens(input=2), "own", 0.0) == 5
 assert PriceList().request(Tokens(input=2), "claude-sonnet-4-5", 1.0) == 6
-print(*{"decimal", "datetime", "dataclasses", "json", "re", "inspect", "typing"} & set(sys.modules))
+print(*{"decimal", "datetime", "dataclasses", "inspect", "typing"} & set(sys.modules))
 """
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path = {sys.path!r}; {code}"],

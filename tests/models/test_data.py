@@ -7,28 +7,31 @@ import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import brim.models
 from brim.models import lookup, model
-from brim.models.files import read
 
-TABLE: dict[str, Any] = json.loads(read("models.json"))
+DATA = Path(brim.models.__file__).parent / "data"
+
+TABLE: dict[str, Any] = json.loads((DATA / "models.json").read_bytes())
 HEADER, RECORDS = TABLE["header"], TABLE["models"]
 BUILT = date.fromisoformat(HEADER["built"])
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
 def rows(name: str) -> list[list[str]]:
-    lines = read(name).decode().split("\n")
+    lines = (DATA / name).read_bytes().decode().split("\n")
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
 
 
 def test_the_shipped_bytes_are_the_built_bytes() -> None:
-    body = read("models.json").split(b'"models": {\n', 1)[1].removesuffix(b"\n}}\n")
+    body = (DATA / "models.json").read_bytes().split(b'"models": {\n', 1)[1].removesuffix(b"\n}}\n")
     assert hashlib.sha256(body).hexdigest() == HEADER["sha256"]["body"]
-    assert hashlib.sha256(read("index.tsv")).hexdigest() == HEADER["sha256"]["index"]
+    assert hashlib.sha256((DATA / "index.tsv").read_bytes()).hexdigest() == HEADER["sha256"]["index"]
 
 
 def test_the_header_names_its_sources() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.models.encodings import encoding_of
+from brim.models.light import encoding_of
 
 
 @pytest.mark.parametrize(

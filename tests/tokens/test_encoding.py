@@ -8,8 +8,8 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 
-from brim.tokens import encoding as engine
-from brim.tokens.encoding import ENCODINGS, TableEncoding, load_table_counter
+from brim.tokens import vocabulary as engine
+from brim.tokens.vocabulary import ENCODINGS, TableEncoding, load_table_counter
 from tests.conftest import Oracle
 from tests.texts import ANY_TEXT, PATHOLOGICAL, documents
 

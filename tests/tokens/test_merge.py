@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.tokens import merge
-from brim.tokens.merge import Merger
-from brim.tokens.table import NO_RANK, open_table
+from brim.tokens import vocabulary as merge
+from brim.tokens.vocabulary import NO_RANK, Merger, open_table
 
 PARTS = st.sampled_from([b"a", b" ", b"ab", b"\n", b"-=", "中".encode(), b"\xff"])
 RUNS = st.lists(st.tuples(PARTS, st.integers(1, 60)), max_size=4)
@@ -36,7 +35,7 @@ def plain(piece: bytes, name: str) -> int:
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
-@pytest.mark.parametrize(("window", "margin"), [(8, 2), (16, 4), (merge.WINDOW, merge.MARGIN)])
+@pytest.mark.parametrize(("window", "margin"), [(8, 2), (16, 4), (merge.MERGE_WINDOW, merge.MARGIN)])
 @given(piece=PIECES)
 @settings(max_examples=200, deadline=None)
 def test_windows_of_any_size_give_the_same_count(name: str, window: int, margin: int, piece: bytes) -> None:

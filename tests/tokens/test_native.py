@@ -10,9 +10,16 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from brim.tokens import native
-from brim.tokens.engines import NOT_ADDITIVE, EngineFailed, EngineUnavailable
-from brim.tokens.native import BATCH_FROM, BLOCK, NativeCounter, NativeEngine
+from brim.tokens import engines as native
+from brim.tokens.engines import (
+    BATCH_FROM,
+    BLOCK,
+    NOT_ADDITIVE,
+    EngineFailed,
+    EngineUnavailable,
+    NativeCounter,
+    NativeEngine,
+)
 from tests.conftest import Oracle
 from tests.texts import ANY_TEXT, PATHOLOGICAL, documents
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from brim.tokens.encoding import without_surrogates
-from brim.tokens.split import PATTERNS, ascii_splitter, unicode_splitter
+from brim.tokens.vocabulary import PATTERNS, ascii_splitter, unicode_splitter, without_surrogates
 from tests.texts import ANY_TEXT, TRICKY
 
 if TYPE_CHECKING:
-    from brim.tokens.split import Splitter
+    from brim.tokens.vocabulary import Splitter
 
 SMALL, LARGE = 12, 1 << 16
 

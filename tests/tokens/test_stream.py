@@ -10,11 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from brim.tokens import stream
-from brim.tokens.approximate import ApproximateTokenCounter
-from brim.tokens.calibrated import CalibratedTokenCounter
-from brim.tokens.encoding import ENCODINGS, load_table_counter
-from brim.tokens.exact import ExactTokenCounter
+from brim.tokens.counters import ApproximateTokenCounter, CalibratedTokenCounter, ExactTokenCounter
 from brim.tokens.stream import blocks, count_stream
+from brim.tokens.vocabulary import ENCODINGS, load_table_counter
 from tests.conftest import Oracle
 from tests.texts import ANY_TEXT, documents
 

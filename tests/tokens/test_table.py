@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.tokens.table import DATA, NO_RANK, Table, open_table
+from brim.tokens.vocabulary import DATA, NO_RANK, Table, open_table
 from tests.conftest import rank_file
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brim.history.types import Pin, Provider, Pruned
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 
 class ChoosingPruner(ABC):

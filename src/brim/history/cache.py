@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from brim.history.draft import Draft
-    from brim.models.record import Price
+    from brim.models.catalog import Price
 
 HOUR = 3_600
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from brim.history.draft import Draft
     from brim.history.reading.entry import Entry
     from brim.history.types import Pruned
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 ROOM = 20
 """Tokens that the names and brackets of a response may take beside its texts."""

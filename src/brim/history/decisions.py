@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from brim.errors import InputError
-from brim.tokens.digests import digests
+from brim.tokens.anchor import digests
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from brim.history.types import Pin, Provider
     from brim.tokens.costs import MessageCosts
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 
 NO_PLACE = "no message of the user's can stand before it, and the first must be the user's"

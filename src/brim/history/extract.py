@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brim.history.reading.entry import Entry
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 HEAD = re.compile(r"Summary of [\d,]+ earlier messages, made by quoting:")
 """The first line of a summary."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from brim.history.draft import Draft
     from brim.history.types import Pin, Provider, Pruned
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 
 def select(draft: Draft, limit: int, *, oldest: int = 0, fill: bool = False) -> set[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 HEAD = 0.6
 """The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""

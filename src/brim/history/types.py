@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from brim.history.decisions import Decisions
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
     Pin = Callable[[Any], bool] | Collection[int | str]
     """Messages that stay: a predicate, or their places in the list, their ids, or ids of calls in them."""

@@ -12,13 +12,13 @@ from brim.history.draft import Draft, draft
 from brim.history.economics import Outlook, low_mark
 from brim.history.reading.history import as_list
 from brim.history.select import add_older, cut_for_turns, longest_run, required, select
-from brim.models.record import Price
+from brim.models.catalog import Price
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from brim.history.types import Pin, Provider, Pruned
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 
 class WatermarkPruner:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brim.tokens.messages.calls import RESULTS
 from brim.tokens.messages.fields import compact, get, is_sequence, string
+from brim.tokens.messages.parts import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from brim.injection.sections import Section
     from brim.injection.tiers import Tier
     from brim.tokens.calibrate import Ratio
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
     Cost = tuple[int, int]
 else:

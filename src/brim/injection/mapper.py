@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from brim.injection.costs import Costs
     from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
 

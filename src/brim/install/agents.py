@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import stat
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brim.agents.clients import client_of
 from brim.errors import BrimError, InputError
-from brim.hooks.client import client_of
+from brim.files import read_safely
 from brim.install.jsonc import JsonText
-from brim.store.project import is_tracked
+from brim.store.tracked import is_tracked
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 """The agents, and what people call them."""
@@ -86,17 +86,11 @@ class Target:
         folder = os.path.dirname(real)
         while not os.path.lexists(folder):
             folder = os.path.dirname(folder)
-        wrong = "" if os.access(folder, os.W_OK | os.X_OK) else folder
-        try:
-            if not wrong and (not os.stat(real).st_mode & 0o222 or not os.access(real, os.W_OK)):
-                wrong = self.path
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be written: {error.strerror or error}; it is as it was") from None
-        if wrong:
-            what = "it" if wrong == self.path else self.path
-            raise InputError(f"{wrong}: is read-only, so {what} is as it was: 'chmod u+w' it if brim may write there")
+        remedy = "'chmod u+w' it if brim may write there"
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(f"{folder}: is read-only, so {self.path} is as it was: {remedy}")
+        if os.path.exists(real) and not (os.stat(real).st_mode & 0o222 and os.access(real, os.W_OK)):
+            raise InputError(f"{self.path}: is read-only, so it is as it was: {remedy}")
 
 
 def user_target(agent: str, environ: Mapping[str, str]) -> Target:
@@ -124,23 +118,14 @@ def is_present(agent: str, environ: Mapping[str, str]) -> bool:
 
 def read_settings(path: str) -> str | None:
     """Return the text of the settings file *path*, with its line ends, or None if there is none."""
-    try:  # a link is fine here: people keep their dotfiles elsewhere
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:  # a link is fine: people keep their dotfiles elsewhere
+        return read_safely(os.path.realpath(path), at_most=_LARGEST).decode()
     except FileNotFoundError:
         return None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}; nothing was changed") from None
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise InputError(f"{path}: is not a file; nothing was changed")
-    with os.fdopen(handle, "rb") as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise InputError(f"{path}: is larger than {_LARGEST:,} bytes, so brim leaves it alone")
-    try:
-        return data.decode()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8; nothing was changed: correct it first") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}; nothing was changed") from None
 
 
 def settings_of(path: str) -> dict[str, Any]:

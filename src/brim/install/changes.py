@@ -48,6 +48,11 @@ class Change:
         """Whether the file has to be written."""
         return self.before != self.after
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is common to installing and uninstalling as plain data."""
+        target = self.target
+        return {"agent": target.agent, "scope": target.scope, "file": target.path, "changed": self.changes}
+
 
 def plan_install(
     target: Target, before: str | None, record: Record | None, *, home: str, hooks: str = ALL, status: bool = True

@@ -143,13 +143,13 @@ class _Doctor:
         settings, record = settings_of(target.path), here.records.get(target.path)
         events = list(dict.fromkeys(event for event, _ in here.ours.hooks_in(settings)))
         if not events:
+            state, text, fix = OFF, self._absent(target), ""
             if target.is_orphan:
-                text = f"{target.path}: its project is no longer there: {FIX} forgets it"
-                yield Finding(OFF, name, text, FIX, **facts, hooks=[])
+                text, fix = f"{target.path}: its project is no longer there: {FIX} forgets it", FIX
             elif record is not None:
-                yield Finding(WRONG, name, f"{target.path}: brim's hooks are gone", FIX, **facts, hooks=[])
-            elif target.scope == "user":
-                yield Finding(OFF, name, self._absent(target), **facts, hooks=[])
+                state, text, fix = WRONG, f"{target.path}: brim's hooks are gone", FIX
+            if fix or target.scope == "user":
+                yield Finding(state, name, text, fix, **facts, hooks=[])
             return
         status = here.ours.status(settings.get(STATUS))
         facts |= {"hooks": events, "status_line": status}
@@ -231,11 +231,11 @@ class _Doctor:
             path = os.path.join(folder, FILE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
             if not os.path.lexists(path):
-                if scope == "user" and installed:
-                    text = f"{path}: is not there, so hooks remember no session and count no money"
-                    yield Finding(WRONG, "store", text, FIX, **facts)
-                elif scope == "user":
-                    yield Finding(OFF, "store", "nothing has been learned for every project yet", **facts)
+                text, fix = "nothing has been learned for every project yet", ""
+                if installed:
+                    text, fix = f"{path}: is not there, so hooks remember no session and count no money", FIX
+                if scope == "user":
+                    yield Finding(WRONG if installed else OFF, "store", text, fix, **facts)
                 continue
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
@@ -249,16 +249,16 @@ class _Doctor:
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
-        if project is None:
-            yield Finding(OFF, "project", "there is none here: agents are told your own rules", project=None)
-        elif not os.path.isdir(os.path.join(project, ".brim")):
-            text = f"{project}: has learned nothing of its own yet"
-            yield Finding(OFF, "project", text, project=project, trusted=False)
-        elif is_trusted(project, self.here.home):
-            yield Finding(OK, "project", f"{project}: is trusted", project=project, trusted=True)
-        else:
+        facts: dict[str, Any] = {"project": project}
+        state, text = OFF, "there is none here: agents are told your own rules"
+        if project is not None:
+            facts["trusted"] = is_trusted(project, self.here.home)
             text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
-            yield Finding(OFF, "project", text, project=project, trusted=False)
+            if not os.path.isdir(os.path.join(project, ".brim")):
+                facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
+            elif facts["trusted"]:
+                state, text = OK, f"{project}: is trusted"
+        yield Finding(state, "project", text, **facts)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
@@ -280,15 +280,13 @@ class _Doctor:
             text = "no agent starts 'brim mcp', so its tools take no tokens"
             yield Finding(OFF, "server", text, agents=[], schemas=0)
             return
-        names = " and ".join(NAMES[agent] for agent in agents)
+        names, start = " and ".join(NAMES[agent] for agent in agents), "starts" if len(agents) == 1 else "start"
         model = model_of(agents[0], self.here.environ)
-        schemas = self._tool_tokens(model)
-        if schemas is None:
+        if (schemas := self._tool_tokens(model)) is None:
             yield Finding(WRONG, "server", f"{names} cannot start 'brim mcp': pip install 'brim[mcp]'", agents=agents)
-            return
-        start = "starts" if len(agents) == 1 else "start"
-        text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
-        yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
+        else:
+            text = f"{names} {start} 'brim mcp', whose tools take {schemas:,} tokens where they are loaded at once"
+            yield Finding(OK, "server", f"{text} (for {model})", agents=agents, schemas=schemas)
 
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)
@@ -298,10 +296,8 @@ class _Doctor:
                 lines = file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
         except OSError:
             lines = []
-        if lines:
-            yield Finding(OFF, "log", f"{path}: the last lines are", lines=lines, file=path)
-        else:
-            yield Finding(OK, "log", "no hook has failed", lines=[], file=path)
+        state, text = (OFF, f"{path}: the last lines are") if lines else (OK, "no hook has failed")
+        yield Finding(state, "log", text, lines=lines, file=path)
 
 
 def _fix(here: Installation) -> tuple[list[str], list[str]]:
@@ -430,8 +426,8 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         took, alone = [], []
         for number in range(RUNS):
             given = json.dumps({**sent, "session_id": f"doctor-{number}"})
-            said, seconds = _run([launcher, event, agent], given, own, work)
-            if not _is_answer(said):
+            told, seconds = _run([launcher, event, agent], given, own, work)
+            if RULE not in told:
                 return None, None, _last_line(os.path.join(home, "log", "hook.log")) or "it says nothing"
             took.append(seconds)
             alone.append(_run([python, "-I", "-c", "pass"], "", own, work)[1])
@@ -439,23 +435,16 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
 
 
 def _run(command: list[str], given: str, environ: Mapping[str, str], folder: str) -> tuple[str, float]:
-    """Return what *command* printed, nothing if it failed, and the seconds that it took."""
+    """Return what *command* told the agent, nothing if it failed, and the seconds that it took."""
     begun = time.perf_counter()
     try:
         done = subprocess.run(  # noqa: S603 (the launcher that brim wrote)
-            command, input=given.encode(), capture_output=True, env=environ, cwd=folder, timeout=SECONDS, check=False
+            command, input=given.encode(), capture_output=True, env=environ, cwd=folder, timeout=SECONDS, check=True
         )
-        said = done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
-    except (OSError, subprocess.SubprocessError):
-        said = ""
-    return said, time.perf_counter() - begun
-
-
-def _is_answer(text: str) -> bool:
-    try:
-        return RULE in json.loads(text)["hookSpecificOutput"]["additionalContext"]
-    except (ValueError, KeyError, TypeError):
-        return False
+        told = str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]) if done.stdout else ""
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
+        told = ""
+    return told, time.perf_counter() - begun
 
 
 def _last_line(path: str) -> str:

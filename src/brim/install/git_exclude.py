@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from brim.errors import BrimError
 from brim.files import save
-from brim.store.project import git_folder
 
 COMMENT = "# brim: settings of agents that are about this machine"
 
@@ -39,16 +38,8 @@ def exclude_file(path: str) -> str:
 
 def not_ignored(paths: Sequence[str]) -> list[str]:
     """Return those of *paths* that git would show as new files."""
-    found = []
-    for path in paths:
-        command = ["git", "-C", os.path.dirname(path), "check-ignore", "-q", path]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=10, check=False)  # noqa: S603
-        except (OSError, subprocess.SubprocessError):
-            return []
-        if done.returncode == 1:
-            found.append(path)
-    return found
+    asked = {path: _git("-C", os.path.dirname(path), "check-ignore", "-q", path) for path in paths}
+    return [path for path, done in asked.items() if done is not None and done.returncode == 1]
 
 
 @dataclass(frozen=True)
@@ -100,21 +91,21 @@ class _Place:
 
 
 def _place(path: str) -> _Place | None:
-    """Return what hides *path*; None if it's in no repository, or its name can't be written there."""
-    folder = os.path.realpath(os.path.dirname(path))
-    steps = [os.path.basename(path)]
-    while (git := git_folder(folder)) is None:
-        if folder == os.path.dirname(folder):
-            return None
-        steps.insert(0, os.path.basename(folder))
-        folder = os.path.dirname(folder)
-    line = "/" + "/".join(steps)
+    """Return what hides *path*, a file two levels below its project; None if that's in no repository."""
+    folder, name = os.path.split(os.path.dirname(path))
+    asked = _git("-C", folder, "rev-parse", "--git-path", "info/exclude", "--show-prefix")
+    if asked is None or asked.returncode:
+        return None
+    exclude, prefix, _ = os.fsdecode(asked.stdout).split("\n", 2)
+    line = f"/{prefix}{name}/{os.path.basename(path)}"
     if not line.isprintable() or line != line.rstrip():
         return None
-    try:  # a worktree names the folder that it shares with the others
-        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
-            git = os.path.join(git, file.readline(4096).strip())
-    except OSError:
-        pass
     line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)
-    return _Place(os.path.join(os.path.realpath(git), "info", "exclude"), line)
+    return _Place(os.path.realpath(os.path.join(folder, exclude)), line)
+
+
+def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:
+    try:
+        return subprocess.run(["git", *words], capture_output=True, timeout=10, check=False)  # noqa: S603, S607
+    except (OSError, subprocess.SubprocessError):
+        return None

@@ -210,18 +210,17 @@ class Installation:
         Hooks never do that, so without it they would say nothing.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
-        projects += [self.project] if self.project else []
-        paths = [os.path.join(folder, FILE) for folder in (self.home, *(f"{each}/.brim" for each in projects))]
+        folders = [self.home, *(f"{each}/.brim" for each in (*projects, self.project) if each)]
         found, broken = {}, []
-        for path in dict.fromkeys(paths):
+        for path in dict.fromkeys(os.path.join(folder, FILE) for folder in folders):
+            is_there = os.path.exists(path)
             try:
-                if os.path.lexists(path) if create and path == paths[0] else os.path.exists(path):
-                    found[path] = _is_older(path)
-                elif not create or path != paths[0]:
-                    continue
-                open_store(path).close()
+                is_older = is_there and _is_older(path)
+                if is_there or (create and path == os.path.join(self.home, FILE)):
+                    open_store(path).close()
+                if is_there:
+                    found[path] = is_older
             except BrimError as error:
-                found.pop(path, None)
                 broken.append(str(error))
         return found, broken
 
@@ -241,29 +240,25 @@ class BudgetSetting:
         self._text = with_key(before, BUDGET, tokens, self.path)
         self.changed = before != self._text
         try:
-            config = load(here.environ, here.folder, drafts={self.path: self._text})
+            origin = load(here.environ, here.folder, drafts={self.path: self._text}).values[BUDGET].origin
         except BrimError as error:
             raise ConfigError(f"{self.path} is as it was: {error}") from None
-        origin = config.values[BUDGET].origin
         self.hidden_by = "" if origin.startswith(f"{self.path}:") else origin
 
     def write(self) -> None:
         """Put it into the file."""
-        if not self.changed:
-            return
         folder = os.path.dirname(self.path)
         try:
             make_folder(folder)
         except OSError as error:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
-        save(self.path, self._text)
+        if self.changed:
+            save(self.path, self._text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"key": BUDGET, "value": self.tokens, "file": self.path} | {
-            "changed": self.changed,
-            "hidden_by": self.hidden_by,
-        }
+        shown = {"key": BUDGET, "value": self.tokens, "file": self.path}
+        return shown | {"changed": self.changed, "hidden_by": self.hidden_by}
 
 
 @dataclass
@@ -296,20 +291,14 @@ class Installed:
     @property
     def agents(self) -> list[dict[str, Any]]:
         """What became of each agent."""
-        return [
-            {
-                "agent": change.target.agent,
-                "scope": change.target.scope,
-                "file": change.target.path,
-                "hooks": [entry.event for entry in entries_for(change.target.agent, self.home, hooks=self.hooks)],
-                "resident": False,
-                "status_line": change.record is not None and change.record.status is not None,
-                "changed": change.changes,
-                "backup": self.backups.get(change.target.path),
-                "hidden_from_git": change.target.path in self.hidden,
-            }
-            for change in self.changes
-        ]
+        found = []
+        for change in self.changes:
+            path = change.target.path
+            hooks = [entry.event for entry in entries_for(change.target.agent, self.home, hooks=self.hooks)]
+            status_line = change.record is not None and change.record.status is not None
+            shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
+            found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden})
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -331,16 +320,15 @@ class Installed:
 class Upgraded:
     """What ``upgrade`` did."""
 
-    files: list[str] = field(default_factory=list)
+    files: list[str]
     """The settings files in which brim is."""
-    launchers: list[str] = field(default_factory=list)
-    stores: dict[str, bool] = field(default_factory=dict)
+    launchers: list[str]
+    stores: dict[str, bool]
     """brim's own files, and whether each was older."""
-    broken: list[str] = field(default_factory=list)
-    differ: list[str] = field(default_factory=list)
+    broken: list[str]
+    differ: list[str]
     """Settings files in which this version would install other hooks."""
-    budget: BudgetSetting | None = None
-    reason: str = ""
+    budget: BudgetSetting | None
 
     @property
     def exit_code(self) -> int:
@@ -349,14 +337,11 @@ class Upgraded:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {
-            "files": self.files,
-            "launchers": self.launchers,
+        shown = {key: value for key, value in vars(self).items() if key != "budget"}
+        return shown | {
             "stores": list(self.stores),
             "migrated": [path for path, migrated in self.stores.items() if migrated],
-            "broken": self.broken,
             "server": "",
-            "differ": self.differ,
             "token_budget": None if self.budget is None else self.budget.to_dict(),
         }
 
@@ -369,13 +354,13 @@ class Uninstalled:
     changes: list[Change]
     broken: list[str]
     """Why some files could not be changed."""
-    backups: dict[str, str]
-    server: bool
-    """Whether a server of resident hooks was removed."""
     dry_run: bool
-    served: list[str]
+    backups: dict[str, str] = field(default_factory=dict)
+    server: bool = False
+    """Whether a server of resident hooks was removed."""
+    served: list[str] = field(default_factory=list)
     """The agents that still start ``brim mcp``."""
-    is_complete: bool
+    is_complete: bool = False
     """Whether brim is in no agent any more."""
 
     @property
@@ -387,14 +372,8 @@ class Uninstalled:
     def agents(self) -> list[dict[str, Any]]:
         """What became of each agent."""
         return [
-            {
-                "agent": change.target.agent,
-                "scope": change.target.scope,
-                "file": change.target.path,
-                "changed": change.changes,
-                "removed": change.changes and change.after is None,
-                "backup": self.backups.get(change.target.path),
-            }
+            change.to_dict()
+            | {"removed": change.changes and change.after is None, "backup": self.backups.get(change.target.path)}
             for change in self.changes
         ]
 
@@ -464,8 +443,6 @@ def install(
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
     """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
-    if sys.platform == "win32":
-        return Upgraded(reason=NO_WINDOWS)
     here = Installation(environ, folder)
     targets = here.installed()
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
@@ -500,15 +477,15 @@ def uninstall(
         except BrimError as error:  # a broken file must not keep brim in the others
             if is_known or target.scope == "user":
                 broken.append(str(error))
-    backups: dict[str, str] = {}
-    server, served = False, []
+    done = Uninstalled(here.home, changes, broken, dry_run)
     if not dry_run:
-        backups = here.apply(changes, installing=False)
-        server = "claude" in agents and here.remove_resident_server()
-        if not here.records:
+        done.backups = here.apply(changes, installing=False)
+        done.server = "claude" in agents and here.remove_resident_server()
+        done.is_complete = not here.records
+        if done.is_complete:
             remove_launchers(here.home)
-        served = [agent for agent in served_agents(environ, here.project) if agent in agents]
-    return Uninstalled(here.home, changes, broken, backups, server, dry_run, served, not here.records)
+        done.served = [agent for agent in served_agents(environ, here.project) if agent in agents]
+    return done
 
 
 def pause(environ: Mapping[str, str], *, paused: bool) -> dict[str, Any]:

@@ -3,11 +3,9 @@
 A model's name goes in, in whatever spelling an agent, a provider or a person writes it; out comes its window, its
 maximum input and output, its tokenizer family and its dated prices. Nothing here asks the network.
 
-Bottom-up: ``files`` reads the data; ``names`` knows how a name may be spelled; ``encodings`` which tokenizer a name
-has; ``overrides`` what the configuration says; ``reported`` what agents and providers said, ``overflow`` how to read it
-from an error; ``light`` puts these together for the hot path; ``usage`` reads a provider's usage report; ``charges``
-has the prices and the rule that makes a cost of them, in whole numbers; ``record`` and ``catalog`` are the full story;
-``pricing`` prices a request.
+``names`` knows how a name may be spelled, ``overrides`` what the configuration says, ``windows`` what agents and
+providers reported. ``light`` has the few facts that hooks need, ``usage`` reads a provider's usage report, ``charges``
+has the prices in whole numbers, ``catalog`` the full record, the search and ``cost``.
 """
 
 from __future__ import annotations
@@ -16,22 +14,22 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.models.catalog import Model as Model
+    from brim.models.catalog import Price as Price
+    from brim.models.catalog import Tier as Tier
+    from brim.models.catalog import cost as cost
     from brim.models.catalog import model as model
     from brim.models.catalog import models as models
     from brim.models.light import Light as Light
     from brim.models.light import lookup as lookup
-    from brim.models.overflow import window_from_error as window_from_error
     from brim.models.overrides import use as use
-    from brim.models.pricing import cost as cost
-    from brim.models.record import Model as Model
-    from brim.models.record import Price as Price
-    from brim.models.record import Tier as Tier
-    from brim.models.reported import MemoryWindowStore as MemoryWindowStore
-    from brim.models.reported import WindowStore as WindowStore
-    from brim.models.reported import remember_in as remember_in
-    from brim.models.reported import report_window as report_window
     from brim.models.usage import Tokens as Tokens
     from brim.models.usage import read_usage as read_usage
+    from brim.models.windows import MemoryWindowStore as MemoryWindowStore
+    from brim.models.windows import WindowStore as WindowStore
+    from brim.models.windows import remember_in as remember_in
+    from brim.models.windows import report_window as report_window
+    from brim.models.windows import window_from_error as window_from_error
 
 __all__ = [
     "Light",
@@ -56,20 +54,20 @@ __getattr__, __dir__ = exports(
     __name__,
     {
         "Light": "light",
-        "MemoryWindowStore": "reported",
-        "Model": "record",
-        "Price": "record",
-        "Tier": "record",
+        "MemoryWindowStore": "windows",
+        "Model": "catalog",
+        "Price": "catalog",
+        "Tier": "catalog",
         "Tokens": "usage",
-        "WindowStore": "reported",
-        "cost": "pricing",
+        "WindowStore": "windows",
+        "cost": "catalog",
         "lookup": "light",
         "model": "catalog",
         "models": "catalog",
         "read_usage": "usage",
-        "remember_in": "reported",
-        "report_window": "reported",
+        "remember_in": "windows",
+        "report_window": "windows",
         "use": "overrides",
-        "window_from_error": "overflow",
+        "window_from_error": "windows",
     },
 )

@@ -1,23 +1,116 @@
-"""The full record of a model, and the search through all of them."""
+"""The full record of a model, the search through all of them, and what a request costs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 from brim.errors import InputError
 from brim.models import overrides
-from brim.models.charges import all_records, below_config, priced, record_of
+from brim.models.charges import Charges, all_records, below_config, charges_of, priced, record_of, today
 from brim.models.light import UNKNOWN_WINDOW, Found, find, input_within
-from brim.models.record import Model, Price, Tier
+from brim.models.overrides import PRICE_FIELDS
+from brim.models.usage import Tokens, read_usage
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from brim.models.charges import Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """What each kind of token costs, in USD per million. ``None`` is unknown, never free."""
+
+    input: Decimal | None = None
+    """Prompt tokens that were neither read from nor written to a cache."""
+    output: Decimal | None = None
+    """Tokens that the model wrote, its reasoning included."""
+    cache_read: Decimal | None = None
+    """Prompt tokens read from a cache."""
+    cache_write_5m: Decimal | None = None
+    """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
+    cache_write_1h: Decimal | None = None
+    """Prompt tokens written to a cache for an hour."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tier(Rates):
+    """The rates of the whole request when its prompt is longer than ``above`` tokens, cached ones included."""
+
+    above: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price(Rates):
+    """The rates in force from one date to another."""
+
+    since: date | None = None
+    """First day of these rates; ``None`` if they held from the start, as far as the sources know."""
+    until: date | None = None
+    """First day on which they hold no more; ``None`` if no end is known."""
+    tiers: tuple[Tier, ...] = ()
+    """Rates for long prompts, shortest first."""
+
+    def at(self, prompt_tokens: int) -> Rates:
+        """Return the rates of a request with a prompt of *prompt_tokens*, cached ones included."""
+        reached = [tier for tier in self.tiers if prompt_tokens > tier.above]
+        return reached[-1] if reached else self
+
+    def __str__(self) -> str:
+        rates = [("in", self.input), ("out", self.output), ("cache read", self.cache_read)]
+        known = ", ".join(f"${rate:f} {kind}" for kind, rate in rates if rate is not None)
+        return f"{known or 'unknown'} per million tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """What a model holds and charges."""
+
+    name: str
+    """The name in the table, or the name that was asked for if the table does not have it."""
+    provider: str
+    """Who serves it under this name; empty if unknown."""
+    mode: str
+    """``chat``, ``responses``, ``completion`` or ``embedding``; empty if unknown."""
+    context_window: int
+    """Prompt and answer together."""
+    max_input: int
+    """The longest prompt; the same as the window, except where a model splits it."""
+    max_output: int | None
+    """The longest answer; ``None`` if unknown."""
+    encoding: str
+    """The tokenizer family; empty if unknown."""
+    prices: tuple[Price, ...]
+    """Oldest first; empty if unknown."""
+    factors: tuple[tuple[str, Decimal], ...] = ()
+    """What the price is multiplied by for ``batch`` requests, ``fast`` mode and ``us``-only inference, where known."""
+    resolved: bool
+    """Whether the name and its window are known; if not, the values are the nearest family's."""
+    source: str
+    """Where the values come from: a registry, ``config``, ``family`` or ``default``."""
+
+    def price(self, on: date | None = None) -> Price | None:
+        """Return the price in force *on* a date (today, in UTC, by default), or ``None`` if none is known."""
+        day = on.date() if isinstance(on, datetime) else on or datetime.now(UTC).date()
+        in_force = [price for price in self.prices if price.since is None or price.since <= day]
+        return in_force[-1] if in_force else None
+
+    def factor(self, name: str) -> Decimal | None:
+        """Return the factor called *name*, or ``None`` if it is not known."""
+        return dict(self.factors).get(name)
+
+    def __str__(self) -> str:
+        split = f" ({self.max_input:,} in)" if self.max_input != self.context_window else ""
+        out = f", {self.max_output:,} out" if self.max_output else ""
+        price = self.price()
+        parts = [f"{self.context_window:,} tokens{split}{out}", self.encoding or "unknown tokenizer"]
+        parts.append(str(price) if price else "unknown price")
+        parts += [] if self.resolved else ["name not known"]
+        return f"{self.name}: {'; '.join(parts)}"
 
 
 def model(name: str, *, context_window: int | None = None) -> Model:
@@ -30,7 +123,7 @@ def model(name: str, *, context_window: int | None = None) -> Model:
     gpt-5: 400,000 tokens (272,000 in), 128,000 out; o200k_base; $1.25 in, $10 out, $0.125 cache read per million tokens
     """
     found = find(name)
-    full = _from_config(found) if found.config_key else _from_table(found)
+    full = _full(found)
     if context_window is None:
         return full
     if type(context_window) is not int or context_window < 1:
@@ -40,8 +133,6 @@ def model(name: str, *, context_window: int | None = None) -> Model:
 
 def models(pattern: str | None = None) -> list[Model]:
     """Return the models whose name contains *pattern*, or matches it if it has ``*``, ``?`` or ``[``; else all."""
-    from fnmatch import fnmatchcase
-
     wanted = (pattern or "").strip().lower()
     is_glob = any(sign in wanted for sign in "*?[")
     names = {name.lower(): name for name in all_records()} | {key: key for key in overrides.names()}
@@ -49,58 +140,22 @@ def models(pattern: str | None = None) -> list[Model]:
     return [model(names[key]) for key in sorted(hits)]
 
 
-def _from_table(found: Found) -> Model:
-    if not found.table_name:
-        return _unknown(found)
-    light, record = found.light, record_of(found.table_name)
-    rows, factors = priced(found)
-    return Model(
-        name=light.name,
-        provider=record["provider"],
-        mode=record["mode"],
-        context_window=light.context_window,
-        max_input=light.max_input,
-        max_output=light.max_output,
-        encoding=light.encoding,
-        prices=_prices(rows),
-        factors=_factors(factors),
-        resolved=light.resolved,
-        source=record["source"],
-    )
-
-
-def _from_config(found: Found) -> Model:
-    like, light = (overrides.get(found.config_key) or {}).get("like"), found.light
-    base = model(like) if isinstance(like, str) else _from_table(below_config(found))
-    rows, factors = priced(found)
-    return Model(
-        name=light.name,
-        provider=base.provider,
-        mode=base.mode,
-        context_window=light.context_window,
-        max_input=light.max_input,
-        max_output=light.max_output,
-        encoding=light.encoding,
-        prices=_prices(rows),
-        factors=_factors(factors),
-        resolved=True,
-        source="config",
-    )
-
-
-def _unknown(found: Found) -> Model:
+def _full(found: Found) -> Model:
     light = found.light
+    provider, mode, source = "", "", "family"
+    if found.config_key:
+        like = (overrides.get(found.config_key) or {}).get("like")
+        base = model(like) if isinstance(like, str) else _full(below_config(found))
+        provider, mode, source = base.provider, base.mode, "config"
+    elif found.table_name:
+        record = record_of(found.table_name)
+        provider, mode, source = record["provider"], record["mode"], record["source"]
+    elif light.context_window == UNKNOWN_WINDOW and light.max_output is None:
+        source = "default"
+    rows, factors = priced(found)
+    multiplied = tuple((name, Decimal(factor)) for name, factor in factors.items())
     return Model(
-        name=light.name,
-        provider="",
-        mode="",
-        context_window=light.context_window,
-        max_input=light.max_input,
-        max_output=light.max_output,
-        encoding=light.encoding,
-        prices=(),
-        resolved=False,
-        source="default" if light.context_window == UNKNOWN_WINDOW and light.max_output is None else "family",
+        **light.to_dict(), provider=provider, mode=mode, prices=_prices(rows), factors=multiplied, source=source
     )
 
 
@@ -108,18 +163,52 @@ def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
     starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
     ends = [*starts[1:], *([None] if rows else [])]
     return tuple(
-        Price(since=start, until=end, tiers=tuple(_tier(tier) for tier in row.get("tiers", ())), **_rates(row))
+        Price(
+            since=start,
+            until=end,
+            tiers=tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ())),
+            **_rates(row),
+        )
         for row, start, end in zip(rows, starts, ends, strict=True)
     )
 
 
-def _factors(factors: Mapping[str, str]) -> tuple[tuple[str, Decimal], ...]:
-    return tuple((name, Decimal(factor)) for name, factor in factors.items())
-
-
-def _tier(row: Row) -> Tier:
-    return Tier(above=row["above"], **_rates(row))
-
-
 def _rates(row: Row) -> dict[str, Any]:
-    return {field: Decimal(row[field]) for field in overrides.PRICE_FIELDS if field in row}
+    return {field: Decimal(row[field]) for field in PRICE_FIELDS if field in row}
+
+
+def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | None:
+    """Return the cost of one request in micro-dollars, or ``None`` if a price that it needs is unknown.
+
+    *usage* is the provider's report of one request, as a mapping or object; *on* is the day of the request, today by
+    default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens
+    costs 0 at any model.
+
+    Cache writes without a price of their own are charged as input if the report has OpenAI's form, and nowhere else:
+    OpenAI charges them so. A dollar per million tokens is a micro-dollar per token, so nothing is divided here.
+
+    >>> cost({"input_tokens": 1_000, "output_tokens": 100}, "claude-sonnet-4-5")
+    4500
+    """
+    tokens = usage if isinstance(usage, Tokens) else read_usage(usage)
+    if not (tokens.prompt or tokens.output):
+        return 0
+    charges = charges_of(model) if isinstance(model, str) else _charges(model)
+    return charges.cost(tokens, today() if on is None else (on.year, on.month, on.day))
+
+
+def _charges(model: Model) -> Charges:
+    """Return what *model* itself says that it charges."""
+    rows: list[Row] = [
+        {
+            **_row(price),
+            "from": price.since.isoformat() if price.since else None,
+            "tiers": [{**_row(tier), "above": tier.above} for tier in price.tiers],
+        }
+        for price in model.prices
+    ]
+    return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors})
+
+
+def _row(rates: Rates) -> dict[str, str]:
+    return {field: f"{rate:f}" for field in PRICE_FIELDS if (rate := getattr(rates, field)) is not None}

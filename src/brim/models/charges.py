@@ -6,16 +6,18 @@ power of ten, so nothing is rounded before the sum is.
 
 from __future__ import annotations
 
-from brim import _json
+import json
+from functools import cache
+
+from brim.files import data_file
 from brim.models import overrides
-from brim.models.files import read
 from brim.models.light import Found, find, name_in_table
 from brim.models.overrides import PRICE_FIELDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any, Protocol
+    from typing import Any
 
     from brim.models.usage import Tokens
 
@@ -28,29 +30,11 @@ if TYPE_CHECKING:
     Tiers = list[tuple[int, _Rates, int, int]]
     """For prompts longer than so many tokens, the longest first: rates, and what is multiplied and divided."""
 
-    class Counted(Protocol):
-        """What is charged: ``Tokens``, and whatever has the same counters."""
-
-        input: int
-        output: int
-        cache_read: int
-        cache_write_5m: int
-        cache_write_1h: int
-        writes_are_input: bool
-
-        @property
-        def prompt(self) -> int:
-            """The whole prompt."""
-            ...
-
-
 # Names that say how a request travels, not who charges for it; and providers that go by several names.
 _ROUTES = frozenset({"openrouter", "litellm_proxy", "models", "publishers", "converse", "invoke", "responses"})
 _OTHER_NAMES = {"google": ("gemini", "vertex_ai"), "x-ai": ("xai",), "moonshotai": ("moonshot",), "z-ai": ("zai",)}
 _LAST = 32_503_680_000.0
 """The first second of the year 3000: no price is later, and not every system has a calendar for what is."""
-
-_all: dict[str, dict[str, Any]] = {}
 
 
 class Charges:
@@ -87,8 +71,11 @@ class Charges:
         return None if known is None else [(above, rates, over, unit * under) for above, rates, unit in known]
 
 
-def charged(tokens: Counted, tiers: Tiers) -> int | None:
-    """Return the micro-dollars of *tokens*, rounded up once; None if a rate that they need is unknown."""
+def charged(tokens: Any, tiers: Tiers) -> int | None:
+    """Return the micro-dollars of *tokens*, rounded up once; None if a rate that they need is unknown.
+
+    *tokens* is a ``Tokens``, or anything else with the same counters.
+    """
     prompt = tokens.prompt
     _, rates, over, under = next(tier for tier in tiers if prompt > tier[0])
     input, output, cache_read, written, written_1h = rates
@@ -145,22 +132,21 @@ def day_of(time: float) -> Day:
     return gmtime(min(max(0.0, time), _LAST))[:3]
 
 
+@cache
 def record_of(name: str) -> dict[str, Any]:
     """Return the record of the model that the table calls *name*."""
-    if _all:
-        return _all[name]
-    table = read("models.json")
-    start = table.index(b"\n" + _json.dumps(name).encode() + b": ") + 1
+    table = data_file(__file__, "models.json")
+    start = table.index(b"\n" + json.dumps(name).encode() + b": ") + 1
     line = table[start : table.index(b"\n", start)].rstrip(b",")
-    record: dict[str, Any] = _json.loads(b"{" + line + b"}")[name]
+    record: dict[str, Any] = json.loads(b"{" + line + b"}")[name]
     return record
 
 
+@cache
 def all_records() -> dict[str, dict[str, Any]]:
     """Return every record of the table by its name."""
-    if not _all:
-        _all.update(_json.loads(read("models.json"))["models"])
-    return _all
+    records: dict[str, dict[str, Any]] = json.loads(data_file(__file__, "models.json"))["models"]
+    return records
 
 
 def _in_table(found: Found) -> tuple[list[Row], Mapping[str, str]]:

@@ -1,14 +1,42 @@
-"""The few facts about a model that the hot path needs, found without parsing the table.
+"""What a model holds: name, tokenizer family and window, found without parsing the full table.
 
-A hook runs as a fresh process and waits for this, so nothing here imports ``re``, ``json``, ``typing`` or
-``dataclasses``; the table is a sorted file of bytes, searched by halves.
+A hook waits for this, so the table is a sorted file of bytes, searched by halves; nothing here imports ``typing`` or
+``dataclasses``. The full record of a model is in ``catalog``.
 """
 
 from __future__ import annotations
 
-from brim._frozen import Frozen
-from brim.models import names, overrides, reported
-from brim.models.files import read
+from brim.files import data_file, data_rows
+from brim.models import names, overrides, windows
+from brim.record import Record
+
+
+def encoding_of(key: str) -> str:
+    """Return the tokenizer family of the lower-case name *key*, or ``""`` if no rule knows it."""
+    return next((encoding for pattern, encoding in _rules() if _begins_a_word(pattern, key)), "")
+
+
+def known_encodings() -> set[str]:
+    """Return every tokenizer family that a rule names."""
+    return {encoding for _, encoding in _rules()}
+
+
+def _rules() -> list[list[str]]:
+    return data_rows(__file__, "encodings.tsv")
+
+
+def _begins_a_word(pattern: str, key: str) -> bool:
+    """Tell whether *pattern* stands in *key* at the start of a word; a final ``|`` means that the word ends there."""
+    word = pattern.removesuffix("|")
+    at = key.find(word)
+    while at >= 0:
+        end = at + len(word)
+        starts = at == 0 or not key[at - 1].isalnum()
+        if starts and (word == pattern or end == len(key) or not key[end].isalnum()):
+            return True
+        at = key.find(word, at + 1)
+    return False
+
 
 UNKNOWN_WINDOW = 8_192
 """The window of a model of which nothing is known: small enough not to overflow any model of today."""
@@ -19,14 +47,12 @@ UNKNOWN_ENCODING = "cl100k_base"
 _Row = list[str]
 
 
-class Light(Frozen):
-    """What a model holds, as far as counting needs it. Immutable.
+class Light(Record):
+    """What a model holds, as far as counting needs it.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
     its window are known; otherwise the values are those of the nearest family, or the smallest safe ones.
     """
-
-    __slots__ = ("name", "encoding", "context_window", "max_input", "max_output", "resolved")
 
     name: str
     encoding: str
@@ -35,39 +61,17 @@ class Light(Frozen):
     max_output: int | None
     resolved: bool
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        encoding: str,
-        context_window: int,
-        max_input: int,
-        max_output: int | None,
-        resolved: bool,
-    ) -> None:
-        self._fill(
-            name=name,
-            encoding=encoding,
-            context_window=context_window,
-            max_input=max_input,
-            max_output=max_output,
-            resolved=resolved,
-        )
 
-
-class Found:
+class Found(Record):
     """A :class:`Light`, and how it came about: what the full record needs to know on top."""
 
-    __slots__ = ("config_key", "light", "provider_part", "table_name")
-
-    def __init__(self, light: Light, table_name: str = "", provider_part: str = "", config_key: str = "") -> None:
-        self.light = light
-        self.table_name = table_name
-        """The record's name in the full table; empty when the name is not known there."""
-        self.provider_part = provider_part
-        """What was taken off the front of the name to find it, such as ``bedrock/us.``"""
-        self.config_key = config_key
-        """The key of the override that applies; empty when none does."""
+    light: Light
+    table_name: str = ""
+    """The record's name in the full table; empty when the name is not known there."""
+    provider_part: str = ""
+    """What was taken off the front of the name to find it, such as ``bedrock/us.``"""
+    config_key: str = ""
+    """The key of the override that applies; empty when none does."""
 
 
 def lookup(name: str) -> Light:
@@ -86,14 +90,14 @@ def find(name: str) -> Found:
     found = _resolve(key, name)
     light = found.light
     if asked:
-        window = reported.window_of(whole) or asked
+        window = windows.window_of(whole) or asked
     elif found.config_key and "context_window" in (overrides.get(found.config_key) or ()):
         return found
     else:
-        window = reported.window_of(whole) or reported.window_of(light.name.lower())
-    if window:
-        found.light = light.changed(context_window=window, max_input=input_within(light, window))
-    return found
+        window = windows.window_of(whole) or windows.window_of(light.name.lower())
+    if not window:
+        return found
+    return found.replace(light=light.replace(context_window=window, max_input=input_within(light, window)))
 
 
 def input_within(light: Light, window: int) -> int:
@@ -132,7 +136,7 @@ def _overridden(key: str, override: overrides.Override) -> Found:
     light = base or (_from_row(row, resolved=True) if row else _guess(key, key))
     window, most = override.get("context_window", light.context_window), override.get("max_input")
     assert isinstance(window, int)  # noqa: S101 - overrides.use has checked it; this tells the type checker
-    changed = light.changed(
+    changed = light.replace(
         name=override["name"],
         encoding=override.get("encoding", light.encoding),
         context_window=window,
@@ -145,8 +149,6 @@ def _overridden(key: str, override: overrides.Override) -> Found:
 
 def _guess(key: str, name: str) -> Light:
     """Return the values of the nearest thing that is known: the same model at some host, or a family of models."""
-    from brim.models.encodings import encoding_of
-
     forms = [form for form, _ in names.provider_forms(key)]
     row = _hosted(forms[-1]) if key else None
     for form in reversed(forms):
@@ -156,38 +158,24 @@ def _guess(key: str, name: str) -> Light:
     encoding = encoding_of(key) if key else ""
     if row:
         near = _from_row(row, resolved=False)
-        return near.changed(name=name.strip(), encoding=encoding or near.encoding)
-    return Light(
-        name.strip(),
-        encoding=encoding or UNKNOWN_ENCODING,
-        context_window=UNKNOWN_WINDOW,
-        max_input=UNKNOWN_WINDOW,
-        max_output=None,
-        resolved=False,
-    )
+        return near.replace(name=name.strip(), encoding=encoding or near.encoding)
+    return Light(name.strip(), encoding or UNKNOWN_ENCODING, UNKNOWN_WINDOW, UNKNOWN_WINDOW, None, resolved=False)
 
 
 def _without_window(row: _Row, key: str) -> Light:
     """Return what the table has, with the sizes of the nearest thing that has any."""
-    return _guess(key, key).changed(name=row[5] or row[0], encoding=row[1])
+    return _guess(key, key).replace(name=row[5] or row[0], encoding=row[1])
 
 
 def _from_row(row: _Row, *, resolved: bool) -> Light:
     key, encoding, window, most, out, name = row
     size = int(window)
-    return Light(
-        name or key,
-        encoding=encoding,
-        context_window=size,
-        max_input=int(most) or size,
-        max_output=int(out) or None,
-        resolved=resolved,
-    )
+    return Light(name or key, encoding, size, int(most) or size, int(out) or None, resolved)
 
 
 def _hosted(form: str) -> _Row | None:
     """Return the row with the most common window among the hosts of the open model *form*; of two, the smaller."""
-    table, needle = read("index.tsv"), _bytes("/" + form + "\t")
+    table, needle = data_file(__file__, "index.tsv"), _bytes("/" + form + "\t")
     rows: list[_Row] = []
     at = table.find(needle)
     while at >= 0:
@@ -206,7 +194,7 @@ def _sized(key: str) -> _Row | None:
 
 def _row(key: str) -> _Row | None:
     """Return the fields of the table's line for *key*; the lines are sorted by key."""
-    table, wanted = read("index.tsv"), _bytes(key)
+    table, wanted = data_file(__file__, "index.tsv"), _bytes(key)
     low, high = 0, len(table)
     while low < high:
         start = max(low, table.rfind(b"\n", low, (low + high) // 2) + 1)

@@ -63,7 +63,7 @@ def _checked(name: str, fields: object) -> Override:
 
 
 def _check_encoding(encoding: str, where: str) -> None:
-    from brim.models.encodings import known_encodings
+    from brim.models.light import known_encodings
 
     if encoding not in known_encodings():
         raise ConfigError(f"{where} must be one of {', '.join(sorted(known_encodings()))}, not {_shown(encoding)}")

@@ -6,55 +6,32 @@ responses, Codex) and Gemini put them in, and name them again beside it.
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from collections.abc import Mapping
 
-from brim._frozen import Frozen
 from brim.errors import InputError
+from brim.record import Record
 
 _MOST = 10**12
 _STANDARD_SERVICE = ("", "standard", "default", "auto")
 
 
-class Tokens(Frozen):
+class Tokens(Record):
     """The tokens of one request, each counted once."""
 
-    __slots__ = ("cache_read", "cache_write_1h", "cache_write_5m", "factors", "input", "output", "writes_are_input")
-
-    input: int
+    input: int = 0
     """Prompt tokens that were neither read from nor written to a cache."""
-    output: int
+    output: int = 0
     """Tokens that the model wrote, its reasoning included."""
-    cache_read: int
+    cache_read: int = 0
     """Prompt tokens read from a cache."""
-    cache_write_5m: int
+    cache_write_5m: int = 0
     """Prompt tokens written to a cache for five minutes, or for whatever time the provider's only cache has."""
-    cache_write_1h: int
+    cache_write_1h: int = 0
     """Prompt tokens written to a cache for an hour."""
-    writes_are_input: bool
+    writes_are_input: bool = False
     """Whether cache writes without a price of their own are charged as input: OpenAI's way."""
-    factors: tuple[str, ...]
+    factors: tuple[str, ...] = ()
     """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no price here."""
-
-    def __init__(
-        self,
-        *,
-        input: int = 0,
-        output: int = 0,
-        cache_read: int = 0,
-        cache_write_5m: int = 0,
-        cache_write_1h: int = 0,
-        writes_are_input: bool = False,
-        factors: tuple[str, ...] = (),
-    ) -> None:
-        self._fill(
-            input=input,
-            output=output,
-            cache_read=cache_read,
-            cache_write_5m=cache_write_5m,
-            cache_write_1h=cache_write_1h,
-            writes_are_input=writes_are_input,
-            factors=factors,
-        )
 
     @property
     def prompt(self) -> int:

@@ -32,7 +32,7 @@ class Memory:
         self._calibrator: Calibrator | None = None
         self._models: set[str] = set()
         if (store := self._open(make=False)) is not None:
-            from brim.models.reported import remember_in
+            from brim.models.windows import remember_in
 
             remember_in(store.windows)
 
@@ -42,7 +42,7 @@ class Memory:
             return
         self._known.add((model, tokens))
         from brim.models.light import lookup
-        from brim.models.reported import report_window
+        from brim.models.windows import report_window
 
         try:
             if lookup(model).context_window != tokens and (store := self._open(make=True)) is not None:
@@ -76,7 +76,7 @@ class Memory:
     def close(self) -> None:
         """Close the store."""
         if self._store is not None:
-            from brim.models.reported import MemoryWindowStore, remember_in
+            from brim.models.windows import MemoryWindowStore, remember_in
 
             remember_in(MemoryWindowStore())
             self._store.close()

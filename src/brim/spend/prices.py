@@ -70,7 +70,7 @@ def estimate_cost(
     >>> estimate_cost("claude-sonnet-4-5", input_tokens=10_000, output_tokens=2_000)
     60000
     """
-    from brim.models.pricing import cost
+    from brim.models.catalog import cost
     from brim.models.usage import Tokens
 
     counts = [

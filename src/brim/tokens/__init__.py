@@ -1,10 +1,10 @@
 """How many tokens is this?
 
-Bottom up: ``table`` holds a vocabulary, ``split`` and ``merge`` apply it, ``encoding`` is the engine made of the three,
-``engines`` chooses between it and the ``native`` one, ``stream`` feeds them what does not fit into memory. On top stand
-the counters, each with its own promise: ``exact``, ``calibrated``, ``anchor``, ``approximate``, ``api``; ``counters``
-says which one a model gets. ``messages`` knows what of a message is counted, ``costs`` what each one takes of it, and
-``digests`` knows messages again. Every answer is a ``Count``.
+``count`` is the answer: a number that says how sure it is. ``vocabulary`` and ``engines`` count text, ``messages``
+knows what a provider counts of a message, ``counters`` puts them together and chooses one for a model. ``calibrate``
+learns ratios for vocabularies that aren't public, ``anchor`` builds on what a provider reported, ``api`` asks the
+provider (``api_requests`` writes its requests). ``costs`` says what each message takes, and ``stream`` counts what
+doesn't fit into memory.
 """
 
 from __future__ import annotations
@@ -15,14 +15,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.tokens.anchor import Anchor, AnchoredTokenCounter, AnchorStore, MemoryAnchorStore
     from brim.tokens.api import ApiTokenCounter
-    from brim.tokens.approximate import ApproximateTokenCounter, estimate_tokens
     from brim.tokens.calibrate import Calibration, CalibrationStore, MemoryCalibrationStore
-    from brim.tokens.calibrated import CalibratedTokenCounter
     from brim.tokens.count import BASES, Count
-    from brim.tokens.counters import MODES, counter_for
-    from brim.tokens.exact import ExactTokenCounter
+    from brim.tokens.counters import (
+        MODES,
+        ApproximateTokenCounter,
+        CalibratedTokenCounter,
+        ExactTokenCounter,
+        TokenCounter,
+        counter_for,
+        estimate_tokens,
+    )
     from brim.tokens.stream import blocks
-    from brim.tokens.types import TokenCounter
 
 __all__ = [
     "BASES",
@@ -54,17 +58,17 @@ __getattr__, __dir__ = exports(
         "AnchorStore": "anchor",
         "AnchoredTokenCounter": "anchor",
         "ApiTokenCounter": "api",
-        "ApproximateTokenCounter": "approximate",
-        "CalibratedTokenCounter": "calibrated",
+        "ApproximateTokenCounter": "counters",
+        "CalibratedTokenCounter": "counters",
         "Calibration": "calibrate",
         "CalibrationStore": "calibrate",
         "Count": "count",
-        "ExactTokenCounter": "exact",
+        "ExactTokenCounter": "counters",
         "MemoryAnchorStore": "anchor",
         "MemoryCalibrationStore": "calibrate",
-        "TokenCounter": "types",
+        "TokenCounter": "counters",
         "blocks": "stream",
         "counter_for": "counters",
-        "estimate_tokens": "approximate",
+        "estimate_tokens": "counters",
     },
 )

@@ -1,36 +1,91 @@
-"""Anchored counts: what the provider reported for the beginning, and a local count of what came after it.
+"""Anchored counts: what the provider reported for the beginning, plus a local count of the rest.
 
-A conversation grows at its end. The provider has counted all but the end of it already, with its own vocabulary, its
-framing, its tool texts and its images: nothing counted here is as good. On two real sessions of an agent the sum was
-off by 0.1 % in the median and by less than 4 % in 99 of 100 requests.
+A conversation grows at its end. The provider has already counted all but the end, with its own vocabulary, framing,
+tool texts and images; no local count is as good. On two real agent sessions the sum was off by 0.1% in the median and
+by less than 4% in 99 of 100 requests. Digests identify messages by what the provider sees of them.
 """
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, Ratio, learn
 from brim.tokens.costs import message_costs
-from brim.tokens.count import Count
-from brim.tokens.digests import digests
+from brim.tokens.count import PREFIX_ERROR, Count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from brim.tokens.costs import MessageCosts
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
-__all__ = ["Anchor", "AnchorStore", "AnchoredTokenCounter", "MemoryAnchorStore"]
 
-PREFIX_ERROR = 0.04
-"""The share by which the reported part may be off when it is sent again: the 99th percentile on real sessions.
+def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
+    """Yield the digest of each prefix, shortest first; each takes in the one before it, so each message is read once.
 
-The report itself is exact. But between two requests a client may drop old reasoning, shorten a result or add a
-reminder, and none of that shows in the messages.
-"""
+    It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
+    seen): nothing after it is known, which costs an anchor and never gives a wrong one.
+    """
+    try:
+        rolling = _hash(model.encode("utf-8", "surrogatepass"), _canonical(list(tools or ())))
+        for message in messages:
+            rolling = _hash(rolling, _canonical(message))
+            yield rolling.hex()
+    except (RecursionError, TypeError, ValueError):
+        return
+
+
+def _hash(before: bytes, data: bytes) -> bytes:
+    return blake2b(data, digest_size=16, key=blake2b(before, digest_size=16).digest()).digest()
+
+
+def _canonical(value: object) -> bytes:
+    """Return *value* as bytes that are equal when the provider sees the same."""
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":")).encode()
+
+
+def _plain(value: object) -> object:
+    """Return *value* without what makes no difference to the provider.
+
+    A dict and an object with the same fields are the same; a field that is None is one that is missing; a text is a
+    list of one text part; and a cache mark, which clients move along with every request, is nothing.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, bytes | bytearray):
+        return {"bytes": bytes(value).hex()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    fields = _fields(value)
+    plain = {str(key): _plain(item) for key, item in fields.items() if item is not None and key != "cache_control"}
+    if "role" in plain and isinstance(plain.get("content"), str):
+        plain["content"] = [{"type": "text", "text": plain["content"]}]
+    return plain
+
+
+def _fields(value: object) -> Mapping[str, object]:
+    """Return what *value* holds; ``TypeError`` if that cannot be seen, as a guess could take two messages for one."""
+    if isinstance(value, Mapping):
+        return value
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and isinstance(dumped := dump(), Mapping):
+        return dumped
+    names = [name for kind in type(value).__mro__ for name in _names(kind)]
+    fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
+    if not fields:
+        raise TypeError(f"cannot see into {type(value).__name__}")
+    return fields
+
+
+def _names(kind: type) -> Sequence[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 _UNSCALED = Ratio(1.0, 1.0, 1.0, "exact")

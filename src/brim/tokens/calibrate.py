@@ -10,7 +10,10 @@ A hook multiplies stored costs by this ratio, so this file imports nothing that 
 from __future__ import annotations
 
 import math
-import os.path
+from collections import namedtuple
+from functools import cache
+
+from brim.files import data_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,9 +21,7 @@ if TYPE_CHECKING:
 
     from brim.tokens.count import Basis
 else:
-    Protocol = object  # typing costs a hook nine milliseconds
-
-__all__ = ["Calibration", "CalibrationStore", "MemoryCalibrationStore", "Ratio", "learn", "prior_for", "ratio_for"]
+    Protocol = object  # a hook imports this module, and typing costs it milliseconds
 
 ALPHA = 0.1
 """The share of a new observation in the average, once there are ten. Before that it is the plain mean of them."""
@@ -39,11 +40,12 @@ ANY_FAMILY = "*"
 """The row of the priors for every family that has none of its own."""
 
 
-class Calibration(tuple[float, float, float]):
-    """What is known about one model's ratio: ``ratio``, ``spread`` (a standard deviation) and ``samples``.
+class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.0, 0.0, 0.0))):
+    """What is known about one model's ratio, as a tuple of three numbers that a store can keep.
 
-    ``samples`` is a sum of weights, not of requests: an observation of ``FULL_WEIGHT`` tokens or more is 1, a smaller
-    one less. It is a plain tuple of three numbers, so a store can keep it as such: ``Calibration(*row)``.
+    ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
+    ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an
+    observation of ``FULL_WEIGHT`` tokens or more is 1, a smaller one less.
 
     >>> Calibration(1.27).observe(reported=12_900, local=10_000)
     Calibration(ratio=1.29, spread=0, samples=1)
@@ -58,22 +60,7 @@ class Calibration(tuple[float, float, float]):
                 f"a calibration needs a ratio of {MIN_RATIO} to {MAX_RATIO}, a spread and a number of samples from 0"
                 f" on, not {ratio}, {spread}, {samples}"
             )
-        return super().__new__(cls, (float(ratio), float(spread), float(samples)))
-
-    @property
-    def ratio(self) -> float:
-        """Tokens the provider reports for one local token: always from ``MIN_RATIO`` to ``MAX_RATIO``."""
-        return self[0]
-
-    @property
-    def spread(self) -> float:
-        """How far the observations scatter around the ratio: a standard deviation, weighted like the ratio."""
-        return self[1]
-
-    @property
-    def samples(self) -> float:
-        """How many full observations this rests on."""
-        return self[2]
+        return super().__new__(cls, float(ratio), float(spread), float(samples))
 
     def observe(self, reported: float, local: float) -> Calibration:
         """Return what is known after the provider reported *reported* tokens where *local* were counted here.
@@ -98,14 +85,12 @@ class Calibration(tuple[float, float, float]):
     def __repr__(self) -> str:
         return f"Calibration(ratio={self.ratio:.4g}, spread={self.spread:.4g}, samples={self.samples:.4g})"
 
-    def __getnewargs__(self) -> tuple[float, float, float]:
-        return self[0], self[1], self[2]
 
+class Ratio(namedtuple("Ratio", "value low high basis")):
+    """A ratio to multiply a local count by, the interval it lies in, and the ``basis`` that the product has.
 
-class Ratio(tuple[float, float, float, "Basis"]):
-    """A ratio to multiply a local count by: ``value``, ``low``, ``high`` and the ``basis`` the product has.
-
-    It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``.
+    It unpacks into ``Count.scaled``: ``local.scaled(*ratio_for(...))``. The basis is ``calibrated`` if it was learned,
+    ``estimated`` if it is a prior, ``exact`` if there is nothing to learn.
     """
 
     __slots__ = ()
@@ -114,33 +99,10 @@ class Ratio(tuple[float, float, float, "Basis"]):
         """Make a ratio; ``low <= value <= high``."""
         if not 0 < low <= value <= high:
             raise ValueError(f"a ratio needs 0 < low <= value <= high, not low {low}, value {value}, high {high}")
-        return super().__new__(cls, (value, low, high, basis))
-
-    @property
-    def value(self) -> float:
-        """The ratio itself."""
-        return self[0]
-
-    @property
-    def low(self) -> float:
-        """The least it may be."""
-        return self[1]
-
-    @property
-    def high(self) -> float:
-        """The most it may be."""
-        return self[2]
-
-    @property
-    def basis(self) -> Basis:
-        """``calibrated`` if it was learned, ``estimated`` if it is a prior, ``exact`` if there is nothing to learn."""
-        return self[3]
+        return super().__new__(cls, value, low, high, basis)
 
     def __repr__(self) -> str:
         return f"Ratio({self.value:.4g}, {self.basis}, {self.low:.4g} to {self.high:.4g})"
-
-    def __getnewargs__(self) -> tuple[float, float, float, Basis]:
-        return self[0], self[1], self[2], self[3]
 
 
 class CalibrationStore(Protocol):
@@ -172,14 +134,16 @@ class MemoryCalibrationStore:
 
 def prior_for(encoding: str) -> Ratio:
     """Return the ratio for a family of models before anything is learned; an unknown family has a wide interval."""
-    if not _PRIORS:
-        with open(os.path.join(os.path.dirname(__file__), "data", "priors.tsv"), encoding="utf-8") as file:
-            for line in file:
-                if line.strip() and not line.startswith("#"):
-                    family, ratio, low, high, _source = line.rstrip("\n").split("\t")
-                    basis: Basis = "exact" if low == high else "estimated"
-                    _PRIORS[family] = Ratio(float(ratio), float(low), float(high), basis)
-    return _PRIORS.get(encoding) or _PRIORS[ANY_FAMILY]
+    return _priors().get(encoding) or _priors()[ANY_FAMILY]
+
+
+@cache
+def _priors() -> dict[str, Ratio]:
+    found = {}
+    for family, ratio, low, high, _source in data_rows(__file__, "priors.tsv"):
+        basis: Basis = "exact" if low == high else "estimated"
+        found[family] = Ratio(float(ratio), float(low), float(high), basis)
+    return found
 
 
 def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = None) -> Ratio:
@@ -215,6 +179,3 @@ def learn(store: CalibrationStore, model_name: str, encoding: str, *, reported: 
     after = before.observe(reported, local)
     if after != before:
         store.put(model_name, after)
-
-
-_PRIORS: dict[str, Ratio] = {}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
     from brim.tokens.count import Basis, Count
+    from brim.tokens.counters import TokenCounter
     from brim.tokens.messages import Tally
-    from brim.tokens.types import TokenCounter
-
-__all__ = ["MessageCosts", "costs_of", "joined", "message_costs"]
 
 
 class MessageCosts:

@@ -1,23 +1,225 @@
-"""Which counter for which model."""
+"""Counters: exact, calibrated and approximate, and which one a model gets.
+
+``counter_for`` chooses. All counters keep the rules of ``TokenCounter``, and every answer is a ``Count`` that says what
+it rests on. The counters that ask a provider or remember its reports are in ``api`` and ``anchor``.
+"""
 
 from __future__ import annotations
 
-from brim.tokens.count import Count
-from brim.tokens.engines import encoding_counter
-from brim.tokens.exact import ExactTokenCounter
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-TYPE_CHECKING = False
+from brim.errors import NoExactCounter
+from brim.models.light import lookup
+from brim.tokens.calibrate import ANY_FAMILY, prior_for, ratio_for
+from brim.tokens.count import APPROXIMATE_HIGH, APPROXIMATE_LOW, Count
+from brim.tokens.engines import ADDITIVE, STAND_IN, NativeEngine, encoding_counter
+
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from collections.abc import Iterable, Sequence
 
-    from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.calibrated import CalibratedTokenCounter
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.calibrate import CalibrationStore, Ratio
+    from brim.tokens.costs import MessageCosts
+    from brim.tokens.engines import EncodingCounter
+    from brim.tokens.messages import Framing, Tally
 
-    Mode = Literal["auto", "approximate", "exact", "api"]
+Mode = Literal["auto", "approximate", "exact", "api"]
 
 MODES = ("auto", "approximate", "exact", "api")
 """``auto`` is the best count without the network; ``exact`` refuses where there is none; ``api`` asks the provider."""
+
+DEFAULT_ENCODING = "o200k_base"
+"""The vocabulary used when no model is given."""
+
+
+@runtime_checkable
+class TokenCounter(Protocol):
+    """Counts the tokens of text and messages, and says what each count rests on.
+
+    The rules every counter keeps:
+
+    - it never raises on text: special-token strings are ordinary text, lone surrogates are replaced;
+    - it never raises on a message inside a list: what it does not know it counts as well as it can;
+    - the same input gives the same count, until something is learned from a provider's report;
+    - an empty text is 0 tokens (but 1 for ``ApproximateTokenCounter``, whose rule says so).
+    """
+
+    @property
+    def model(self) -> str | None:
+        """The model whose tokens are counted; None for the default encoding."""
+        ...
+
+    def count(self, text: str, /) -> Count:
+        """Return the number of tokens of *text*."""
+        ...
+
+    def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
+        """Return the number of tokens of a request with *messages* and *tools*, framing included."""
+        ...
+
+
+class VocabularyCounter:
+    """Counts with a vocabulary that is on this machine, and with a ratio where it isn't the model's own."""
+
+    def __init__(self, model: str | None, encoding: str, engine: EncodingCounter) -> None:
+        self.model, self.encoding, self._engine = model, encoding, engine
+
+    def _ratio(self) -> Ratio | None:
+        """Tokens of the model for one token of the vocabulary; None if they are the same."""
+        raise NotImplementedError
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the units of the lines of a text are the units of the whole."""
+        return self._engine.encoding in ADDITIVE and self._engine.exact
+
+    def units(self, text: str, /) -> int:
+        """Return what adds up over the lines of a text: tokens of the vocabulary, not yet scaled."""
+        return self._engine(text)
+
+    def of_units(self, units: int, /) -> Count:
+        """Return so many tokens of the vocabulary in tokens of the model, rounded up once."""
+        ratio = self._ratio()
+        return Count(units) if ratio is None else Count(units).scaled(*ratio)
+
+    def count(self, text: str, /) -> Count:
+        """Return the number of tokens of *text*."""
+        return self.of_units(self._engine(text))
+
+    def count_blocks(self, blocks: Iterable[str]) -> Count:
+        """Return the count of one text, given in *blocks* as ``brim.tokens.stream`` cuts them."""
+        return self.of_units(self._engine.sum(blocks))
+
+    def count_messages(
+        self, messages: Sequence[Any], tools: Sequence[Any] | None = None, *, framing: Framing | None = None
+    ) -> Count:
+        """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
+        ratio = self._ratio()
+        tally = self._scaled(self._tally(messages, tools, framing))
+        return tally.count if ratio is None else tally.count_on(ratio.basis)
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message, which add up to ``count_messages``."""
+        from brim.tokens.costs import costs_of
+
+        ratio = self._ratio()
+        return costs_of(self._tally(messages, tools, None), self._scaled, ratio.basis if ratio else None)
+
+    def _tally(self, messages: Sequence[Any], tools: Sequence[Any] | None, framing: Framing | None) -> Tally:
+        from brim.tokens.messages import measure
+
+        encoding = self.encoding if self._ratio() is None else None
+        return measure(
+            messages, tools, model_name=self.model, encoding=encoding, count_text=self._engine, framing=framing
+        )
+
+    def _scaled(self, tally: Tally) -> Tally:
+        ratio = self._ratio()
+        return tally if ratio is None else tally.scaled(ratio.value, ratio.low, ratio.high)
+
+
+class ExactTokenCounter(VocabularyCounter):
+    """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
+
+    It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
+    Tools, images and other families make a message count ``estimated``, with an interval.
+
+    >>> ExactTokenCounter("gpt-4o").count("Hello world")
+    Count(2)
+    """
+
+    def __init__(self, model: str | None = None, *, encoding: str | None = None) -> None:
+        """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no engine here has it."""
+        encoding = encoding or _public_encoding(model)
+        engine = encoding_counter(encoding)
+        if engine is None:
+            raise NoExactCounter(_why_not(model or encoding, encoding))
+        super().__init__(model, encoding, engine)
+
+    def _ratio(self) -> Ratio | None:
+        return None if self._engine.exact else prior_for(ANY_FAMILY)
+
+    def of_units(self, units: int, /) -> Count:
+        """Return so many tokens as a count: exact, unless the only engine failed and another one stood in."""
+        count = super().of_units(units)
+        if self._engine.exact:
+            return count
+        return Count(int(count), "estimated", count.low, count.high, f"the engine of {self.encoding} failed")
+
+
+class CalibratedTokenCounter(VocabularyCounter):
+    """Counts with a stand-in vocabulary, times a ratio: learned (``calibrated``), else a prior (``estimated``).
+
+    A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
+    """
+
+    model: str
+
+    def __init__(self, model: str, *, calibrations: CalibrationStore | None = None) -> None:
+        found = lookup(model)
+        engine = encoding_counter(found.encoding) or encoding_counter(STAND_IN)
+        assert engine is not None  # noqa: S101 - the table engine has the stand-in
+        super().__init__(model, found.encoding, engine)
+        self._calibrations = calibrations
+        # The vocabulary of an unknown name is a guess, so its ratio is as uncertain as any.
+        self.family = found.encoding if found.resolved else ANY_FAMILY
+
+    @property
+    def ratio(self) -> Ratio:
+        """Tokens of the model for one token of the vocabulary that is counted with."""
+        return ratio_for(self.model, self.family, self._calibrations)
+
+    def _ratio(self) -> Ratio:
+        return self.ratio
+
+
+class ApproximateTokenCounter:
+    """Four characters are a token: ``max(1, len(text) // 4)``, and 4 more for each message."""
+
+    PER_MESSAGE = 4
+
+    adds_up = True
+    """Characters add up, however a text is cut."""
+
+    def __init__(self, model: str | None = None) -> None:
+        self.model = model
+
+    def units(self, text: str, /) -> int:
+        """Return what adds up over the parts of a text: its characters."""
+        return len(text)
+
+    def of_units(self, units: int, /) -> Count:
+        """Return the count of a text with so many characters."""
+        return self._estimate(max(1, units // 4))
+
+    def count(self, text: str, /) -> Count:
+        """Return ``max(1, len(text) // 4)``."""
+        return self.of_units(len(text))
+
+    def count_blocks(self, blocks: Iterable[str]) -> Count:
+        """Return the count of one text given in *blocks*."""
+        return self.of_units(sum(map(len, blocks)))
+
+    def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
+        """Return the sum over the messages of their content's count and 4, and of the tools' count.
+
+        Calls and images are counted by the rules in ``messages``, their text by length.
+        """
+        costs = self.costs(messages, tools)
+        return self._estimate(costs.fixed + sum(costs.each))
+
+    def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
+        """Return the tokens of each message, which add up to ``count_messages``."""
+        from brim.tokens.costs import MessageCosts
+        from brim.tokens.messages import Framing, measure
+
+        bare = Framing(priming=0, message=0, roles=False)
+        tally = measure(messages, tools, model_name=self.model, count_text=len, framing=bare)
+        each = tuple(max(1, characters // 4 + other) + self.PER_MESSAGE for characters, other in tally.parts)
+        fixed = tally.rest[0] // 4 + tally.rest[1]
+        return MessageCosts(each, fixed, lambda kept: self._estimate(fixed + sum(each[at] for at in kept)))
+
+    def _estimate(self, tokens: int) -> Count:
+        return Count(tokens, "estimated", int(tokens * APPROXIMATE_LOW), -int(-tokens * APPROXIMATE_HIGH // 1))
 
 
 def counter_for(
@@ -37,17 +239,26 @@ def counter_for(
     if mode == "exact":
         return ExactTokenCounter(model)
     if mode == "approximate":
-        from brim.tokens.approximate import ApproximateTokenCounter
-
         return ApproximateTokenCounter(model)
     if mode == "api":
-        from brim.errors import NoExactCounter
         from brim.tokens.api import ApiTokenCounter
 
         if model is None:
             raise NoExactCounter("mode 'api' needs a model: which provider should be asked?")
         return ApiTokenCounter(model, client=client, fallback=local_counter(model, calibrations))
     raise ValueError(f"unknown mode {mode!r}: use one of {', '.join(MODES)}")
+
+
+def local_counter(
+    model: str | None, calibrations: CalibrationStore | None = None
+) -> ExactTokenCounter | CalibratedTokenCounter:
+    """Return the best counter for *model* that needs no network."""
+    if model is None:
+        return ExactTokenCounter()
+    found = lookup(model)
+    if found.resolved and encoding_counter(found.encoding) is not None:
+        return ExactTokenCounter(model)
+    return CalibratedTokenCounter(model, calibrations=calibrations)
 
 
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
@@ -59,17 +270,31 @@ def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
     return counter_for(model, mode=mode).count(text)
 
 
-def local_counter(
-    model: str | None, calibrations: CalibrationStore | None = None
-) -> ExactTokenCounter | CalibratedTokenCounter:
-    """Return the best counter for *model* that needs neither the network nor luck."""
+def estimate_tokens(text: str) -> int:
+    """Return ``(UTF-8 bytes + 3) // 4``: the quickest guess there is.
+
+    >>> estimate_tokens(""), estimate_tokens("Hello world")
+    (0, 3)
+    """
+    return (len(text.encode("utf-8", "surrogatepass")) + 3) // 4
+
+
+def _public_encoding(model: str | None) -> str:
     if model is None:
-        return ExactTokenCounter()
-    from brim.models.light import lookup
-
+        return DEFAULT_ENCODING
     found = lookup(model)
-    if found.resolved and encoding_counter(found.encoding) is not None:
-        return ExactTokenCounter(model)
-    from brim.tokens.calibrated import CalibratedTokenCounter
+    if not found.resolved:
+        raise NoExactCounter(
+            f"{model}: brim does not know this model, so it cannot count it exactly; use mode 'auto' for an estimate, "
+            "or add it under models: in the configuration"
+        )
+    return found.encoding
 
-    return CalibratedTokenCounter(model, calibrations=calibrations)
+
+def _why_not(name: str, encoding: str) -> str:
+    if encoding in NativeEngine.encodings:
+        return f"{name}: its vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+    return (
+        f"{name}: its vocabulary is not public, so brim cannot count it exactly here; use mode 'api' for the "
+        "provider's own count, or 'auto' for an estimate with an interval"
+    )

@@ -8,11 +8,13 @@ table stands behind it.
 
 from __future__ import annotations
 
-from brim.tokens.encoding import ENCODINGS, load_table_counter
+import os
+from typing import TYPE_CHECKING, Protocol
 
-TYPE_CHECKING = False
+from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
@@ -86,8 +88,6 @@ class EncodingCounter:
 
     def _ask_native(self) -> None:
         """Load the native engine if there is enough work for it; remember when to ask again, or never to."""
-        from brim.tokens.native import NativeEngine
-
         if self._work < NativeEngine.pays_from:
             self._ask_at = NativeEngine.pays_from
         else:
@@ -102,8 +102,6 @@ class EncodingCounter:
 
 def _load_native(encoding: str) -> Callable[[str], int] | None:
     """Return the native counter of *encoding*, or None if it is not installed, lacks it, or failed its check."""
-    from brim.tokens.native import NativeEngine
-
     try:
         return NativeEngine().load(encoding)
     except EngineUnavailable:
@@ -121,3 +119,203 @@ def encoding_counter(encoding: str) -> EncodingCounter | None:
         except KeyError:
             _counters[encoding] = None
     return _counters[encoding]
+
+
+# The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open models' vocabularies.
+#
+# Why this one, and what was measured: docs/decisions/0002-native-engine.md. What the package cannot promise is kept
+# here:
+#
+# - it counts a canary text when it loads and is refused if one number differs (another Unicode version would show);
+# - a panic, which pyo3 raises as a ``BaseException``, becomes ``EngineFailed``, so that the table can step in;
+# - special-token strings are ordinary text, lone surrogates are replaced as tiktoken replaces them, and the one
+#   spelling that splintr splits otherwise than tiktoken goes to the table; Qwen's text is composed first;
+# - large text is counted in groups of blocks, on splintr's threads and outside the GIL; never in a forked child of a
+#   process that did so, where those threads are gone and the call would wait for them for ever.
+
+
+BATCH_FROM = 1 << 16
+"""Characters from which on text is cut into blocks for the threads; shorter text is one call on this thread."""
+
+BLOCK = 1 << 13
+"""Characters from which on a block is cut."""
+
+GROUP = 128
+"""Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
+
+_VOCABULARIES = {
+    "o200k_base": "o200k_base",
+    "o200k_harmony": "o200k_harmony",
+    "cl100k_base": "cl100k_base",
+    "llama3": "llama3",
+    "qwen3": "qwen3",
+    "deepseek": "deepseek_v3",
+    "tekken": "mistral_v3",
+    "mistral": "mistral_v2",
+}
+"""brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
+more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
+
+_OPENAI = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
+_COMPOSED = frozenset({"qwen3"})
+"""Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
+
+_CANARY = (
+    "The canary's 12,345 feathers weren't IN THE CAGE; they'RE in Zürich — naïve façade, größte Straße.\r\n"
+    "def _count(self, text: str) -> int:\n\treturn sum(1 for piece in self.split(text))  # O(n)\n\n\n"
+    '    {"id": "3f2504e0-4f89-11d3", "ok": true, "path": "/usr/lib/x86_64"}/\n// end   \n \t \n'
+    "今日は、上下文窗口的预算！ 안녕하세요. Привет, مرحبا नमस्ते สวัสดี ١٢٣ Ⅷ½ "
+    "👩🏽‍💻🇩🇪✅ e\u0301 \u00a0\u3000\u2028x\u0000 ǅ ʰ ª ------=====  aaaaaaaaaaaaaaaaaaaaaaaa "
+    # Letters that Unicode 17 added: tiktoken does not know them as letters, and an engine that does counts otherwise.
+    "a\u088fb \u0c5c\u0cdcx \ua7ceY\ua7cf"
+)
+_CANARY_SPECIAL = _CANARY + "<|endoftext|><|im_start|>system<|message|>"
+_CANARY_COUNTS = {"o200k_base": (182, 200), "o200k_harmony": (182, 200), "cl100k_base": (216, 234)}
+"""What tiktoken counts in the two canary texts."""
+
+
+class Splintr(Protocol):
+    """What is used of a splintr tokenizer."""
+
+    def encode_ordinary(self, text: str, /) -> list[int]:
+        """Return the tokens; special-token strings are ordinary text."""
+
+    def encode_flat(self, text: str, /) -> bytes:
+        """Return four bytes for each token; special-token strings are one token."""
+
+    def encode_batch_flat(self, texts: list[str], /) -> tuple[bytes, bytes]:
+        """Return four bytes for each token of all *texts*, made on several threads, and where each text begins."""
+
+
+class NativeEngine:
+    """The registry's view of splintr: what it can count, from what size on, and a counter for each encoding."""
+
+    name = "native"
+
+    encodings = frozenset(_VOCABULARIES)
+    """OpenAI's three, and the open models' that the package carries."""
+
+    pays_from = 500_000
+    """Characters from which on loading it (about a quarter of a second) beats counting on with the table."""
+
+    def load(self, encoding: str) -> Callable[[str], int]:
+        """Return the counter of *encoding*, or raise ``EngineUnavailable``."""
+        try:
+            tokenizer = _open(_VOCABULARIES[encoding])
+        except KeyError:
+            raise EngineUnavailable(f"the native engine has no encoding {encoding!r}") from None
+        counter = NativeCounter(encoding, tokenizer)
+        counter.check()
+        return counter
+
+
+def _open(vocabulary: str) -> Splintr:
+    try:
+        from splintr import Tokenizer
+    except ImportError as error:
+        raise EngineUnavailable("splintr is not installed; it comes with brim[fast]") from error
+    try:
+        tokenizer: Splintr = Tokenizer.from_pretrained(vocabulary)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise EngineUnavailable(f"splintr cannot load {vocabulary!r}: {error}") from error
+    return tokenizer
+
+
+class NativeCounter:
+    """Counts text in one encoding with splintr. Raises ``EngineFailed`` if splintr breaks, and nothing else."""
+
+    _pool_owner: int | None = None
+    """The process that started splintr's threads; they do not live on in its forked children."""
+
+    def __init__(self, encoding: str, tokenizer: Splintr) -> None:
+        self.encoding = encoding
+        self._ordinary = tokenizer.encode_ordinary
+        self._flat = tokenizer.encode_flat
+        self._batch = tokenizer.encode_batch_flat
+
+    def check(self) -> None:
+        """Count the canary texts, and raise ``EngineUnavailable`` if a number is not the right one."""
+        right = _CANARY_COUNTS.get(self.encoding)
+        if right is None:
+            return
+        try:
+            counts = (self(_CANARY), self(_CANARY_SPECIAL))
+        except EngineFailed as error:
+            raise EngineUnavailable(f"splintr failed on the {self.encoding} canary: {error}") from error
+        if counts != right:
+            raise EngineUnavailable(f"splintr counts the {self.encoding} canary as {counts}, which is {right}")
+
+    def handles(self, text: str) -> bool:
+        """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction, splintr does not."""
+        return self.encoding == "cl100k_base" or self.encoding not in _OPENAI or "'ſ" not in text
+
+    def __call__(self, text: str) -> int:
+        """Return the number of tokens of *text*."""
+        if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
+            return self._count(text)
+        total = 0
+        group: list[str] = []
+        for block in _blocks(text):
+            if self._plain(block):
+                group.append(block)
+                if len(group) == GROUP:
+                    total += self._count_group(group)
+                    group = []
+            else:
+                total += self._count(block)
+        return total + self._count_group(group)
+
+    def _plain(self, text: str) -> bool:
+        """Whether the fast calls, which match special tokens, count *text* as ordinary text."""
+        return self.encoding in _OPENAI and "<|" not in text and self.handles(text)
+
+    def _count(self, text: str) -> int:
+        """Count in one call, on this thread."""
+        if not self.handles(text):
+            return load_table_counter(self.encoding)(text)
+        if self.encoding in _COMPOSED and not text.isascii():
+            from unicodedata import normalize
+
+            text = normalize("NFC", text)
+        try:
+            if self._plain(text):
+                return len(self._flat(text)) // 4
+            return len(self._ordinary(text))
+        except UnicodeEncodeError:
+            return self._count(without_surrogates(text))
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise EngineFailed(f"{type(error).__name__}: {error}") from error
+
+    def _count_group(self, blocks: list[str]) -> int:
+        """Count plain *blocks* at once, on splintr's threads where they exist."""
+        process = os.getpid()
+        if len(blocks) < 2 or NativeCounter._pool_owner not in (None, process):
+            return sum(map(self._count, blocks))
+        NativeCounter._pool_owner = process
+        try:
+            return len(self._batch(blocks)[0]) // 4
+        except UnicodeEncodeError:
+            return sum(map(self._count, blocks))
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as error:
+            raise EngineFailed(f"{type(error).__name__}: {error}") from error
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Cut *text* into blocks of ``BLOCK`` characters or a little more, whose counts add up."""
+    from brim.tokens.stream import CUT  # it imports re, which only a text of this size is worth
+
+    start = 0
+    while len(text) - start > BLOCK:
+        cut = CUT.search(text, start + BLOCK)
+        if cut is None:
+            break
+        yield text[start : cut.end()]
+        start = cut.end()
+    if start < len(text):
+        yield text[start:]

@@ -9,13 +9,13 @@ A cut is exact where the split pattern ends a piece whatever follows, and begins
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 BLOCK = 1 << 20
 """Characters from which on a block is cut."""

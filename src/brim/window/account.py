@@ -12,7 +12,7 @@ from brim.window.assembly import SECTIONS, Assembly, DroppedItem, Section
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.window.assemble import Assembler, Filled
     from brim.window.items import Chosen
     from brim.window.parts import Parts

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from brim.history.types import Pruned, Pruner
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.window.assembly import Assembly
     from brim.window.limits import Limits
     from brim.window.parts import Parts

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from brim.errors import InputError
 from brim.models.light import lookup
-from brim.tokens.calibrated import CalibratedTokenCounter
 from brim.tokens.count import Count
-from brim.tokens.counters import local_counter
-from brim.tokens.exact import ExactTokenCounter
+from brim.tokens.counters import CalibratedTokenCounter, ExactTokenCounter, local_counter
 from brim.tokens.messages import Framing
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 TAGS = ("knowledge", "episodes")
 _OWN_TAG = re.compile(r"<(?=[^\w<>]*(?:knowledge|episodes|item)\b)", re.IGNORECASE)

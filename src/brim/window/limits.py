@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from brim.errors import InputError
 from brim.models.light import input_within, lookup
 from brim.models.names import clean
-from brim.models.reported import window_of
+from brim.models.windows import window_of
 
 if TYPE_CHECKING:
     from brim.tokens.count import Count

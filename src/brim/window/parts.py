@@ -11,7 +11,7 @@ from brim.window.items import Chosen, block
 
 if TYPE_CHECKING:
     from brim.history.types import Provider
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
 
 SYSTEM_IN_MESSAGES = ("openai", "responses")
 """Whose system text is a message; the others take it beside the messages."""

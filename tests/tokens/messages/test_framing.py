@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from brim.tokens.encoding import load_table_counter
 from brim.tokens.messages import measure
+from brim.tokens.vocabulary import load_table_counter
 
 JARGON = "You are a helpful, pattern-following assistant that translates corporate jargon into plain English."
 SLOGAN = "New synergies will help drive top-line growth."

@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from brim.tokens.messages.image_size import image_size
+from brim.tokens.messages.media import image_size
 
 
 def png(width: int, height: int) -> bytes:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.tokens.messages import measure
-from brim.tokens.messages.images import image_cost
+from brim.tokens.messages.media import image_cost
 from brim.tokens.messages.rules import best, family, load, spellings
 
 

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.tokens.messages import measure
-from brim.tokens.messages.calls import CALLS, RESULTS, TEXTS
-from brim.tokens.messages.parts import PARTS
+from brim.tokens.messages.parts import CALLS, PARTS, RESULTS, TEXTS
 
 NAMES = [
     "type", "role", "content", "parts", "text", "name", "tool_calls", "function", "function_call", "arguments", "input",

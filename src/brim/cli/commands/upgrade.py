@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 
 from brim.cli.commands.init import add_token_budget, show_budget
-from brim.cli.options import add_json, working_folder
 from brim.cli.output import note, printable, say, say_json
-from brim.install.installation import upgrade
+from brim.cli.settings import add_json, working_folder
+from brim.install.installation import NO_WINDOWS, upgrade
 
 HELP = """\
 Bring what was installed up to this version of brim: the launcher that your agents call, and the files in which brim
@@ -29,10 +30,10 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do it, and return the exit code."""
+    if sys.platform == "win32":
+        note(NO_WINDOWS)
+        return 1
     done = upgrade(os.environ, working_folder(), token_budget=options.token_budget)
-    if done.reason:
-        note(done.reason)
-        return done.exit_code
     if options.as_json:
         say_json(done.to_dict())
     else:

@@ -5,10 +5,9 @@ model is sent: text, which the caller's own ``count_text`` counts, and everythin
 tool prompts), which follows rules that providers publish. It knows no tokenizer, and it never raises on what is in a
 message. What no provider publishes becomes an interval with its reason.
 
-Bottom up: ``tally`` holds the numbers; ``rules`` finds a model's row in ``data/``; ``fields`` reads dicts and objects
-alike; ``payload``, ``image_size``, ``images`` and ``media`` price what is not text; ``reasoning``, ``calls`` and
-``parts`` read one part each, on a ``walk``; ``shapes`` reads a message; ``schemas`` reads tools; ``request`` finds the
-messages in what was given; ``framing`` puts them together.
+``tally`` holds the numbers, ``rules`` finds a model's row in ``data/``, ``fields`` reads dicts and objects alike,
+``media`` prices what isn't text, ``parts`` reads a message and its parts, ``schemas`` reads tools, ``request`` finds
+the messages in what was given and measures them.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tokens.messages.framing import measure
+    from brim.tokens.messages.request import measure
     from brim.tokens.messages.rules import Framing
     from brim.tokens.messages.tally import Tally
 
 __all__ = ["Framing", "Tally", "measure"]
 
-__getattr__, __dir__ = exports(__name__, {"Framing": "rules", "Tally": "tally", "measure": "framing"})
+__getattr__, __dir__ = exports(__name__, {"Framing": "rules", "Tally": "tally", "measure": "request"})

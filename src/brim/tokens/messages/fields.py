@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-__all__ = ["BLOB", "DEEPEST", "REPEATS", "compact", "get", "is_blob", "is_mapping", "is_sequence", "pairs", "string"]
 
 BLOB = 1024
 """A longer text without a space, in the letters of base64, is data and not prose."""

@@ -1,18 +1,379 @@
-"""What sound, films and documents take, by the rates that providers publish (``data/media.json``)."""
+"""What images, sound, films and documents take, by the rules that providers publish.
+
+The rules are rows of ``data/images.json`` and ``data/media.json``, each with its source. Data is found wherever a
+provider puts it (bytes, base64, a data URL), and no more of it is decoded than a rule needs.
+"""
 
 from __future__ import annotations
 
-from brim.tokens.messages.fields import compact, get, is_sequence, string
-from brim.tokens.messages.images import add_image, page_cost
-from brim.tokens.messages.payload import locate
+from typing import TYPE_CHECKING
+
+from brim.tokens.messages.fields import compact, get, is_sequence, pairs, string
 from brim.tokens.messages.rules import best, load
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tokens.messages.payload import Payload
-    from brim.tokens.messages.walk import Walk
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
-__all__ = ["add_audio", "add_by_mime", "add_document", "add_image_part", "add_video", "count_pages", "wav_seconds"]
+    from brim.tokens.messages.tally import Ledger
+
+    Rule = dict[str, Any]
+    Size = tuple[int, int]
+    Cost = tuple[int, int, int]
+    from brim.tokens.messages.parts import Walk
+
+_DATA = frozenset(("data", "bytes", "file_data", "b64_json", "base64", "result", "image_bytes", "video_bytes"))
+_LINK = frozenset(("url", "uri", "file_uri", "fileUri", "image_url", "video_url", "file_url", "image"))
+_STORED = frozenset(("file_id", "fileId", "id"))
+_MIME = frozenset(("media_type", "mime_type", "mimeType", "format"))
+_DEEPEST = 4
+_URL_SAFE = {ord("-"): "+", ord("_"): "/", ord("\n"): None, ord("\r"): None, ord(" "): None}
+
+
+class Payload:
+    """What a part carries: ``mime``, and data or a reference to it."""
+
+    def __init__(self) -> None:
+        self.mime = ""
+        self.data: bytes | str | None = None
+        self.start = 0
+        self.referred = False
+
+    def size(self) -> int:
+        """How many bytes the data has, to within a few; 0 if there is none."""
+        if self.data is None:
+            return 0
+        size = len(self.data)
+        return size if isinstance(self.data, bytes) else (size - self.start) * 3 // 4
+
+    def head(self, size: int) -> bytes:
+        """Return the first *size* bytes; fewer if there are no more, none if it is not base64."""
+        if isinstance(self.data, bytes):
+            return self.data[:size]
+        if self.data is None:
+            return b""
+        # A line break after every 76 letters is the most that encoders add.
+        text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8]
+        return _decode(text)[:size]
+
+    def whole(self) -> bytes:
+        """Return all of the data."""
+        return self.head(self.size() + 4)
+
+
+def locate(part: object) -> Payload:
+    """Return what *part* carries, wherever its provider puts it."""
+    found = Payload()
+    _search(part, found, _DEEPEST)
+    return found
+
+
+def _search(value: object, found: Payload, depth: int) -> None:
+    if depth == 0 or isinstance(value, str) or is_sequence(value):
+        return
+    for name, inner in pairs(value):
+        if isinstance(inner, (bytes, bytearray, memoryview)):
+            if found.data is None:
+                found.data = bytes(inner)
+        elif isinstance(inner, str):
+            _note(name, string(inner), found)
+        else:
+            _search(inner, found, depth - 1)
+
+
+def _note(name: str, text: str, found: Payload) -> None:
+    if name in _MIME:
+        found.mime = found.mime or text[:100].lower()
+    elif found.data is None and text[:5].lower() == "data:":
+        comma = text.find(",", 0, 300)
+        if comma > 0:
+            found.data, found.start = text, comma + 1
+            found.mime = text[5:comma].partition(";")[0].lower()
+    elif name in _DATA:
+        if found.data is None:
+            found.data = text
+    elif name in _LINK or name in _STORED:
+        found.referred = True
+
+
+def _decode(text: str) -> bytes:
+    from binascii import Error, a2b_base64
+
+    clean = text.translate(_URL_SAFE) if any(letter in text for letter in "-_\n\r ") else text
+    rest = len(clean) % 4
+    try:
+        return a2b_base64(clean[: len(clean) - rest] if rest == 1 else clean + "=" * (-len(clean) % 4))
+    except (Error, ValueError):
+        return b""
+
+
+# Reads the size of an image from its first bytes: PNG, JPEG, GIF, WebP, BMP, HEIC and AVIF.
+#
+# The orientation that EXIF gives is left alone: every published rule gives an upright image and a turned one the same.
+
+
+STEPS = (4_096, 262_144, 4_194_304)
+"""How many bytes to try, in this order: a JPEG can have megabytes of metadata before its size."""
+
+_NO_SIZE = frozenset((0xC4, 0xC8, 0xCC))
+_NO_LENGTH = frozenset((0x01, *range(0xD0, 0xD9)))
+
+
+def image_size(head: bytes) -> tuple[int, int] | None:
+    """Return width and height of the image that begins with *head*; ``None`` if that does not say."""
+    try:
+        size = _read(head)
+    except IndexError:
+        return None
+    return size if size and size[0] > 0 and size[1] > 0 else None
+
+
+def _read(head: bytes) -> tuple[int, int] | None:
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        at = head.find(b"IHDR", 8, 64)
+        return (_big(head, at + 4, 4), _big(head, at + 8, 4)) if at > 0 else None
+    if head.startswith(b"\xff\xd8"):
+        return _jpeg(head)
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return _little(head, 6, 2), _little(head, 8, 2)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return _webp(head)
+    if head.startswith(b"BM"):
+        height = _little(head, 22, 4)
+        return _little(head, 18, 4), min(height, 2**32 - height)
+    return _heif(head) if head[4:8] == b"ftyp" else None
+
+
+def _jpeg(head: bytes) -> tuple[int, int] | None:
+    at = 2
+    while at + 9 <= len(head):
+        if head[at] != 0xFF:
+            return None
+        marker = head[at + 1]
+        if marker == 0xFF:
+            at += 1
+        elif marker in _NO_LENGTH:
+            at += 2
+        elif 0xC0 <= marker <= 0xCF and marker not in _NO_SIZE:
+            return _big(head, at + 7, 2), _big(head, at + 5, 2)
+        elif marker in (0xD9, 0xDA):
+            return None
+        else:
+            at += 2 + max(2, _big(head, at + 2, 2))
+    return None
+
+
+def _webp(head: bytes) -> tuple[int, int] | None:
+    kind = head[12:16]
+    if kind == b"VP8X":
+        return _little(head, 24, 3) + 1, _little(head, 27, 3) + 1
+    if kind == b"VP8L" and head[20] == 0x2F:
+        bits = _little(head, 21, 4)
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8 " and head[23:26] == b"\x9d\x01\x2a":
+        return _little(head, 26, 2) & 0x3FFF, _little(head, 28, 2) & 0x3FFF
+    return None
+
+
+def _heif(head: bytes) -> tuple[int, int] | None:
+    """The largest of the sizes that the file lists: the others are thumbnails and tiles."""
+    largest: tuple[int, int] | None = None
+    at = head.find(b"ispe")
+    while at > 0 and at + 16 <= len(head):
+        size = _big(head, at + 8, 4), _big(head, at + 12, 4)
+        if largest is None or size[0] * size[1] > largest[0] * largest[1]:
+            largest = size
+        at = head.find(b"ispe", at + 4)
+    return largest
+
+
+def _big(head: bytes, at: int, size: int) -> int:
+    return int.from_bytes(_slice(head, at, size), "big")
+
+
+def _little(head: bytes, at: int, size: int) -> int:
+    return int.from_bytes(_slice(head, at, size), "little")
+
+
+def _slice(head: bytes, at: int, size: int) -> bytes:
+    if at + size > len(head):
+        raise IndexError(at)
+    return head[at : at + size]
+
+
+# What an image takes, by the rule its provider publishes for the model, never by the length of its base64.
+#
+# The rules are rows of ``data/images.json``, each with its source; here is one function for each kind of rule.
+
+
+_LARGEST = 100_000
+
+
+def add_image(part: object, ledger: Ledger, names: Iterable[str], provider: str) -> None:
+    """Add the image in *part* to *ledger*, for the model that *names* spell."""
+    carried = locate(part)
+    size = None
+    for step in STEPS:
+        head = carried.head(step)
+        size = image_size(head)
+        if size or len(head) < step:
+            break
+    ledger.other(*image_cost(size, _detail(part), names, provider))
+    ledger.because("image: published estimate" if size else "image of unknown size")
+
+
+def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: str) -> Cost:
+    """Return point, low and high of an image of *size* pixels, or of unknown size, at a *detail* level.
+
+    A model of no known provider gets the range of what all of them would take.
+    """
+    table = load("images")
+    rules: list[Rule] = table["rules"]
+    if provider == "other":
+        typical = [best(rules, (name,)) for name in ("gpt-4o", "gpt-5.4", "claude", "claude-opus-5", "gemini")]
+        costs = [_cost(rule, size, detail, table["unknown_size"]) for rule in typical]
+        return costs[2][0], min(cost[1] for cost in costs), max(cost[2] for cost in costs)
+    return _cost(best(rules, names), size, detail, table["unknown_size"])
+
+
+def page_cost(names: Iterable[str], provider: str) -> Cost:
+    """Return what a page of a document takes that is sent as an image."""
+    width, height = load("images")["page_size"]
+    return image_cost((width, height), "", names, provider)
+
+
+def _cost(rule: Rule, size: Size | None, detail: str, default: list[int]) -> Cost:
+    price = _KINDS[rule["kind"]]
+    if size is None:
+        return price(rule, default[0], default[1], detail)[0], price(rule, 1, 1, detail)[1], rule["max_tokens"]
+    return price(rule, min(size[0], _LARGEST), min(size[1], _LARGEST), detail)
+
+
+def _tile(rule: Rule, width: int, height: int, detail: str) -> Cost:
+    """Fit into 2048 × 2048, shrink the short side to 768, count squares of 512. ``low`` is the base alone.
+
+    Source: https://developers.openai.com/api/docs/guides/images-vision#calculating-costs
+    """
+    base: int = rule["base"]
+    if detail == "low":
+        return base, base, base
+    scale = min(1.0, 2048 / max(width, height))
+    scale = min(scale, 768 / min(width, height))
+    tiles = _ceil(width * scale, 512) * _ceil(height * scale, 512)
+    high = base + rule["tile"] * tiles
+    return high, high if detail == "high" else base, high
+
+
+def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
+    """Cover with squares of 32, at most as many as the budget: shrink first if need be, then multiply.
+
+    Source: https://developers.openai.com/api/docs/guides/images-vision#patch-based-image-tokenization
+    """
+    levels: dict[str, list[int]] = rule["levels"]
+    level = detail if detail in levels else rule["auto"]
+    full = _patches(width, height, *levels[level])
+    patches = _patches(width, height, 256, 512) if detail == "low" else full
+    return (
+        _times(patches, rule["multiplier"]),
+        _times(patches, rule["multiplier_low"]),
+        _times(full, rule["multiplier"]),
+    )
+
+
+def _patches(width: float, height: float, budget: int, max_edge: int) -> int:
+    if max_edge and max(width, height) > max_edge:
+        scale = max_edge / max(width, height)
+        width, height = max(1.0, width * scale), max(1.0, height * scale)
+    count = _ceil(width, 32) * _ceil(height, 32)
+    if not budget or count <= budget:
+        return count
+    shrink = (32 * 32 * budget / (width * height)) ** 0.5
+    across, down = width * shrink / 32, height * shrink / 32
+    adjust = min(int(across) / across, int(down) / down) or 1.0
+    return min(budget, _ceil(width * shrink * adjust, 32) * _ceil(height * shrink * adjust, 32))
+
+
+def _grid(rule: Rule, width: int, height: int, _: str) -> Cost:
+    """Shrink to the largest size within the limits of edge and tokens, then count squares of 28.
+
+    Source: https://platform.claude.com/docs/en/build-with-claude/vision-coordinates#how-claude-resizes-and-pads-images
+    """
+    unit, edge, most = rule["size"], rule["max_edge"], rule["max_tokens"]
+
+    def tokens(long: int, short: int) -> int:
+        count = _ceil(long, unit) * _ceil(short, unit)
+        return count if _ceil(long, unit) * unit <= edge and count <= most else 0
+
+    long, short = max(width, height), min(width, height)
+    count = tokens(long, short)
+    fits, over = 1, long
+    while not count and fits + 1 < over:
+        middle = (fits + over) // 2
+        if tokens(middle, max(1, round(middle * short / long))):
+            fits = middle
+        else:
+            over = middle
+    count = count or tokens(fits, max(1, round(fits * short / long)))
+    return count, count, min(most, _times(count, rule["spread"]))
+
+
+def _crop(rule: Rule, width: int, height: int, detail: str) -> Cost:
+    """One unit up to 384 × 384; else crops with an edge of the short side / 1.5, 256 to 768, and perhaps a full view.
+
+    Source: https://ai.google.dev/gemini-api/docs/image-understanding#technical-details-image
+    """
+    unit: int = rule["tokens"]
+    if detail in rule["levels"]:
+        return rule["levels"][detail], rule["levels"][detail], unit
+    if max(width, height) <= rule["small"]:
+        return unit, unit, unit
+    scale = min(1.0, rule["max_edge"] / max(width, height))
+    wide, tall = max(1, int(width * scale)), max(1, int(height * scale))
+    edge = min(rule["unit_max"], max(rule["unit_min"], int(min(wide, tall) / rule["divisor"])))
+    tiles = _ceil(wide, edge) * _ceil(tall, edge)
+    return unit * tiles, unit, unit * (tiles + 1)
+
+
+def _budget(rule: Rule, _: int, __: int, detail: str) -> Cost:
+    """A number for each level of ``media_resolution``, whatever the size.
+
+    Source: https://ai.google.dev/gemini-api/docs/media-resolution#token-counts
+    """
+    levels: dict[str, int] = rule["levels"]
+    most = levels.get(detail, levels[rule["auto"]])
+    return most, int(most * rule["spread_low"]), most
+
+
+_KINDS: dict[str, Callable[[Rule, int, int, str], Cost]] = {
+    "tile": _tile,
+    "patch": _patch,
+    "grid": _grid,
+    "crop": _crop,
+    "budget": _budget,
+}
+
+
+def _detail(part: object) -> str:
+    for holder in (part, get(part, "image_url"), get(part, "source")):
+        for name in ("detail", "resolution", "media_resolution", "mediaResolution"):
+            found = get(holder, name)
+            level = string(found) or string(get(found, "level"))
+            if level:
+                return level.lower().removeprefix("media_resolution_")
+    return ""
+
+
+def _ceil(length: float, unit: int) -> int:
+    return max(1, int(-(-length // unit)))
+
+
+def _times(count: int, factor: float) -> int:
+    """*count* × *factor*, rounded up, without the error of a binary fraction."""
+    return -(-count * round(factor * 100) // 100)
+
+
+# What sound, films and documents take, by the rates that providers publish (``data/media.json``).
+
 
 _TEXT_MIMES = ("text/", "application/json", "application/xml", "application/x-yaml", "application/javascript")
 

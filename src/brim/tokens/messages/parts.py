@@ -1,23 +1,245 @@
-"""Reads one part of a message, whatever its provider calls it: one function per type, found in a table.
+"""Reads messages and their parts: text, calls, results, reasoning and media of every provider.
 
-A part of unknown type is counted as its compact JSON, without what looks like base64.
+``Walk`` is one measurement on its way: what it adds to, for which model, at which message. ``add_message`` reads a chat
+message, an item of the Responses API, a Gemini turn or a string; each kind of part has its own reader below.
 """
 
 from __future__ import annotations
 
-from brim.tokens.messages import calls, media, reasoning
-from brim.tokens.messages.fields import get, is_sequence, string
-from brim.tokens.messages.rules import width
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from brim.files import data_rows
+from brim.tokens.messages import media
+from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, get, is_sequence, string
+from brim.tokens.messages.media import add_image_part
+from brim.tokens.messages.rules import best, load, width
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brim.tokens.messages.walk import Walk
+    from brim.tokens.messages.rules import Family
+    from brim.tokens.messages.tally import Ledger
 
-    Reader = Callable[[object, Walk], None]
+    Reader = Callable[[object, "Walk"], None]
 
-__all__ = ["PARTS", "is_prompt", "reader_of"]
+
+class Walk:
+    """Where one measurement stands: what it adds to, for which model, at which message."""
+
+    def __init__(self, ledger: Ledger, family: Family, names: tuple[str, ...], messages: list[object]) -> None:
+        self.ledger, self.family, self.names, self.messages = ledger, family, names, messages
+        self.provider = family.provider
+        self.index = 0
+        self._left, self._seen = REPEATS, set[int]()
+        self._depth = 0
+        self._keeps: bool | None = None
+        self._last_prompt: int | None = None
+
+    def begin(self, index: int) -> None:
+        """Begin to read the message at *index*."""
+        self.index = index
+        if self._seen:
+            self._left, self._seen = REPEATS, set()
+
+    def text(self, value: object) -> None:
+        """Add *value* if it is text; other things are read as parts."""
+        if isinstance(value, str):
+            self.ledger.text(value)
+        elif value is not None:
+            self.part(value)
+
+    def text_or_json(self, value: object) -> None:
+        """Add *value* as it is if it is text, else as compact JSON."""
+        if isinstance(value, str):
+            self.ledger.text(value)
+        elif value is not None:
+            size = width("json")
+            self.ledger.text(compact(value), size.text_low, size.text_high)
+            self.ledger.because(size.reason)
+
+    def unknown(self, text: str) -> None:
+        """Add *text* that stands for something nobody knows."""
+        size = width("unknown")
+        self.ledger.text(text, size.text_low, size.text_high)
+        self.ledger.width(size)
+
+    def part(self, value: object) -> None:
+        """Add one part, or a list of parts."""
+        if isinstance(value, str):
+            self.ledger.text(value)
+        elif is_sequence(value):
+            self.parts(value)
+        elif value is not None:
+            self._read(value)
+
+    def parts(self, value: object) -> None:
+        """Add each part of a list; anything else is read as one part."""
+        if not is_sequence(value):
+            self.part(value)
+            return
+        several: list[object] = list(value)  # type: ignore[call-overload]
+        if len(several) > 1:
+            self.ledger.width(width("join"), len(several) - 1)
+        if id(value) in self._seen:
+            self._left -= len(several)
+        self._seen.add(id(value))
+        if self._depth >= DEEPEST or self._left < 0:
+            self.unknown(compact(value) if self._left >= 0 else "")
+            return
+        self._depth += 1
+        for inner in several:
+            self.part(inner)
+        self._depth -= 1
+
+    def in_earlier_turn(self) -> bool:
+        """Whether a person spoke after this message: what the model reasoned before that is an earlier turn's."""
+        if self._last_prompt is None:
+            at = len(self.messages) - 1
+            while at >= 0 and not is_prompt(self.messages[at]):
+                at -= 1
+            self._last_prompt = at
+        return self.index < self._last_prompt
+
+    @property
+    def keeps_reasoning(self) -> bool:
+        """Whether the model keeps the reasoning of earlier turns."""
+        if self._keeps is None:
+            self._keeps = keeps_all_turns(self.names)
+        return self._keeps
+
+    def _read(self, value: object) -> None:
+        if isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST:
+            self.unknown(compact(value))
+            return
+        self._depth += 1
+        reader = reader_of(value)
+        if reader is not None:
+            reader(value, self)
+        else:
+            self.unknown(compact(value))
+        self._depth -= 1
+
+
+# What reasoning takes when it is sent back: thinking blocks, reasoning items, thoughts.
+#
+# Providers drop the reasoning of earlier turns, or keep it, by model. What they return is a summary, and a signature or
+# an encrypted copy of the whole that nobody else can read. So the visible text is the point if it is kept at all, and
+# the interval reaches from nothing to what the encrypted copy can hold.
+#
+# Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-block-preservation-by-model
+
+
+def add_thinking(part: object, walk: Walk) -> None:
+    """Add an Anthropic ``thinking`` block."""
+    add_reasoning_text(get(part, "thinking"), walk)
+    add_opaque(get(part, "signature"), walk)
+
+
+def add_redacted(part: object, walk: Walk) -> None:
+    """Add a block that is encrypted altogether: ``redacted_thinking``, ``compaction``."""
+    add_opaque(get(part, "data") or get(part, "encrypted_content"), walk)
+    walk.text(get(part, "content"))
+
+
+def add_reasoning(part: object, walk: Walk) -> None:
+    """Add a Responses ``reasoning`` item. Its summary is for people: it is in the interval only.
+
+    Source: https://developers.openai.com/api/docs/guides/reasoning#keeping-reasoning-items-in-context
+    """
+    for name, sent in (("summary", False), ("content", True), ("text", True), ("reasoning", True)):
+        found = get(part, name)
+        for inner in found if is_sequence(found) else (found,):  # type: ignore[attr-defined]
+            add_reasoning_text(string(inner) or get(inner, "text"), walk, sent=sent)
+    add_opaque(get(part, "encrypted_content") or get(part, "signature"), walk)
+
+
+def add_reasoning_text(text: object, walk: Walk, *, sent: bool = True) -> None:
+    """Add visible reasoning, which counts if it is *sent* to the model and the model keeps it."""
+    if isinstance(text, str):
+        walk.ledger.maybe(text, likely=sent and (walk.keeps_reasoning or not walk.in_earlier_turn()))
+    walk.ledger.width(width("reasoning"))
+
+
+def add_opaque(blob: object, walk: Walk) -> None:
+    """Add a signature or encrypted content: nothing to the point, what it can hold at most to the interval."""
+    if isinstance(blob, (str, bytes)) and blob:
+        size = len(blob) * 3 // 4 if isinstance(blob, str) else len(blob)
+        walk.ledger.other(0, 0, -(-size // load("reasoning")["bytes_per_token"]))
+        walk.ledger.because("opaque reasoning content")
+
+
+def keeps_all_turns(names: tuple[str, ...]) -> bool:
+    """Whether the model that *names* spell keeps the reasoning of earlier turns."""
+    rows = [{"models": ["*"], "keeps": False}, {"models": load("reasoning")["keeps_all_turns"], "keeps": True}]
+    return bool(best(rows, names)["keeps"])
+
+
+# Calls of tools and their results.
+
+
+def _fields_by_type(group: str) -> dict[str, tuple[str, ...]]:
+    rows = data_rows(__file__, "parts.tsv")
+    return {kind: tuple(fields.split()) for found, kind, fields in rows if found == group}
+
+
+CALLS, RESULTS, TEXTS = map(_fields_by_type, ("call", "result", "text"))
+"""Type of a call, of a result or of a part inside a result, and the fields of it that the model is sent."""
+
+
+def add_call(part: object, walk: Walk) -> None:
+    """Add a call whose type is in ``CALLS``."""
+    add_fields(part, CALLS.get(string(get(part, "type")), ("name", "arguments")), walk)
+
+
+def add_fields(part: object, names: tuple[str, ...], walk: Walk) -> None:
+    """Add the fields *names* of a call, and what surrounds a call."""
+    for name in names:
+        walk.text_or_json(get(part, name))
+    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
+    walk.ledger.width(width("tool_call"))
+
+
+def add_chat_call(call: object, walk: Walk) -> None:
+    """Add an entry of ``tool_calls``, or a ``function_call``, of a chat message; also the form that LangChain uses."""
+    function = get(call, "function") or get(call, "custom") or call
+    walk.text_or_json(get(function, "name"))
+    for name in ("arguments", "args", "input"):
+        found = get(function, name)
+        if found is not None:
+            walk.text_or_json(found)
+            break
+    walk.ledger.width(width("tool_call"))
+
+
+def add_result(part: object, walk: Walk) -> None:
+    """Add a result whose type is in ``RESULTS``."""
+    for name in RESULTS[string(get(part, "type"))]:
+        walk.part(get(part, name))
+    walk.ledger.width(width("tool_result"))
+
+
+def add_texts(part: object, walk: Walk) -> None:
+    """Add a part of a result whose type is in ``TEXTS``. What is encrypted for the provider alone is opaque."""
+    for name in TEXTS[string(get(part, "type"))]:
+        walk.part(get(part, name))
+    add_opaque(get(part, "encrypted_content") or get(part, "encrypted_stdout"), walk)
+    walk.ledger.because(width("tool_result").reason)
+
+
+def add_generated_image(part: object, walk: Walk) -> None:
+    """Add an image that a tool of the provider made."""
+    walk.text(get(part, "revised_prompt"))
+    add_image_part(part, walk)
+
+
+def add_reference(_: object, walk: Walk) -> None:
+    """Add an item that is only named: what it holds is at the provider."""
+    walk.ledger.width(width("reference"))
+
+
+# Reads one part of a message, whatever its provider calls it: one function per type, found in a table.
+#
+# A part of unknown type is counted as its compact JSON, without what looks like base64.
 
 
 def _text(part: object, walk: Walk) -> None:
@@ -25,10 +247,10 @@ def _text(part: object, walk: Walk) -> None:
     if found is None:
         found = get(part, "refusal")
     if get(part, "thought") is True:
-        reasoning.add_reasoning_text(found, walk)
+        add_reasoning_text(found, walk)
     else:
         walk.text(found)
-    reasoning.add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
+    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
 
 
 def _message(part: object, walk: Walk) -> None:
@@ -41,8 +263,8 @@ def _by_mime(part: object, walk: Walk) -> None:
 
 def _gemini_call(part: object, walk: Walk) -> None:
     call = get(part, "functionCall") or get(part, "function_call")
-    calls.add_fields(call, ("name", "args"), walk)
-    reasoning.add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
+    add_fields(call, ("name", "args"), walk)
+    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
 
 
 def _gemini_response(part: object, walk: Walk) -> None:
@@ -55,7 +277,7 @@ def _gemini_response(part: object, walk: Walk) -> None:
 
 def _fields_of(name: str, fields: tuple[str, ...]) -> Reader:
     def read(part: object, walk: Walk) -> None:
-        calls.add_fields(get(part, name), fields, walk)
+        add_fields(get(part, name), fields, walk)
 
     return read
 
@@ -85,14 +307,14 @@ PARTS: dict[str, Reader] = {
     **dict.fromkeys(("audio", "input_audio", "output_audio"), media.add_audio),
     **dict.fromkeys(("video", "video_url", "input_video"), media.add_video),
     **dict.fromkeys(("document", "file", "input_file", "container_upload"), media.add_document),
-    **dict.fromkeys(calls.CALLS, calls.add_call),
-    **dict.fromkeys(calls.RESULTS, calls.add_result),
-    **dict.fromkeys(calls.TEXTS, calls.add_texts),
-    **dict.fromkeys(("redacted_thinking", "compaction"), reasoning.add_redacted),
-    "thinking": reasoning.add_thinking,
-    "reasoning": reasoning.add_reasoning,
-    "image_generation_call": calls.add_generated_image,
-    "item_reference": calls.add_reference,
+    **dict.fromkeys(CALLS, add_call),
+    **dict.fromkeys(RESULTS, add_result),
+    **dict.fromkeys(TEXTS, add_texts),
+    **dict.fromkeys(("redacted_thinking", "compaction"), add_redacted),
+    "thinking": add_thinking,
+    "reasoning": add_reasoning,
+    "image_generation_call": add_generated_image,
+    "item_reference": add_reference,
     "message": _message,
 }
 """The reader of each type of part or item."""
@@ -145,8 +367,137 @@ def is_prompt(message: object) -> bool:
         return True
     several: list[object] = list(content)  # type: ignore[call-overload]
     return not several or not all(
-        string(get(part, "type")) in calls.RESULTS
+        string(get(part, "type")) in RESULTS
         or get(part, "functionResponse") is not None
         or get(part, "function_response") is not None
         for part in several
     )
+
+
+# Reads one message: a chat message, an item of the Responses API, a turn of Gemini, a string, or none of these.
+
+
+_ROLES = frozenset(("system", "user", "assistant"))
+"""The roles that the published rule knows."""
+_PLAIN = frozenset(("role", "content", "name"))
+_OTHER_NAMES = {"human": "user", "ai": "assistant"}
+_RESULT_ROLES = frozenset(("tool", "function"))
+
+
+def add_message(message: object, walk: Walk) -> None:
+    """Add *message* with its framing; whatever it is, it does not raise."""
+    if type(message) is dict and _PLAIN.issuperset(message) and _add_plain(message, walk):
+        return
+    if message is None:
+        walk.ledger.width(width("empty"))
+    elif isinstance(message, str):
+        _frame(walk)
+        walk.ledger.text(message)
+        walk.ledger.width(width("no_role"))
+    elif is_sequence(message) or isinstance(message, (bytes, int, float)):
+        _frame(walk)
+        walk.part(message)
+        walk.ledger.width(width("no_role"))
+    else:
+        _add_fields(message, walk)
+
+
+def add_system(value: object, walk: Walk) -> None:
+    """Add a system text that is given apart from the messages: a string, blocks, or an object with parts."""
+    if value is None:
+        return
+    _frame(walk)
+    _add_role("system", walk)
+    inner = get(value, "parts")
+    walk.part(inner if inner is not None else value)
+    walk.ledger.width(width("item"))
+
+
+def _add_plain(message: dict[object, object], walk: Walk) -> bool:
+    """The common case, without detours: role, text, perhaps a name."""
+    role, content, name = message.get("role"), message.get("content"), message.get("name")
+    if not (type(role) is type(content) is str and role in _ROLES and (name is None or type(name) is str)):
+        return False
+    _frame(walk)
+    _add_role(role, walk)
+    _add_name(name, walk)
+    walk.ledger.text(content)
+    return True
+
+
+def _add_fields(message: object, walk: Walk) -> None:
+    kind, role = string(get(message, "type")), string(get(message, "role"))
+    content = get(message, "content")
+    if content is None:
+        content = get(message, "parts")
+    inner = get(message, "message")
+    if not role and content is None and get(inner, "role") is not None:
+        _add_fields(inner, walk)
+        return
+    if kind in PARTS and kind != "message":
+        walk.part(message)
+        walk.ledger.width(width("item"))
+        return
+    role = role or _OTHER_NAMES.get(kind, kind if kind in _RESULT_ROLES or kind in _ROLES else "")
+    called = get(message, "tool_calls"), get(message, "function_call")
+    if not role and content is None and not any(called):
+        _frame(walk)
+        walk.part(message)
+        walk.ledger.width(width("no_role"))
+        return
+    _frame(walk)
+    _add_role(role, walk)
+    _add_name(get(message, "name"), walk)
+    if content is not None:
+        walk.part(content)
+    elif not any(called):
+        walk.ledger.width(width("empty"))
+    _add_rest(message, called, walk)
+    if kind:
+        walk.ledger.width(width("item"))
+    if role in _RESULT_ROLES:
+        walk.ledger.width(width("tool_result"))
+    elif not role and walk.family.unnamed:
+        walk.ledger.width(width("no_role"))
+    elif role and role not in _ROLES and walk.family.published:
+        walk.ledger.width(width("role"))
+
+
+def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
+    """What a chat message can hold beside its content."""
+    several, one = called
+    for call in several if is_sequence(several) else (several,):  # type: ignore[attr-defined]
+        if call:
+            add_chat_call(call, walk)
+    if one:
+        add_chat_call(one, walk)
+    refusal = get(message, "refusal")
+    if isinstance(refusal, str):
+        walk.ledger.text(refusal)
+        walk.ledger.width(width("item"))
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        found = get(message, name)
+        if isinstance(found, str) and found:
+            add_reasoning_text(found, walk)
+    audio = get(message, "audio")
+    if audio is not None and not isinstance(audio, (str, bool)):
+        media.add_audio(audio, walk)
+
+
+def _frame(walk: Walk) -> None:
+    walk.ledger.other(*walk.family.message)
+
+
+def _add_role(role: str, walk: Walk) -> None:
+    if role and walk.family.roles:
+        walk.ledger.text(role)
+
+
+def _add_name(name: object, walk: Walk) -> None:
+    if name is None:
+        return
+    if isinstance(name, str):
+        walk.ledger.text(name)
+        walk.ledger.other(*(walk.family.name,) * 3)
+    else:
+        walk.unknown(compact(name))

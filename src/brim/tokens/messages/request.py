@@ -1,15 +1,24 @@
-"""Finds the messages in what was given: a list, any other iterable, a string, or the body of a whole request."""
+"""Finds the messages in what was given, and measures them.
+
+What was given is a list, any other iterable, a string, or the body of a whole request.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim.errors import InputError
 from brim.tokens.messages.fields import get, is_mapping, is_sequence
+from brim.tokens.messages.parts import Walk, add_message, add_system
+from brim.tokens.messages.rules import family, spellings
+from brim.tokens.messages.schemas import add_output_schema, add_tools
+from brim.tokens.messages.tally import Ledger
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-__all__ = ["Request", "split"]
+    from brim.tokens.messages.rules import Framing
+    from brim.tokens.messages.tally import Tally
 
 _BODIES = ("messages", "input", "contents")
 _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -18,11 +27,8 @@ _SYSTEMS = ("system", "instructions", "systemInstruction", "system_instruction")
 class Request:
     """What a request sends: ``messages``, ``system``, ``tools``, the ``choice`` of tools, and an output ``schema``."""
 
-    __slots__ = ("choice", "messages", "schema", "system", "tools")
-
     def __init__(self, messages: list[object], tools: object) -> None:
-        self.messages = messages
-        self.tools = tools
+        self.messages, self.tools = messages, tools
         self.system: list[object] = []
         self.choice: object = None
         self.schema: object = None
@@ -89,3 +95,53 @@ def _is_iterable(given: object) -> bool:
 
 def _names_a_role(given: object) -> bool:
     return is_mapping(given) or get(given, "role") is not None
+
+
+def measure(
+    messages: object,
+    tools: object = None,
+    *,
+    model_name: str | None = None,
+    encoding: str | None = None,
+    count_text: Callable[[str], int],
+    framing: Framing | None = None,
+) -> Tally:
+    """Return what *messages*, and *tools*, take for the model *model_name*.
+
+    *messages* is a list (or other iterable) of messages in the shape of any provider, a string, or the body of a whole
+    request, whose system text and tools count too. *count_text* counts the tokens of a text, and *encoding* names its
+    vocabulary (``None`` if it has none): the result is exact only if that is the model's own. *count_text* is called
+    once for each distinct text. *framing* is a formula to use in place of the provider's framing.
+
+    Framing of OpenAI's chat models: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken
+
+    Raises ``InputError`` if *messages* is something else; never for what is in a message.
+
+    >>> chat = [{"role": "user", "content": "two words"}]
+    >>> measure(chat, model_name="gpt-4o", encoding="o200k_base", count_text=lambda text: len(text.split()))
+    Tally(9, exact)
+    """
+    request = split(messages, tools)
+    names = spellings(model_name or "")
+    rule = family(names) if framing is None else family(names).framed(framing)
+    ledger = Ledger(count_text)
+    if not rule.published:
+        ledger.because("framing of this model's messages is not published")
+    if encoding is None or encoding != rule.encoding:
+        ledger.because("text not counted with the model's own vocabulary")
+    walk = Walk(ledger, rule, names, request.messages)
+    if isinstance(messages, str):
+        ledger.because("a plain string is not a chat message")
+    ledger.other(*rule.priming)
+    for system in request.system:
+        add_system(system, walk)
+    if request.tools is not None:
+        add_tools(request.tools, walk, request.choice)
+    if request.schema is not None:
+        add_output_schema(request.schema, walk)
+    ledger.begin_messages()
+    for index, message in enumerate(request.messages):
+        walk.begin(index)
+        add_message(message, walk)
+        ledger.close_message()
+    return ledger.tally()

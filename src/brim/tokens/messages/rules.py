@@ -1,39 +1,26 @@
 """Which published rule holds for a model: the tables in ``data/``, read when they are first needed.
 
 A model's row is the one whose prefix is the longest that the name begins with, ending where a part of the name ends.
-The two small tables that every count needs are TSV, because ``json`` costs eight milliseconds to import.
 """
 
 from __future__ import annotations
 
-import os.path
+import json
+from copy import copy
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-TYPE_CHECKING = False
+from brim.files import data_file, data_rows
+from brim.models.names import clean, provider_forms, split_window
+from brim.models.names import spellings as name_spellings
+from brim.record import Record
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
-
-__all__ = ["Family", "Framing", "Width", "best", "family", "load", "spellings", "width"]
-
-_FOLDER = os.path.join(os.path.dirname(__file__), "data")
-_cache: dict[str, Any] = {}
 
 
 class Family:
     """How one family frames messages: a row of ``framing.tsv``."""
-
-    __slots__ = (
-        "encoding",
-        "message",
-        "name",
-        "prefixes",
-        "priming",
-        "provider",
-        "published",
-        "roles",
-        "title",
-        "unnamed",
-    )
 
     def __init__(self, row: dict[str, str]) -> None:
         self.title, self.provider = row["family"], row["provider"]
@@ -48,46 +35,54 @@ class Family:
 
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
-        from copy import copy
-
         other = copy(self)
         other.message, other.priming = (framing.message,) * 3, (framing.priming,) * 3
         other.roles, other.published, other.unnamed = framing.roles, True, False
         return other
 
 
-class Framing:
+class Framing(Record):
     """A formula of the caller's own: *priming* tokens once, *message* for each, and the role as text or not."""
 
-    __slots__ = ("message", "priming", "roles")
+    priming: int
+    message: int
+    roles: bool
 
-    def __init__(self, *, priming: int, message: int, roles: bool) -> None:
-        self.priming, self.message, self.roles = priming, message, roles
 
-
-class Width:
+class Width(Record):
     """What is added where nothing is published: a row of ``widths.tsv``."""
 
-    __slots__ = ("high", "low", "reason", "text_high", "text_low", "tokens")
-
-    def __init__(self, row: dict[str, str]) -> None:
-        self.tokens, self.low, self.high = int(row["tokens"]), int(row["low"]), int(row["high"])
-        self.text_low, self.text_high, self.reason = float(row["text_low"]), float(row["text_high"]), row["reason"]
+    tokens: int
+    low: int
+    high: int
+    text_low: float
+    text_high: float
+    reason: str
 
 
 def width(name: str) -> Width:
     """Return the row *name* of ``widths.tsv``."""
-    table: dict[str, Width] | None = _cache.get("widths")
-    if table is None:
-        table = _cache["widths"] = {row["name"]: Width(row) for row in _rows("widths.tsv")}
-    return table[name]
+    return _widths()[name]
+
+
+@cache
+def _widths() -> dict[str, Width]:
+    return {
+        row["name"]: Width(
+            int(row["tokens"]),
+            int(row["low"]),
+            int(row["high"]),
+            float(row["text_low"]),
+            float(row["text_high"]),
+            row["reason"],
+        )
+        for row in _rows("widths.tsv")
+    }
 
 
 def family(names: Iterable[str]) -> Family:
     """Return the family of the model that *names* spell. Source of the published ones: the head of ``framing.tsv``."""
-    table: list[Family] | None = _cache.get("framing")
-    if table is None:
-        table = _cache["framing"] = [Family(row) for row in _rows("framing.tsv")]
+    table = _families()
     length, found = -1, table[-1]
     for row in table:
         # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did (gpt-4).
@@ -95,6 +90,11 @@ def family(names: Iterable[str]) -> Family:
         if match > length:
             length, found = match, row
     return found
+
+
+@cache
+def _families() -> list[Family]:
+    return [Family(row) for row in _rows("framing.tsv")]
 
 
 def best(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, Any]:
@@ -107,14 +107,10 @@ def best(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
+@cache
 def load(name: str) -> dict[str, Any]:
     """Return ``data/<name>.json``."""
-    table: dict[str, Any] | None = _cache.get(name)
-    if table is None:
-        import json
-
-        with open(os.path.join(_FOLDER, name + ".json"), encoding="utf-8") as file:
-            table = _cache[name] = json.load(file)
+    table: dict[str, Any] = json.loads(data_file(__file__, f"{name}.json"))
     return table
 
 
@@ -124,10 +120,8 @@ def spellings(model_name: str) -> tuple[str, ...]:
     Of Claude's names every spelling is returned (``claude-4.5-sonnet`` is ``claude-sonnet-4-5``), of others only the
     given one: ``gpt-4-9`` for ``gpt-4.9`` would look like a kind of ``gpt-4``.
     """
-    from brim.models.names import clean, provider_forms, spellings, split_window
-
     key, _ = split_window(clean(model_name))
-    forms = spellings(key) if "claude" in key else provider_forms(key)
+    forms = name_spellings(key) if "claude" in key else provider_forms(key)
     return tuple(dict.fromkeys(form for form, _ in forms))
 
 
@@ -144,6 +138,5 @@ def _longest(prefixes: Iterable[str], names: Iterable[str], ends: str) -> int:
 
 
 def _rows(name: str) -> list[dict[str, str]]:
-    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
-        lines = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-    return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+    head, *rows = data_rows(__file__, name)
+    return [dict(zip(head, row, strict=True)) for row in rows]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from brim.tokens.messages.fields import DEEPEST, compact, get, is_sequence, pairs, string
 from brim.tokens.messages.rules import best, load, width
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from brim.tokens.messages.walk import Walk
-
-__all__ = ["add_output_schema", "add_tools"]
+    from brim.tokens.messages.parts import Walk
 
 _PARAMETERS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 

@@ -7,120 +7,99 @@ not touch it.
 
 from __future__ import annotations
 
+from functools import cached_property
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from brim.errors import InputError
+from brim.record import Record
 from brim.tokens.count import Count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from brim.tokens.count import Basis
     from brim.tokens.messages.rules import Width
 
-__all__ = ["Ledger", "Sums", "Tally"]
+Amounts = tuple[int, int, int, int, int, int]
+"""Text and other tokens, each as point, low and high."""
+
+TEXT, TEXT_LOW, TEXT_HIGH, OTHER, OTHER_LOW, OTHER_HIGH = range(6)
+NOTHING: Amounts = (0, 0, 0, 0, 0, 0)
 
 
-class Sums:
-    """A point and an interval in both currencies."""
-
-    __slots__ = ("other", "other_high", "other_low", "text", "text_high", "text_low")
-
-    def __init__(self, text: tuple[int, int, int] = (0, 0, 0), other: tuple[int, int, int] = (0, 0, 0)) -> None:
-        self.text, self.text_low, self.text_high = text
-        self.other, self.other_low, self.other_high = other
-
-    def __eq__(self, there: object) -> bool:
-        if not isinstance(there, Sums):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(there, name) for name in Sums.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Tally:
+class Tally(Record):
     """What messages take: ``tokens``, never less than ``low`` or more than ``high`` as far as is published.
 
     Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means that there is no
-    reason for doubt, and then all three are equal. It does not change.
+    reason for doubt, and then all three are equal.
     """
 
-    __slots__ = (
-        "_details",
-        "_pairs",
-        "_sums",
-        "exact",
-        "fixed",
-        "high",
-        "low",
-        "per_message",
-        "reasons",
-        "text_tokens",
-        "tokens",
-    )
-
-    _details: Details | None
-    _pairs: tuple[tuple[int, int], ...]
-    _sums: Sums
-    tokens: int
-    """The best single number."""
-    low: int
-    """The least it can be."""
-    high: int
-    """The most it can be."""
-    exact: bool
-    """Whether the provider publishes everything that was needed."""
+    parts: tuple[tuple[int, int], ...]
+    """Of each message: what ``count_text`` counted, and what rules gave."""
+    sums: Amounts
+    """Of everything."""
     reasons: tuple[str, ...]
     """Why it is not exact."""
-    per_message: tuple[int, ...]
-    """The tokens of each message, its framing included."""
-    fixed: int
-    """What belongs to no message: priming, tools, a separate system text."""
-    text_tokens: int
-    """The share of ``tokens`` that ``count_text`` counted."""
+    details: tuple[tuple[Amounts, tuple[str, ...]], ...] | None = None
+    """Of each message: what it added, and its reasons for doubt. None if the tally was scaled."""
+    fixed_reasons: tuple[str, ...] = ()
+    """Reasons that belong to no message."""
 
-    def __init__(
-        self,
-        pairs: tuple[tuple[int, int], ...],
-        sums: Sums,
-        reasons: tuple[str, ...],
-        details: Details | None = None,
-    ) -> None:
-        per_message = tuple(max(0, text + other) for text, other in pairs)
-        tokens = max(sums.text + sums.other, sum(per_message), 0)
-        values = {
-            "_details": details,
-            "_pairs": pairs,
-            "_sums": sums,
-            "tokens": tokens,
-            "low": max(0, min(tokens, sums.text_low + sums.other_low)) if reasons else tokens,
-            "high": max(tokens, sums.text_high + sums.other_high) if reasons else tokens,
-            "exact": not reasons,
-            "reasons": reasons,
-            "per_message": per_message,
-            "fixed": tokens - sum(per_message),
-            "text_tokens": sums.text,
-        }
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+    @cached_property
+    def per_message(self) -> tuple[int, ...]:
+        """The tokens of each message, its framing included."""
+        return tuple(max(0, text + other) for text, other in self.parts)
+
+    @cached_property
+    def tokens(self) -> int:
+        """The best single number."""
+        return max(self.sums[TEXT] + self.sums[OTHER], sum(self.per_message), 0)
+
+    @property
+    def low(self) -> int:
+        """The least it can be."""
+        return max(0, min(self.tokens, self.sums[TEXT_LOW] + self.sums[OTHER_LOW])) if self.reasons else self.tokens
+
+    @property
+    def high(self) -> int:
+        """The most it can be."""
+        return max(self.tokens, self.sums[TEXT_HIGH] + self.sums[OTHER_HIGH]) if self.reasons else self.tokens
+
+    @property
+    def exact(self) -> bool:
+        """Whether the provider publishes everything that was needed."""
+        return not self.reasons
+
+    @property
+    def fixed(self) -> int:
+        """What belongs to no message: priming, tools, a separate system text."""
+        return self.tokens - sum(self.per_message)
+
+    @property
+    def text_tokens(self) -> int:
+        """The share of ``tokens`` that ``count_text`` counted."""
+        return self.sums[TEXT]
+
+    @property
+    def rest(self) -> tuple[int, int]:
+        """What ``count_text`` counted, and what rules gave, of what belongs to no message."""
+        texts, others = zip(*self.parts, strict=True) if self.parts else ((), ())
+        return self.sums[TEXT] - sum(texts), self.sums[OTHER] - sum(others)
 
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
         """Return the tally with its text multiplied by *ratio*, for a model whose vocabulary ``count_text`` is not.
 
         *low* and *high* bound the ratio. What rules gave in the model's own tokens stays as it is.
         """
-        from math import ceil, floor
-
-        from brim.errors import InputError
-
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
             raise InputError(f"a ratio needs 0 < low <= ratio <= high, not low {low}, ratio {ratio}, high {high}")
-        old = self._sums
-        pairs = tuple((round(text * ratio), other) for text, other in self._pairs)
-        in_messages = sum(text for text, _ in self._pairs)
-        text = sum(text for text, _ in pairs) + round((old.text - in_messages) * ratio)
-        bounds = floor(old.text_low * low), ceil(old.text_high * high)
-        sums = Sums((text, *bounds), (old.other, old.other_low, old.other_high))
-        return Tally(pairs, sums, self.reasons or ("text counted with another vocabulary",))
+        parts = tuple((round(text * ratio), other) for text, other in self.parts)
+        text = sum(text for text, _ in parts) + round(self.rest[0] * ratio)
+        _, text_low, text_high, *others = self.sums
+        sums: Amounts = (text, floor(text_low * low), ceil(text_high * high), others[0], others[1], others[2])
+        return Tally(parts, sums, self.reasons or ("text counted with another vocabulary",))
 
     def only(self, kept: Iterable[int]) -> Tally:
         """Return the tally of the messages at the places *kept* alone, with what belongs to no message.
@@ -128,30 +107,14 @@ class Tally:
         It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
         must be among them, because reasoning before it may not count. Not for a tally that was ``scaled``.
         """
-        if self._details is None:
+        if self.details is None:
             raise ValueError("take the messages before the tally is scaled")
-        details, everything = self._details, self._sums
-        sums, pairs, reasons = Sums(), [], dict.fromkeys(details.fixed)
-        in_messages = [sum(column) for column in zip(*details.messages, strict=True)] or [0] * 6
-        chosen = [0] * 6
-        for at in kept:
-            pairs.append(self._pairs[at])
-            reasons.update(dict.fromkeys(details.reasons[at]))
-            for column, value in enumerate(details.messages[at]):
-                chosen[column] += value
-        for name, all_of_it, here in zip(_COLUMNS, in_messages, chosen, strict=True):
-            setattr(sums, name, getattr(everything, name) - all_of_it + here)
-        return Tally(tuple(pairs), sums, tuple(reasons))
-
-    @property
-    def parts(self) -> tuple[tuple[int, int], ...]:
-        """What ``count_text`` counted of each message, and what rules gave for it."""
-        return self._pairs
-
-    @property
-    def rest(self) -> tuple[int, int]:
-        """The same for what belongs to no message."""
-        return self._sums.text - sum(text for text, _ in self._pairs), self._sums.other - sum(o for _, o in self._pairs)
+        kept = list(kept)
+        details = tuple([self.details[at] for at in kept])
+        everything, chosen = (_sum(amounts for amounts, _ in each) for each in (self.details, details))
+        sums = _sum((self.sums, _minus(NOTHING, everything), chosen))
+        reasons = dict.fromkeys((*self.fixed_reasons, *(reason for _, reasons in details for reason in reasons)))
+        return Tally(tuple([self.parts[at] for at in kept]), sums, tuple(reasons), details, self.fixed_reasons)
 
     @property
     def count(self) -> Count:
@@ -162,57 +125,24 @@ class Tally:
         """Return this tally as a count that rests on *basis*."""
         return Count(self.tokens, basis, self.low, self.high, "; ".join(self.reasons))
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Tally does not change: cannot set {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Tally does not change: cannot delete {name!r}")
-
-    def __eq__(self, there: object) -> bool:
-        if not isinstance(there, Tally):
-            return NotImplemented
-        return (self._pairs, self._sums, self.reasons) == (there._pairs, there._sums, there.reasons)
-
-    def __hash__(self) -> int:
-        return hash((self._pairs, self.tokens, self.low, self.high, self.reasons))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Tally, (self._pairs, self._sums, self.reasons, self._details)
-
     def __repr__(self) -> str:
         if self.exact:
             return f"Tally({self.tokens}, exact)"
         return f"Tally({self.tokens}, {self.low}..{self.high}: {'; '.join(self.reasons)})"
 
 
-_COLUMNS = ("text", "text_low", "text_high", "other", "other_low", "other_high")
-
-
-class Details:
-    """What each message added, so that a tally can be taken of some of them: six numbers, and reasons for doubt."""
-
-    __slots__ = ("fixed", "messages", "reasons")
-
-    def __init__(self) -> None:
-        self.fixed: tuple[str, ...] = ()
-        self.messages: list[tuple[int, ...]] = []
-        self.reasons: list[tuple[str, ...]] = []
-
-
 class Ledger:
     """Adds up one measurement. Each distinct text is given to ``count_text`` once."""
-
-    __slots__ = ("_count_text", "_details", "_here", "_mark", "_memo", "_pairs", "_reasons", "sums")
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count_text = count_text
         self._memo: dict[str, int] = {"": 0}
-        self._pairs: list[tuple[int, int]] = []
+        self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high = NOTHING
         self._reasons: dict[str, None] = {}
-        self._here: dict[str, None] = {}
-        self._mark: tuple[int, ...] = (0,) * 6
-        self._details = Details()
-        self.sums = Sums()
+        self._here: dict[str, None] = {}  # the reasons of this message
+        self._fixed_reasons: tuple[str, ...] = ()
+        self._mark = NOTHING  # the sums where this message began
+        self._details: list[tuple[Amounts, tuple[str, ...]]] = []
 
     def count(self, text: str) -> int:
         """Return the tokens of *text* without adding them."""
@@ -224,23 +154,21 @@ class Ledger:
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
         tokens = self.count(text)
-        sums = self.sums
-        sums.text += tokens
-        sums.text_low += tokens if low == 1.0 else int(tokens * low)
-        sums.text_high += tokens if high == 1.0 else -int(-tokens * high // 1)
+        self._text += tokens
+        self._text_low += tokens if low == 1.0 else int(tokens * low)
+        self._text_high += tokens if high == 1.0 else -int(-tokens * high // 1)
 
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
         tokens = self.count(text)
-        self.sums.text += tokens if likely else 0
-        self.sums.text_high += tokens
+        self._text += tokens if likely else 0
+        self._text_high += tokens
 
     def other(self, tokens: int, low: int, high: int) -> None:
         """Add *tokens* of the model's own kind."""
-        sums = self.sums
-        sums.other += tokens
-        sums.other_low += min(low, tokens)
-        sums.other_high += max(high, tokens)
+        self._other += tokens
+        self._other_low += min(low, tokens)
+        self._other_high += max(high, tokens)
 
     def width(self, width: Width, times: int = 1) -> None:
         """Add what a row of ``widths.tsv`` says, *times* over, and give its reason."""
@@ -251,27 +179,30 @@ class Ledger:
         """Give a reason why the result is not exact; each is listed once."""
         self._reasons[reason] = self._here[reason] = None
 
-    def close_message(self) -> None:
-        """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
-        now = self._now()
-        added = tuple(new - old for new, old in zip(now, self._mark, strict=True))
-        self._pairs.append((added[0], added[3]))
-        self._details.messages.append(added)
-        self._details.reasons.append(tuple(self._here))
-        self._mark = now
-        if self._here:
-            self._here = {}
-
     def begin_messages(self) -> None:
         """Begin the first message: what was added before belongs to none."""
-        self._mark = self._now()
-        self._details.fixed = tuple(self._here)
-        self._here = {}
+        self._mark, self._fixed_reasons, self._here = self._sums(), tuple(self._here), {}
+
+    def close_message(self) -> None:
+        """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
+        now = self._sums()
+        self._details.append((_minus(now, self._mark), tuple(self._here)))
+        self._mark, self._here = now, {}
 
     def tally(self) -> Tally:
         """Return the result."""
-        return Tally(tuple(self._pairs), self.sums, tuple(self._reasons), self._details)
+        parts = tuple([(added[TEXT], added[OTHER]) for added, _ in self._details])
+        return Tally(parts, self._sums(), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
 
-    def _now(self) -> tuple[int, ...]:
-        sums = self.sums
-        return sums.text, sums.text_low, sums.text_high, sums.other, sums.other_low, sums.other_high
+    def _sums(self) -> Amounts:
+        return self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high
+
+
+def _sum(several: Iterable[Amounts]) -> Amounts:
+    a, b, c, d, e, f = map(sum, zip(NOTHING, *several, strict=True))
+    return a, b, c, d, e, f
+
+
+def _minus(these: Amounts, those: Amounts) -> Amounts:
+    a, b, c, d, e, f = (this - that for this, that in zip(these, those, strict=True))
+    return a, b, c, d, e, f

@@ -1,0 +1,107 @@
+"""Windows that an agent or a provider has reported: they outrank the table, and are remembered.
+
+The table says what a model can hold; a status line, a run's result or an overflow error says what this account, this
+host and these settings really give. What is reported is kept under the name it was reported for, in a store that the
+process shares: in memory, unless :func:`remember_in` is given one that outlives the process.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from brim.errors import InputError
+from brim.files import data_rows
+from brim.models.names import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from typing import Protocol
+else:
+    Protocol = object  # a hook imports this module, and typing costs it milliseconds
+
+
+class WindowStore(Protocol):
+    """Where reported windows are kept. Names come in lower case; an unknown name is ``None``, never an error."""
+
+    def get(self, name: str, /) -> int | None:
+        """Return the window that was last put for *name*."""
+
+    def put(self, name: str, tokens: int, /) -> None:
+        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+
+
+class MemoryWindowStore:
+    """Reported windows for as long as the process runs."""
+
+    def __init__(self) -> None:
+        self._windows: dict[str, int] = {}
+
+    def get(self, name: str, /) -> int | None:
+        """Return the window that was last put for *name*."""
+        return self._windows.get(name)
+
+    def put(self, name: str, tokens: int, /) -> None:
+        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+        self._windows[name] = tokens
+
+    def __repr__(self) -> str:
+        return f"MemoryWindowStore({self._windows!r})"
+
+
+_store: WindowStore = MemoryWindowStore()
+
+
+def remember_in(store: WindowStore) -> WindowStore:
+    """Make *store* the one that ``model`` and ``lookup`` consult from now on; return the one before it."""
+    global _store
+    before, _store = _store, store
+    return before
+
+
+def report_window(name: str, tokens: int, store: WindowStore | None = None) -> None:
+    """Remember that the model *name* has a window of *tokens*, in *store* or the one of this process."""
+    if type(tokens) is not int or tokens < 1:
+        raise InputError(f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}")
+    key = clean(name)
+    if key:
+        (_store if store is None else store).put(key, tokens)
+
+
+def window_of(key: str) -> int:
+    """Return the window reported for the lower-case name *key*, or 0."""
+    return (_store.get(key) or 0) if key else 0
+
+
+# Reads the window out of a provider's error: a request that was too long tells how long it may be.
+
+
+_SMALLEST, _LARGEST = 256, 100_000_000
+_LONGEST_ERROR = 20_000
+
+
+def window_from_error(text: str) -> int | None:
+    """Return the maximum number of tokens that an overflow error names, or ``None`` if *text* is no such error.
+
+    The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM Studio, llama.cpp
+    and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's *configured limit* is the maximum
+    input of a model that splits its window, not the sum.
+
+    >>> window_from_error("prompt is too long: 210000 tokens > 200000 maximum")
+    200000
+    """
+    if not isinstance(text, str):
+        return None
+    for pattern in _patterns():
+        found = pattern.search(text[:_LONGEST_ERROR])
+        digits = found[1].replace(",", "") if found else ""
+        if 0 < len(digits) < 10 and _SMALLEST <= int(digits) <= _LARGEST:
+            return int(digits)
+    return None
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], ...]:
+    import re
+
+    return tuple(re.compile(row[0], re.IGNORECASE | re.ASCII) for row in data_rows(__file__, "overflow.tsv"))

@@ -1,0 +1,317 @@
+"""Messages and tools of any provider's shape, read into one.
+
+OpenAI chat and Responses, Anthropic and Gemini messages become a role and a list of blocks, written as Anthropic writes
+them: ``text``, ``image``, ``tool_use``, ``tool_result``. What is none of these stays as it is, for the provider it
+belongs to. What no other provider can have raises ``Unconvertible``: a count of something else is not an exact count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Block = dict[str, Any]
+
+_ROLES = {"developer": "system", "model": "assistant", "tool": "user", "function": "user"}
+_FIELDS = ("type", "role", "content", "parts", "tool_calls", "tool_call_id", "call_id", "name", "arguments", "output")
+
+
+class Unconvertible(ValueError):
+    """A part of the messages that the provider has no counterpart for."""
+
+
+def fields(value: Any) -> Block:
+    """Return *value* as a dict: it may be one, a model of an SDK, or an object with ``role`` and ``content``."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dict(dump(exclude_none=True))
+    found = {name: getattr(value, name) for name in _FIELDS if getattr(value, name, None) is not None}
+    if not found:
+        raise Unconvertible(f"an object of type {type(value).__name__} has neither role nor content")
+    return found
+
+
+def role_of(message: Block) -> str:
+    """Return who speaks: system, user or assistant, whatever the provider calls it."""
+    role = str(message.get("role") or "user")
+    return _ROLES.get(role, role)
+
+
+def turn(message: Block) -> tuple[str, list[Block]]:
+    """Return the role (system, user or assistant) and the blocks of one message."""
+    kind = message.get("type", "message")
+    if kind == "function_call":
+        return "assistant", [_call(message.get("call_id"), message.get("name"), message.get("arguments"))]
+    if kind == "function_call_output":
+        return "user", [_result(message.get("call_id"), message.get("output"))]
+    if kind != "message" or message.get("function_call"):
+        raise Unconvertible(f"an item of type {kind!r}" if kind != "message" else "the old function_call field")
+    if "parts" in message:
+        return role_of(message), [_from_gemini(fields(part)) for part in message["parts"] or ()]
+    if message.get("role") in ("tool", "function"):
+        return "user", [_result(message.get("tool_call_id") or message.get("name"), message.get("content"))]
+    blocks = blocks_of(message.get("content"))
+    for call in map(fields, message.get("tool_calls") or ()):
+        if "function" not in call:
+            raise Unconvertible(f"a tool call of type {call.get('type')!r}")
+        function = fields(call["function"])
+        blocks.append(_call(call.get("id"), function.get("name"), function.get("arguments")))
+    return role_of(message), blocks
+
+
+def blocks_of(content: Any) -> list[Block]:
+    """Return the blocks of a message's content, or of a tool result's; an empty text is no block."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    blocks = []
+    for part in content or ():
+        block = {"type": "text", "text": part} if isinstance(part, str) else fields(part)
+        if block.get("type") in ("input_text", "output_text"):
+            block = {"type": "text", "text": block.get("text") or ""}
+        elif block.get("type") == "refusal":
+            block = {"type": "text", "text": block.get("refusal") or ""}
+        if block.get("type") != "text" or block.get("text"):
+            blocks.append(block)
+    return blocks
+
+
+def _call(call_id: Any, name: Any, arguments: Any) -> Block:
+    return {"type": "tool_use", "id": call_id or name, "name": name, "input": arguments}
+
+
+def _result(call_id: Any, content: Any) -> Block:
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content}
+
+
+def _from_gemini(part: Block) -> Block:
+    if isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    if call := part.get("functionCall") or part.get("function_call"):
+        call = fields(call)
+        return _call(call.get("id"), call.get("name"), call.get("args") or {})
+    if answer := part.get("functionResponse") or part.get("function_response"):
+        answer = fields(answer)
+        return _result(answer.get("id") or answer.get("name"), json.dumps(answer.get("response"), ensure_ascii=False))
+    if data := part.get("inlineData") or part.get("inline_data"):
+        data = fields(data)
+        media_type = data.get("mimeType") or data.get("mime_type")
+        return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data.get("data")}}
+    raise Unconvertible(f"a part with {', '.join(sorted(part)) or 'nothing in it'}")
+
+
+def arguments_of(value: Any) -> Block:
+    """Return a call's arguments as an object; OpenAI writes them as JSON text."""
+    if isinstance(value, str):
+        value = json.loads(value or "{}")
+    return dict(value or {})
+
+
+def image_source(block: Block) -> Block | None:
+    """Return the source of an image, as Anthropic writes it: its data, or its address."""
+    if block.get("type") == "image":
+        return dict(block["source"])
+    if block.get("type") not in ("image_url", "input_image"):
+        return None
+    url = block.get("image_url")
+    url = url.get("url") if isinstance(url, Mapping) else url
+    if not isinstance(url, str):
+        raise Unconvertible("an image without data or address")
+    if not url.startswith("data:"):
+        return {"type": "url", "url": url}
+    head, _, data = url[5:].partition(",")
+    return {"type": "base64", "media_type": head.partition(";")[0], "data": data}
+
+
+def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
+    """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is when it is no function.
+
+    Anthropic's tools come with ``given`` as well, the tool as it was: it may hold more than a function has.
+    With *split*, Gemini's lists of declarations become one function each.
+    """
+    for tool in map(fields, tools):
+        declared = tool.get("functionDeclarations") or tool.get("function_declarations")
+        if declared and split:
+            for function in map(fields, declared):
+                schema = function.get("parametersJsonSchema") or function.get("parameters")
+                yield _function(function, schema)
+        elif tool.get("type") == "function":
+            function = fields(tool.get("function") or {key: tool[key] for key in tool if key != "type"})
+            yield {"function": function}
+        elif "input_schema" in tool:
+            yield {**_function(tool, tool["input_schema"]), "given": tool}
+        else:
+            yield tool
+
+
+def _function(tool: Block, schema: Any) -> Block:
+    function = {"name": tool.get("name"), "description": tool.get("description"), "parameters": schema}
+    return {"function": {key: value for key, value in function.items() if value is not None}}
+
+
+# Each endpoint's own request.
+
+
+Request = dict[str, Any]
+
+
+def anthropic_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
+    """Return the arguments for Anthropic's endpoint: system texts are taken out of the list of messages."""
+    system: list[Block] = []
+    turns: list[Block] = []
+    for message in map(fields, messages):
+        role, blocks = turn(message)
+        content = [_anthropic_block(block) for block in blocks]
+        if role == "system":
+            system += content
+        elif content and turns and _only_results(content) and _only_results(turns[-1]["content"]):
+            turns[-1]["content"] += content  # the results of parallel calls belong into one message
+        elif content:
+            turns.append({"role": role, "content": content})
+    request: Request = {"messages": [{"role": each["role"], "content": _bare(each["content"])} for each in turns]}
+    if system:
+        request["system"] = _bare(system)
+    if tools:
+        request["tools"] = [_anthropic_tool(tool) for tool in functions(tools)]
+    return request
+
+
+def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
+    """Return the arguments for OpenAI's endpoint, which takes the items of the Responses API."""
+    items: list[Block] = []
+    for message in map(fields, messages):
+        if message.get("type", "message") != "message":
+            items.append(message)
+            continue
+        role, blocks = turn(message)
+        parts: list[Block] = []
+        for block in blocks:
+            item = _openai_item(block)
+            if item is None:
+                parts.append(_openai_part(block, role))
+                continue
+            if parts:
+                items.append({"role": role, "content": _bare(parts)})
+                parts = []
+            items.append(item)
+        if parts:
+            items.append({"role": role, "content": _bare(parts)})
+    request: Request = {"input": items}
+    if tools:
+        request["tools"] = [
+            {"type": "function", **tool["function"]} if "function" in tool else tool for tool in functions(tools)
+        ]
+    return request
+
+
+def gemini_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Request:
+    """Return ``contents`` and, where there are any, ``systemInstruction`` and ``tools`` as Gemini writes them."""
+    system: list[Block] = []
+    contents: list[Block] = []
+    names: dict[str, str] = {}
+    for message in map(fields, messages):
+        role = role_of(message)
+        if "parts" in message:
+            parts = [dict(fields(part)) for part in message["parts"] or ()]
+        else:
+            parts = [_gemini_part(block, names) for block in turn(message)[1]]
+        if role == "system":
+            system += parts
+        elif parts:
+            contents.append({"role": "model" if role == "assistant" else "user", "parts": parts})
+    request: Request = {"contents": contents}
+    if system:
+        request["systemInstruction"] = {"parts": system}
+    if tools:
+        found = list(functions(tools, split=False))
+        declared = [_gemini_function(tool["function"]) for tool in found if "function" in tool]
+        request["tools"] = [tool for tool in found if "function" not in tool]
+        request["tools"] += [{"functionDeclarations": declared}] if declared else []
+    return request
+
+
+def _anthropic_block(block: Block) -> Block:
+    kind = block.get("type")
+    if kind == "tool_use":
+        return {**block, "input": arguments_of(block.get("input"))}
+    if kind == "tool_result":
+        content = block.get("content")
+        whole = content if isinstance(content, str) else [_anthropic_block(part) for part in blocks_of(content)]
+        return {**block, "content": whole}
+    source = image_source(block)
+    return block if source is None or kind == "image" else {"type": "image", "source": source}
+
+
+def _openai_item(block: Block) -> Block | None:
+    """Return the item that a call or a result is by itself in the Responses API, or None for a part of a message."""
+    if block.get("type") == "tool_use":
+        arguments = block.get("input")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+        return {"type": "function_call", "call_id": block.get("id"), "name": block.get("name"), "arguments": text}
+    if block.get("type") == "tool_result":
+        content = block.get("content")
+        output = content if isinstance(content, str) else [_openai_part(part, "user") for part in blocks_of(content)]
+        return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
+    return None
+
+
+def _openai_part(block: Block, role: str) -> Block:
+    kind = str(block.get("type"))
+    if kind == "text":
+        return {"type": "output_text" if role == "assistant" else "input_text", "text": block["text"]}
+    if kind.startswith("input_"):
+        return block
+    source = image_source(block)
+    if source is None:
+        raise Unconvertible(f"a part of type {kind!r}")
+    url = source.get("url") or f"data:{source.get('media_type')};base64,{source.get('data')}"
+    given = block.get("image_url")
+    detail = given.get("detail") if isinstance(given, Mapping) else None
+    return {"type": "input_image", "image_url": url, "detail": detail or "auto"}
+
+
+def _gemini_part(block: Block, names: dict[str, str]) -> Block:
+    """Return *block* as a part; *names* remembers which call has which name, as a result needs it."""
+    kind = block.get("type")
+    if kind == "text":
+        return {"text": block["text"]}
+    if kind == "tool_use":
+        names[str(block.get("id"))] = str(block.get("name"))
+        return {"functionCall": {"name": block.get("name"), "args": arguments_of(block.get("input"))}}
+    if kind == "tool_result":
+        call_id, content = str(block.get("tool_use_id")), block.get("content")
+        texts = [content] if isinstance(content, str) else [part.get("text") for part in blocks_of(content)]
+        if not all(isinstance(text, str) for text in texts):
+            raise Unconvertible("a tool result that is not text")
+        response = {"result": "\n".join(map(str, texts))}
+        return {"functionResponse": {"name": names.get(call_id, call_id), "response": response}}
+    source = image_source(block)
+    if source is None or "data" not in source:
+        raise Unconvertible(f"a part of type {kind!r}")
+    return {"inlineData": {"mimeType": source.get("media_type"), "data": source["data"]}}
+
+
+def _anthropic_tool(tool: Block) -> Block:
+    if "function" not in tool or "given" in tool:
+        return dict(tool.get("given", tool))
+    function = dict(tool["function"])
+    schema = function.pop("parameters", None) or {"type": "object", "properties": {}}
+    return {**{key: function[key] for key in ("name", "description") if key in function}, "input_schema": schema}
+
+
+def _gemini_function(function: Block) -> Block:
+    names = {"name": "name", "description": "description", "parameters": "parametersJsonSchema"}
+    return {names[key]: value for key, value in function.items() if key in names}
+
+
+def _only_results(content: Any) -> bool:
+    return isinstance(content, list) and all(block.get("type") == "tool_result" for block in content)
+
+
+def _bare(content: list[Block]) -> Any:
+    """Return a single plain text as a string, the short form that every provider takes."""
+    if len(content) == 1 and set(content[0]) == {"type", "text"}:
+        return content[0]["text"]
+    return content

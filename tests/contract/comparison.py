@@ -1,0 +1,69 @@
+"""Compares what a brim does with what 0.1 did, but for the differences that are accepted here."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from fnmatch import fnmatchcase
+from typing import Any
+
+RENAMED: dict[str, str] = {}
+"""Commands of 0.1 that have another name now: old to new. The old one still works, and is replayed; so is the new one.
+
+>>> RENAMED = {"scratch": "memory"}
+"""
+
+WORDS: dict[str, str] = {}
+"""Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
+
+>>> WORDS = {r"brim spend (continue|raise)": r"brim limit \1"}
+"""
+
+IGNORED: tuple[str, ...] = ()
+"""Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
+
+>>> IGNORED = ("commands-money/*brim spend status*/out/scopes/*/state", "*/left/*/state/*.json/looked")
+"""
+
+SHOWN = 120
+"""Lines of a difference."""
+
+
+def compared(scenario: str, record: Any) -> Any:
+    """Return *record* without what may differ."""
+    return _kept(record, scenario)
+
+
+def difference(old: Any, new: Any, *, shown: int = SHOWN) -> str:
+    """Return in what *new* differs from *old*, as lines to read; empty if it does not."""
+    if old == new:
+        return ""
+    before, after = (json.dumps(each, indent=1, ensure_ascii=False, sort_keys=True).splitlines() for each in (old, new))
+    lines = list(difflib.unified_diff(before, after, "0.1", "now", lineterm="", n=4))
+    more = [f"... and {len(lines) - shown} lines more"] if len(lines) > shown else []
+    return "\n".join(line[:400] for line in lines[:shown] + more)
+
+
+def _kept(value: Any, place: str) -> Any:
+    if isinstance(value, dict):
+        places = {key: f"{place}/{key}" for key in value}
+        return {key: _kept(each, places[key]) for key, each in value.items() if not _is_ignored(places[key])}
+    if isinstance(value, list):
+        # A step is named in its place, so that a pattern need not count.
+        names = [
+            each["step"] if isinstance(each, dict) and "step" in each else str(at) for at, each in enumerate(value)
+        ]
+        return [
+            _kept(each, f"{place}/{name}")
+            for name, each in zip(names, value, strict=True)
+            if not _is_ignored(f"{place}/{name}")
+        ]
+    if isinstance(value, str):
+        for pattern, instead in WORDS.items():
+            value = re.sub(pattern, instead, value)
+    return value
+
+
+def _is_ignored(place: str) -> bool:
+    return any(fnmatchcase(place.replace("/steps/", "/", 1), pattern) for pattern in IGNORED)
