@@ -301,7 +301,9 @@ def _blocks(requests: Iterable[tuple[Request, Source]], day_of: Days) -> list[Su
 
 
 def parse_day(text: str, today: date) -> str:
-    """Return the day that *text* means, ``2026-11-15``: that, ``20261115``, ``7d``, ``2w``, ``1m`` before *today*.
+    """Return the day that *text* means, as ``2026-11-15``.
+
+    It may be written like that, as ``20261115``, or as ``7d``, ``2w`` or ``1m`` before *today*.
 
     >>> parse_day("2w", date(2026, 11, 15)), parse_day("1m", date(2026, 3, 31)), parse_day("20261115", date.today())
     ('2026-11-01', '2026-02-28', '2026-11-15')

@@ -7,8 +7,7 @@ how behaviors get in and how activation gets at them, ``remembered`` and ``sessi
 all of that for one file. ``precedence`` says what counts of two, ``standings`` remembers it while nothing changes, and
 ``scopes`` is both files as one; ``model_costs`` and ``planning`` are what injection reads from them, ``together`` what
 it writes back. ``ledger`` is money in the same file, through ``books``, found by ``ledger_address``. ``trust`` says
-which projects may steer, ``backup`` keeps copies, ``project`` reads what a project is. ``usage_index`` is a file of its
-own: what ``brim usage`` has read already, and may be deleted.
+which projects may steer, ``backup`` keeps copies, ``project`` reads what a project is.
 """
 
 from __future__ import annotations

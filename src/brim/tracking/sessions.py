@@ -20,7 +20,7 @@ from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import format_of
 from brim.tracking.readers.claude import parsed_report, report_of
-from brim.tracking.readers.fields import text, value
+from brim.tracking.readers.fields import text
 from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
@@ -42,7 +42,6 @@ _SLUG = re.compile(r"-|[A-Za-z]--")
 _SUB_AGENT = re.compile(
     rb'"(?:thread_source|kind)"\s*:\s*"subagent"|"source"\s*:\s*\{\s*"subagent"|"parent_thread_id"\s*:\s*"'
 )
-_REQUEST_KEYS = ("requestId", "isSidechain")
 _CHECKED = 1_024
 _LOOKED_AT = 1 << 20
 
@@ -457,7 +456,7 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
 
 def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
     """Return what a transcript has from byte *offset* on, and where its last whole line ends."""
-    found, at, last = FileUsage(), offset, list[Any]()
+    found, at, last = FileUsage(), offset, None
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
@@ -466,9 +465,10 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
         except ValueError:
             found.broken += line.endswith(b"\n")  # a half line may be completed later
         else:
-            message = value(parsed, "message")
-            said = [value(message, "id"), value(message, "usage"), *[value(parsed, key) for key in _REQUEST_KEYS]]
-            if parsed and (not said[0] or said != last):  # most lines repeat the usage of the line before
+            message, said = parsed.get("message") if parsed else None, None
+            if parsed and isinstance(message, dict) and message.get("id"):
+                said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
+            if parsed and (said is None or said != last):  # most lines repeat the usage of the line before
                 event = report_of(parsed, agent=agent, at=at)
                 found.take(event, path)
                 if isinstance(event, Usage):
