@@ -50,10 +50,10 @@ SHOWN = {
 """The commands in ``brim --help``; the others work too."""
 
 COMMANDS = {
-    "init": "init",
+    "init": "init.init",
     "context": "status.context",
-    "watch": "watch",
-    "usage": "usage",
+    "watch": "watch.watch",
+    "usage": "usage.usage",
     "lost": "memory.lost",
     "limit": "limit.limit",
     "learn": "learn.learn",
@@ -70,10 +70,10 @@ COMMANDS = {
     "rules export": "rule_files.export",
     "rules check": "store.check",
     "why": "why.why",
-    "run": "run",
-    "doctor": "doctor",
-    "uninstall": "uninstall",
-    "pause": "pause",
+    "run": "run.run",
+    "doctor": "doctor.doctor",
+    "uninstall": "uninstall.uninstall",
+    "pause": "pause.pause",
     "resume": "status.resume",
     "trust": "config.trust",
     "config": "config.config",
@@ -99,7 +99,7 @@ COMMANDS = {
     "stats": "store.stats",
     "status": "status.status",
     "statusline": "statusline.statusline",
-    "upgrade": "upgrade",
+    "upgrade": "upgrade.upgrade",
     # Names of 0.1.
     "active": "why.active",
     "budget": "window.window",
@@ -119,7 +119,7 @@ COMMANDS = {
     "unforget": "rules.restore",
     "validate": "store.check",
 }
-"""Where each command is: a module of ``brim.cli.commands`` and, unless it is the only one there, its name."""
+"""Where each command is: a module of ``brim.cli.commands``, and its name there."""
 
 
 def main() -> None:
@@ -173,8 +173,6 @@ def load(name: str) -> Command:
     module, _, attribute = COMMANDS[name].partition(".")
     __import__(f"brim.cli.commands.{module}")
     found = sys.modules[f"brim.cli.commands.{module}"]
-    if not attribute:  # the only command of its module, as functions
-        return Command(found.run, (found.arguments,), found.HELP)
     command: Command = getattr(found, attribute)
     return command
 
@@ -225,8 +223,6 @@ def _whole_parser() -> argparse.ArgumentParser:
 def _parser(name: str, command: Command) -> argparse.ArgumentParser:
     """Return a parser whose ``--help`` is the command's, with the examples after the options."""
     description, _, examples = command.help.partition("\n\n    Example")
-    if not examples:
-        description, _, examples = command.help.partition("\n\nExample")
     return argparse.ArgumentParser(
         prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
     )

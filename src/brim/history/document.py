@@ -10,9 +10,9 @@ from brim.errors import InputError
 from brim.history.reading.history import read
 from brim.history.types import Provider, Pruned, Pruner
 from brim.tokens.count import Count
+from brim.tokens.counters import TokenCounter
 from brim.tokens.inputs import name_of, read_text
 from brim.tokens.messages.request import split
-from brim.tokens.types import TokenCounter
 
 BODIES = ("messages", "input", "contents")
 """Where a request body has its messages: OpenAI's chat and Anthropic's, OpenAI's Responses, Gemini's."""

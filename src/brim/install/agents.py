@@ -15,11 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.agents.clients import client_of
 from brim.errors import BrimError, InputError
 from brim.files import read_safely
+from brim.hooks.client import client_of
 from brim.install.jsonc import JsonText
-from brim.store.tracked import is_tracked
+from brim.store.project import is_tracked
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 """The agents, and what people call them."""

@@ -22,8 +22,7 @@ from brim.errors import BrimError
 from brim.masking import mask
 from brim.mcp import measures, memory, rules, session
 from brim.mcp.session import Clients
-from brim.tokens.counters import counter_for
-from brim.tokens.types import TokenCounter
+from brim.tokens.counters import TokenCounter, counter_for
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)

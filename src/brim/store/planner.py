@@ -332,6 +332,6 @@ def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode
 
 def _has_its_own_vocabulary(model: str | None) -> bool:
     """Whether *model* has a vocabulary that costs aren't stored in: an open model's, with brim[fast]."""
-    from brim.tokens.native import NativeEngine
+    from brim.tokens.engines import NativeEngine
 
     return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)

@@ -242,8 +242,8 @@ def line_costs_of(behavior: Behavior) -> list[tuple[object, ...]]:
     from brim.injection.lines import RENDERER_VERSION, item_text
     from brim.injection.sections import FORMATS
     from brim.injection.tiers import Tier
-    from brim.tokens.encoding import load_table_counter
     from brim.tokens.engines import encoding_counter
+    from brim.tokens.vocabulary import load_table_counter
 
     found: list[tuple[object, ...]] = []
     for tier in (Tier.NAME_ONLY, Tier.SUMMARY, Tier.FULL):

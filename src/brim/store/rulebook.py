@@ -47,7 +47,7 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
                     raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
         from difflib import get_close_matches
 
-        near = get_close_matches(wanted, [each.name for each in every], 1, 0.5)
+        near = get_close_matches(wanted, [each.name for each in every], 1)
         raise InputError(f"no rule matches {text!r}; did you mean {near[0]}?" if near else str(error)) from None
 
 

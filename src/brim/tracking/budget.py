@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.estimate import Filling
 
 

@@ -14,9 +14,10 @@ import json
 
 from brim.models.light import lookup
 from brim.record import Record
-from brim.tokens.approximate import HIGH, LOW
 from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio_for
 from brim.tokens.count import Count
+from brim.tokens.count import APPROXIMATE_HIGH as HIGH
+from brim.tokens.count import APPROXIMATE_LOW as LOW
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded
 
@@ -24,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.models.usage import Tokens
     from brim.tokens.calibrate import CalibrationStore
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.events import Event
 
 PREFIX_ERROR = 0.04

@@ -9,10 +9,9 @@ compaction left.
 from __future__ import annotations
 
 from brim.models.light import UNKNOWN_WINDOW, lookup
-from brim.models.overflow import window_from_error
-from brim.models.reported import window_of
+from brim.models.windows import window_from_error, window_of
 from brim.record import Record
-from brim.tokens.approximate import ApproximateTokenCounter
+from brim.tokens.counters import ApproximateTokenCounter
 from brim.tracking.estimate import Contents, Tail, anchored, by_length, length_of, prompt_of, text_of, whole
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded, is_short_for, model_key, model_spellings
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from brim.models.usage import Tokens
     from brim.tokens.count import Count
-    from brim.tokens.types import TokenCounter
+    from brim.tokens.counters import TokenCounter
     from brim.tracking.events import Event
 
 SOURCES = {

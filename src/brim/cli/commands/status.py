@@ -7,6 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
+from brim.cli.commands.pause import pause
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
@@ -86,9 +87,8 @@ def resume(options: Namespace) -> int:
     Example:
       brim resume
     """
-    from brim.cli.commands.pause import run
-
-    return run(Namespace(action="resume", off=True, duration=None, as_json=options.as_json))
+    code: int = pause.run(Namespace(action="resume", off=True, as_json=options.as_json))
+    return code
 
 
 @command(add_json)

@@ -29,11 +29,11 @@ from brim.config import Config
 from brim.errors import ConfigError, InputError
 from brim.history.document import read_messages, read_tools
 from brim.history.types import PROVIDERS
+from brim.models.catalog import Model, Price
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
 from brim.models.names import provider_forms
-from brim.models.record import Model, Price
 from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
