@@ -114,7 +114,7 @@ def fit_messages(
     """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
 
     name = _model(workspace, model)
-    target = _room(workspace, name) if tokens is None else tokens
+    target = Reserves(**workspace.config.section("window")).room(name) if tokens is None else tokens
     if target < 0:
         raise InputError(f"tokens must be 0 or more, not {target:,}")
     pruner: Pruner = getattr(history, STRATEGIES[strategy])()
@@ -155,12 +155,3 @@ def _named(model: str) -> str:
 
 def _warning(name: str) -> str | None:
     return None if lookup(name).resolved else UNKNOWN
-
-
-def _room(workspace: Workspace, name: str) -> int:
-    """Return what a request to the model *name* may take."""
-
-    known, reserves = lookup(name), Reserves(**workspace.config.section("window"))
-    window = known.context_window
-    room = max(0, window - reserves.response(window) - reserves.safety(window))
-    return int(min(room, known.max_input))

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 import brim
 from brim.errors import InputError
 from brim.hooks.session import file_id
-from brim.mcp import memory, rules, session
+from brim.mcp import memory, rules
 from brim.mcp.session import Clients
 from brim.mcp.tools import guarded, make_tools, said_of_arguments
 
@@ -130,9 +130,7 @@ def add_resources(server: MCPServer, clients: Clients) -> None:
         return rules.expanded_text(clients.workspace, id)
 
     def context() -> str:
-        return json.dumps(
-            asdict(session.standing(clients.workspace, clients.session, clients.agent)), ensure_ascii=False
-        )
+        return json.dumps(asdict(clients.standing()), ensure_ascii=False)
 
     def scratch() -> str:
         return memory.index_text(clients.workspace, clients.session)

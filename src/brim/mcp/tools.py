@@ -19,8 +19,9 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
 from brim.errors import BrimError
+from brim.hooks.standing import Standing
 from brim.masking import mask
-from brim.mcp import measures, memory, rules, session
+from brim.mcp import measures, memory, rules
 from brim.mcp.session import Clients
 from brim.tokens.counters import TokenCounter, counter_for
 
@@ -65,8 +66,8 @@ def make_tools(clients: Clients) -> list[Tool]:
     ) -> measures.Fitted:
         return measures.fit_messages(clients.workspace, messages, tokens, model, strategy)
 
-    def status() -> session.Standing:
-        return session.standing(clients.workspace, clients.session, clients.agent)
+    def status() -> Standing:
+        return clients.standing()
 
     def scratch(
         query: Annotated[str, Field(description="word, or number of an entry; none: the index")] = "",

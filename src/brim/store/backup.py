@@ -203,6 +203,7 @@ def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
 
 
 def described(scope: str, path: str) -> dict[str, Any]:
+    """Return what is known of the backup *path*, for JSON; ``problem`` says why it cannot be used."""
     found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": store_size(path)}
     try:
         found["at"] = os.path.getmtime(path)

@@ -185,10 +185,9 @@ def _room(name: str, config: Config) -> tuple[int, str]:
     """Return what a request to the model *name* may take, and where that comes from."""
     model, reserves = lookup(name), Reserves(**config.section("window"))
     window = model.context_window
-    reserve, safety = reserves.response(window), reserves.safety(window)
-    room = max(0, window - reserve - safety)
-    if model.max_input < room:
-        return model.max_input, f"the most input that {name} takes"
+    reserve, safety, room = reserves.response(window), reserves.safety(window), reserves.room(name)
+    if room == model.max_input:
+        return room, f"the most input that {name} takes"
     return room, f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe"
 
 

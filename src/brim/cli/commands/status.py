@@ -23,9 +23,9 @@ from brim.cli.output import (
     table,
     terminal_width,
 )
-from brim.errors import BrimError, InputError
-from brim.hooks.limits import folder_scope
+from brim.errors import InputError
 from brim.hooks.process import PAUSED
+from brim.hooks.standing import project_status
 from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.tracking.live import follow, ignore
@@ -104,6 +104,7 @@ def status(options: Namespace) -> int:
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
     session = session_of(workspace)
+    spending = project_status(workspace)
     waiting = sum(state is Status.PENDING for _, state in live)
     found: dict[str, Any] = {
         "project": workspace.project,
@@ -114,30 +115,12 @@ def status(options: Namespace) -> int:
             "user": sum(scope == "user" for scope, _ in live),
             "pending": waiting,
         },
-        "spending": _spending(workspace),
+        "spending": None if spending is None else fields_of(spending),
         "paused": os.path.lexists(os.path.join(workspace.home, PAUSED)),
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
     emit(found, _status_view, options.as_json)
     return 0
-
-
-def _spending(workspace: Workspace) -> dict[str, Any] | None:
-    """Return what this project has spent, of which limit; None if nothing is known."""
-    if not os.path.exists(workspace.database):
-        return None
-    scope = folder_scope(workspace.project)
-    try:
-        ledger = workspace.open_ledger()
-    except BrimError:
-        return None
-    try:
-        known = next((each for each in ledger.statuses(scope) if each.scope == scope), None)
-    except BrimError:
-        return None
-    finally:
-        ledger.close()
-    return None if known is None else fields_of(known)
 
 
 def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:
