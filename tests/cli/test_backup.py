@@ -37,7 +37,7 @@ def test_a_restored_backup_is_what_was_there_and_what_it_replaced_is_kept(brim: 
     ran = brim("backup", "restore", backup.name, "--yes")
     assert ran.code == 0
     assert "1 rule, would take the place of" in ran.out
-    kept = Path(ran.out.rpartition(" kept in ")[2].strip())
+    kept = Path(ran.out.rpartition(" kept in ")[2].strip().replace("~", str(brim.home), 1))
     assert list(recalled(brim)) == ["a"]
     assert [event.detail["backup"] for event in events_in(brim, "restored")] == [backup.name]
     assert brim("backup", "restore", kept, "--yes").code == 0

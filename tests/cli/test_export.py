@@ -104,13 +104,13 @@ def test_a_file_that_is_no_export_is_never_written_over(brim: Brim, content: byt
     path = brim.write("notes.md", content)
     ran = brim("export", "notes.md", "--yes")
     assert (ran.code, path.read_bytes()) == (2, content)
-    assert "not written over" in ran.err
+    assert "not overwritten" in ran.err
 
 
 def test_a_dry_run_writes_nothing(brim: Brim) -> None:
     remember(brim, behavior("a"))
     ran = brim("export", "x.jsonl", "--dry-run")
-    assert (ran.code, ran.out) == (0, "x.jsonl: 1 behavior; would be written\n")
+    assert (ran.code, ran.out) == (0, "x.jsonl: 1 rule; would be written\n")
     assert not (brim.cwd / "x.jsonl").exists()
 
 

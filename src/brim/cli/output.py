@@ -403,9 +403,8 @@ class Progress:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """Return the fields of a record for JSON."""
+    """Return the fields of a record or a dataclass for JSON."""
     if hasattr(value, "to_dict"):
         found: dict[str, Any] = value.to_dict()
         return found
-    found = {name: getattr(value, name) for name in value.__slots__}
-    return {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
+    return {name: getattr(value, name) for name in getattr(value, "__match_args__", ()) or value.__slots__}
