@@ -48,8 +48,8 @@ def test_no_line_is_wider_than_the_terminal(brim: Brim, command: str, columns: i
     lines = shown(brim, columns, command)
     table = lines[: lines.index("")] if "" in lines else lines
     assert max(map(len, table)) <= columns
-    assert columns > 80 or "…" in "".join(table)
-    words = {word.strip(",.:") for word in f"{TEXT} {TEXT.upper()}".split()}
+    assert columns > 80 or command == "review" or "…" in "".join(table)
+    words = {word.strip(",.:") for word in f"{TEXT} {TEXT.upper()} Another text.".split()}
     cut = [line.rstrip("…").split()[-1].strip(",.:") for line in table if line.endswith("…")]
     assert set(cut) <= words
 

@@ -8,7 +8,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import Any
 
-RENAMED: dict[str, str] = {}
+RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "ledger"}
 """Commands of 0.1 that have another name now: old to new. The old one still works, and is replayed; so is the new one.
 
 >>> RENAMED = {"scratch": "memory"}
@@ -20,7 +20,10 @@ WORDS: dict[str, str] = {}
 >>> WORDS = {r"brim spend (continue|raise)": r"brim limit \1"}
 """
 
-IGNORED: tuple[str, ...] = ()
+IGNORED: tuple[str, ...] = (
+    "commands-general/001 brim",  # shows where things stand
+    "commands-told/059 brim why",  # shows what an agent would be told
+)
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 
 >>> IGNORED = ("commands-money/*brim spend status*/out/scopes/*/state", "*/left/*/state/*.json/looked")

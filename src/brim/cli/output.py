@@ -204,7 +204,7 @@ def cut(text: str, width: int) -> str:
             break
         end = at + 1
     space = text.rfind(" ", 0, end + 1)
-    end = space if space > end // 2 else border_at_or_before(text, end)
+    end = space if space > 0 else border_at_or_before(text, end)
     return text[:end].rstrip(" ,;:.") + symbols("…", "~")
 
 

@@ -194,7 +194,7 @@ def entries_for(agent: str, home: str, *, hooks: str = ALL) -> list[Entry]:
     """Return the hooks that are installed for *agent*."""
     found = []
     for name, event in client_of(agent).EVENTS.items():
-        if event.installed and (hooks == ALL or event.injects):
+        if hooks == ALL or event.injects:
             command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
