@@ -99,8 +99,7 @@ def test_the_command_line_imports_a_command_when_it_is_called() -> None:
         found
         & {
             "brim.cli.commands.count",
-            "brim.cli.commands.budget",
-            "brim.cli.commands.models",
+            "brim.cli.commands.window",
             "yaml",
             "brim.models.catalog",
         }

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
 from typing import Any
 
-from brim.cli.options import here, tokens, whole_number, working_folder
+from brim.cli.options import here, working_folder
 from brim.cli.output import home_path, note, say
 from brim.config.places import config_paths
 from brim.config.text import KNOWN, read_text, with_key, without_key
@@ -71,21 +70,6 @@ class SettingEdit:
             "changed": self.changes,
             "hidden_by": self.hidden_by,
         }
-
-    as_object = to_dict
-
-
-class BudgetSetting(SettingEdit):
-    """``--tokens`` of init and upgrade: the setting ``token_budget.default``."""
-
-    def __init__(self, tokens: int, scope: str) -> None:
-        super().__init__("token_budget.default", tokens, scope)
-
-
-def add_token_budget(parser: ArgumentParser) -> None:
-    """Add ``--tokens`` of init and upgrade."""
-    text = "tokens that the start of a session may take: written into the settings of that scope; 0 is off"
-    tokens(text, type=whole_number(0))(parser)
 
 
 def config_file(scope: str) -> str:

@@ -239,11 +239,11 @@ def _extract(
         if feed is None:
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
-            model.extract(event if event.session == call.session else event.changed(session=call.session))
+            model.extract(event if event.session == call.session else event.replace(session=call.session))
         if clock() > until and feed.offset > start:
             break
     for event in reader.finish():
-        model.extract(event.changed(session=call.session))
+        model.extract(event.replace(session=call.session))
     return max(start, feed.offset) if feed is not None else start
 
 
