@@ -5,19 +5,21 @@ Call the functions that write inside ``scopes.writing()``. Nothing is deleted: s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, Edge, Status
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.duplicates import Merged, Pair, merge_order, most_similar, near_pairs, normalized
 from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
+from brim.config.text import read_settings, read_text
 from brim.errors import InputError
-from brim.store.imports import store_merged
-from brim.store.scopes import Scopes
+from brim.store.imports import as_stored, store_merged
+from brim.store.scopes import Scopes, open_scopes
 
 
 def named(behavior: Behavior) -> str:
@@ -213,3 +215,47 @@ def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Me
             became[merged.kept.id], became[merged.superseded.id] = merged.kept, merged.superseded
             done.append(merged)
     return done
+
+
+# Sharing --------------------------------------------------------------------------------------------------------
+
+
+def exported(
+    behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
+) -> tuple[list[Behavior], list[Edge], int]:
+    """Return what goes into the file, and how many edges of live rules do not, since they lead out of it."""
+    chosen = {each.id: each for each in behaviors if everything or each.live}
+    away = {each.id for each in behaviors if each.id not in chosen}
+    meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
+    inside = [edge for edge in meant if edge.source in chosen and edge.target in chosen]
+    # An edge of a removed rule stays behind with it; one that leads to another file would lead nowhere for others.
+    outside = [
+        edge
+        for edge in meant
+        if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
+    ]
+    # The scope is decided by the one who imports it; git knows when something was last changed.
+    shared = [
+        as_stored(each).replace(
+            scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)
+        )
+        for each in chosen.values()
+    ]
+    return shared, inside, len(outside)
+
+
+def project_rules(project: str, user: str) -> tuple[list[Behavior], list[str]]:
+    """Return the rules that *project* would let in, constraints first, and what of it would not be followed."""
+    kinds = list(BehaviorKind)
+    with open_scopes(project, user, trusted=True, migrate=False) as scopes:
+        found = scopes.project.behaviors(LIVE) if scopes.project is not None else []
+        refused = [str(refusal) for refusal in scopes.refusals()]
+    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused
+
+
+def project_settings(project: str) -> dict[str, object]:
+    """Return what the configuration file of *project* sets."""
+    path = os.path.join(project, ".brim", "config.yaml")
+    if not os.path.exists(path):
+        return {}
+    return {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}

@@ -8,7 +8,7 @@ from argparse import Namespace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind
+from brim.behaviors.behavior import Behavior
 from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, settings, working_folder
 from brim.cli.output import (
     counted,
@@ -29,10 +29,10 @@ from brim.cli.rule_view import kind_of, one_line
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths, project_folder, user_folder
 from brim.config.settings import Setting
-from brim.config.text import KNOWN, read_settings, read_text, unknown
+from brim.config.text import KNOWN, unknown
 from brim.config.values import Config
 from brim.errors import InputError
-from brim.store.scopes import open_scopes
+from brim.store.rulebook import project_rules, project_settings
 from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.store.trust import trust as trust_project
 
@@ -276,8 +276,8 @@ def _trust(options: Namespace, user: str) -> int:
     if project is None:
         raise InputError(f"{folder}: is no project: neither it nor a folder above it has a .brim/ or a .git")
     already = is_trusted(project, user)
-    behaviors, refused = _let_in(project, user)
-    sets = _project_settings(project)
+    behaviors, refused = project_rules(project, user)
+    sets = project_settings(project)
     if not options.as_json:
         say(_trust_view(project, behaviors, refused, sets))
     done = already
@@ -297,22 +297,6 @@ def _trust(options: Namespace, user: str) -> int:
         options.as_json,
     )
     return 0 if done or options.dry_run else 1
-
-
-def _let_in(project: str, user: str) -> tuple[list[Behavior], list[str]]:
-    """Return the rules that *project* would let in, constraints first, and what of it would not be followed."""
-    kinds = list(BehaviorKind)
-    with open_scopes(project, user, trusted=True, migrate=False) as scopes:
-        found = scopes.project.behaviors(LIVE) if scopes.project is not None else []
-        refused = [str(refusal) for refusal in scopes.refusals()]
-    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused
-
-
-def _project_settings(project: str) -> dict[str, object]:
-    path = os.path.join(project, ".brim", "config.yaml")
-    if not os.path.exists(path):
-        return {}
-    return {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}
 
 
 def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], sets: dict[str, object]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge, EdgeKind
-from brim.behaviors.floop import Floop, read_floop
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.floop import Floop, floop_folder, read_floop_folder
 from brim.behaviors.jsonl import FORMAT, dump, load
 from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
 from brim.cli.options import (
@@ -42,12 +42,12 @@ from brim.cli.output import (
 from brim.cli.rule_view import kind_of, named
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
-from brim.store.imports import Outcome, Plan, RulesReader, as_stored, plan_of
+from brim.store.imports import Outcome, Plan, RulesReader, plan_of
+from brim.store.rulebook import exported
 from brim.store.scopes import Scopes
 from brim.tokens.inputs import read_text
 from brim.workspace import Workspace
 
-FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
 PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
 WIDTH = 100
@@ -98,7 +98,7 @@ def export(options: Namespace) -> int:
             raise StoreError(f"nothing is stored for this {scope} yet: 'brim learn' makes a beginning", "missing")
         with store.reading():
             stored, every_edge = store.behaviors(), store.all_edges()
-    behaviors, edges, left_out = _exported(stored, every_edge, everything=options.everything)
+    behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)
     text = dump(behaviors, edges)
     if left_out:
         note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
@@ -123,30 +123,6 @@ def export(options: Namespace) -> int:
         options.as_json,
     )
     return 0 if agreed else 1
-
-
-def _exported(
-    behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
-) -> tuple[list[Behavior], list[Edge], int]:
-    """Return what goes into the file, and how many edges of live rules do not, since they lead out of it."""
-    chosen = {each.id: each for each in behaviors if everything or each.live}
-    away = {each.id for each in behaviors if each.id not in chosen}
-    meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
-    inside = [edge for edge in meant if edge.source in chosen and edge.target in chosen]
-    # An edge of a removed rule stays behind with it; one that leads to another file would lead nowhere for others.
-    outside = [
-        edge
-        for edge in meant
-        if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
-    ]
-    # The scope is decided by the one who imports it; git knows when something was last changed.
-    shared = [
-        as_stored(each).replace(
-            scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)
-        )
-        for each in chosen.values()
-    ]
-    return shared, inside, len(outside)
 
 
 def _before(path: str) -> str | None:
@@ -435,11 +411,10 @@ def import_floop(options: Namespace) -> int:
       brim rules import .floop --dry-run --json
     """
     workspace = here()
-    folder = _floop_folder(options.folder)
+    folder = floop_folder(options.folder)
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
-    nodes, floop_edges, corrections = (_lines(os.path.join(folder, name)) for name in FLOOP_FILES)
-    floop = read_floop(nodes, floop_edges, corrections, scope=scope)
+    floop = read_floop_folder(folder, scope=scope)
     behaviors = list(floop.behaviors)
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]
@@ -475,27 +450,6 @@ def import_floop(options: Namespace) -> int:
     if stored:
         tell_trust(workspace)
     return 0 if stored or plan.is_empty or options.dry_run else 1
-
-
-def _floop_folder(given: str) -> str:
-    """Return the folder that floop's files are in."""
-    for folder in (given, os.path.join(given, ".floop")):
-        if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
-            return os.path.normpath(folder)
-    if not os.path.isdir(given):
-        raise InputError(f"{given}: there is no such folder")
-    raise InputError(f"{given}: holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it")
-
-
-def _lines(path: str) -> list[str]:
-    """Return the lines of the file *path*; none if it is not there. A line that isn't UTF-8 becomes unreadable."""
-    try:
-        with open(path, "rb") as file:
-            return file.read().decode("utf-8", "backslashreplace").split("\n")
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from None
 
 
 def _floop_view(folder: str, floop: Floop, behaviors: list[Behavior]) -> str:

@@ -31,14 +31,12 @@ from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.rendering import render
 from brim.injection.session import Session
-from brim.store.planner import DYNAMIC_KEY, START_KEY, Planner
+from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, tell_session
 from brim.store.rulebook import find_rule
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
 
-BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
-"""The events after which the window holds nothing that was told before, and what a session calls them."""
 EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
 AGENTS_MODEL = "claude-sonnet-4-5"
 """The model that counts are shown for if neither a session nor a setting names one."""
@@ -331,7 +329,7 @@ def activate(options: Namespace) -> int:
     with workspace.open(migrate=True) as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
         with _session(scopes, options, workspace) as session:
-            found = _told(planner, session, options.event)
+            found = tell_session(planner, session, options.event)
             if found.included and not found.over_budget and options.session is not None:
                 _note_injection(scopes, planner, found, options, workspace.now)
     # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
@@ -357,25 +355,6 @@ def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterat
     else:
         with scopes.writing("user"), scopes.session(options.session, options.agent or "", **limits) as session:
             yield session
-
-
-def _told(planner: Planner, session: Session, event: str) -> InjectionPlan:
-    """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
-    if event == "prompt":
-        session.next_prompt()
-    session.begin(BEGINNINGS.get(event, event))
-    if event in BEGINNINGS:
-        found = planner.plan(planner.config[START_KEY], session=session)
-        if not found.over_budget:
-            session.record(found)
-        return found
-    dynamic = planner.config[DYNAMIC_KEY]
-    found = planner.plan(session.budget(dynamic), session=session)
-    if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
-        found = found.changed(reasons=(f"the {session.used:,} tokens of this session are used up",))
-    if not found.over_budget:
-        session.charge(found)
-    return found
 
 
 def _note_injection(scopes: Scopes, planner: Planner, found: InjectionPlan, options: Namespace, now: float) -> None:
