@@ -60,12 +60,7 @@ def merge(options: Namespace) -> int:
 
 
 @command(
-    option(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="how alike two texts must be, from 0 to 1 (default: the setting behaviors.near_duplicate)",
-    ),
+    option("--threshold", type=float, metavar="X", help="how alike, from 0 to 1 (default: behaviors.near_duplicate)"),
     add_yes,
     add_json,
 )

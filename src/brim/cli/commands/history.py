@@ -71,12 +71,7 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
     option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
     option("--low", type=_share_or_auto, metavar="X|auto", help="watermark: cut down to this share (default: 0.6)"),
     option("--decisions", metavar="FILE", help="watermark: what was decided so far, read and written"),
-    option(
-        "--min-turns",
-        type=whole_number(0),
-        metavar="N",
-        help="summarize, watermark: newest turns to keep (default: 3)",
-    ),
+    option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
     option("--cap", type=whole_number(1), metavar="N", help="cap: tokens of a result (default: 2000)"),
     option("--fill", action="store_true", help="add older messages where there is room"),
     option(

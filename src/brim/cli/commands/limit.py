@@ -180,15 +180,10 @@ def _this_project(workspace: Workspace) -> str:
     option("words", nargs="*", metavar="ARGUMENT", help="scope, request id and amount", completer=complete_scope),
     option("--request-id", metavar="ID", help="for reserve: the id to settle it by (default: a new one)"),
     option("--lease", type=float, metavar="S", help="for reserve: seconds until it is charged (default: 60)"),
-    option(
-        "--model", "-m", metavar="MODEL", help="for reserve: price the tokens of this model", completer=complete_model
-    ),
+    option("--model", "-m", metavar="MODEL", help="for reserve: price tokens of this model", completer=complete_model),
     option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
     option(
-        "--output-tokens",
-        type=whole_number(0),
-        metavar="N",
-        help="for reserve with --model: most tokens that the answer may have",
+        "--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: most tokens to expect"
     ),
     option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
     RESTART,

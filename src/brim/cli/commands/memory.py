@@ -50,18 +50,8 @@ HIDDEN = ("same", "job")
 @command(
     option("action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"),
     option("words", nargs="*", metavar="WORD", help="a number, a text, or transcripts"),
-    option(
-        "--kind",
-        choices=KINDS,
-        metavar="KIND",
-        help="for list: only entries of this kind; for add: one of decision (default), dead-end, human, state",
-    ),
-    option(
-        "--session",
-        default="",
-        metavar="ID",
-        help="only this session, by its id or how it begins (default: all in .context/)",
-    ),
+    option("--kind", choices=KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
+    option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
     option("--limit", type=whole_number(1), metavar="N", help="for list: only the newest N"),
     option("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"),
     add_yes,

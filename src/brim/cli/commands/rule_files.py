@@ -56,16 +56,9 @@ COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "
 
 
 @command(
-    option(
-        "file", nargs="?", metavar="FILE", help="file to write; - is standard output (default: .brim/behaviors.jsonl)"
-    ),
+    option("file", nargs="?", metavar="FILE", help="file to write, or - (default: .brim/behaviors.jsonl)"),
     add_scope,
-    option(
-        "--all",
-        action="store_true",
-        dest="everything",
-        help="also what is removed or superseded, and the connections that brim learned itself",
-    ),
+    option("--all", action="store_true", dest="everything", help="also removed rules, and learned connections"),
     add_yes,
     add_json,
 )
@@ -159,12 +152,7 @@ def _usual_file(project: str) -> str:
 
 
 @command(
-    option(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="an export, CLAUDE.md and the like, a .floop folder, or - (default: .brim/behaviors.jsonl)",
-    ),
+    option("files", nargs="*", metavar="FILE", help="what to read, or - (default: .brim/behaviors.jsonl)"),
     add_scope,
     add_yes,
     add_json,
@@ -196,9 +184,7 @@ def import_(options: Namespace) -> int:
 
 
 @command(
-    option(
-        "file", nargs="?", metavar="FILE", help="file to read; - is standard input (default: .brim/behaviors.jsonl)"
-    ),
+    option("file", nargs="?", metavar="FILE", help="file to read, or - (default: .brim/behaviors.jsonl)"),
     add_scope,
     add_yes,
     add_json,

@@ -51,18 +51,15 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 MOST_EVENTS = 10
+STATUSES = ("live", *(status.value for status in Status), "all")
+KINDS = [kind.value for kind in BehaviorKind]
 
 
 @command(
     option("patterns", nargs="*", metavar="PATTERN", help="what to look for"),
-    option("--kind", choices=[kind.value for kind in BehaviorKind], help="only of this kind"),
+    option("--kind", choices=KINDS, help="only of this kind"),
     option("--tag", action="append", default=[], metavar="TAG", help="only with this tag; may be repeated"),
-    option(
-        "--status",
-        choices=("live", *(status.value for status in Status), "all"),
-        default="live",
-        help="live is active and pending (default: live)",
-    ),
+    option("--status", choices=STATUSES, default="live", help="live is active and pending (default: live)"),
     option("--scope", choices=("project", "user"), help="only from there (default: both)"),
     option("--sort", choices=list(SORTS), default="name", help="what comes first (default: name)"),
     add_json,
@@ -282,15 +279,9 @@ def restore(options: Namespace) -> int:
 
 
 @command(
-    option(
-        "action", nargs="?", choices=("list", "accept", "reject"), default="list", help="what to do (default: list)"
-    ),
+    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
     option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
-    option(
-        "--kind",
-        choices=[kind.value for kind in BehaviorKind],
-        help="for accept: what it is (default: what the agent said)",
-    ),
+    option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
     option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
     add_json,
 )

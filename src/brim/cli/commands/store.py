@@ -166,7 +166,7 @@ def _agrees(options: Namespace, count: int) -> bool:
 
 @command(
     option(
-        "--top", type=whole_number(0), default=5, metavar="N", help="so many of the most used are listed (default: 5)"
+        "--top", type=whole_number(0), default=5, metavar="N", help="how many of the most used to list (default: 5)"
     ),
     add_model,
     add_json,
@@ -255,9 +255,7 @@ def complete_backup(prefix: str, **_: object) -> list[str]:
 
 
 @command(
-    option(
-        "action", nargs="?", choices=("list", "create", "restore"), default="list", help="what to do (default: list)"
-    ),
+    option("action", nargs="?", choices=("list", "create", "restore"), default="list", help="default: list"),
     option("file", nargs="?", metavar="FILE", help="the backup", completer=complete_backup),
     add_scope,
     add_yes,

@@ -223,17 +223,8 @@ def _price_dict(price: Price) -> dict[str, object]:
 @command(
     option("--config", required=True, metavar="FILE|-", help="what to assemble, in YAML or JSON; - is standard input"),
     lambda parser: add_model(parser, "the file's, else the setting 'model', else the o200k_base encoding"),
-    option(
-        "--provider",
-        choices=["auto", *PROVIDERS],
-        help="whose shape the messages have (default: the file's, else inferred from the messages and the model)",
-    ),
-    option(
-        "--strategy",
-        choices=list(STRATEGIES),
-        default="fifo",
-        help="which history leaves (default: fifo); see brim fit --help",
-    ),
+    option("--provider", choices=["auto", *PROVIDERS], help="whose shape the messages have (default: inferred)"),
+    option("--strategy", choices=list(STRATEGIES), default="fifo", help="as in brim fit (default: fifo)"),
     option("--messages", action="store_true", help="print the request in JSON, ready to send"),
     add_json,
 )
