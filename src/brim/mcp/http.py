@@ -90,7 +90,6 @@ def _bound(port: int) -> socket.socket:
 
 # The token ------------------------------------------------------------------------------------------------------
 
-FILE_NAME = "mcp-token"
 LENGTH = 32
 """Bytes of chance in a token."""
 SHORTEST = 32
@@ -99,7 +98,7 @@ SHORTEST = 32
 
 def token_file(home: str) -> str:
     """Return where the token is kept in the user's folder *home*."""
-    return os.path.join(home, FILE_NAME)
+    return os.path.join(home, "mcp-token")
 
 
 def read_token(home: str) -> str:

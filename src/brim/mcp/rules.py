@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Self
 
 from brim.activation.context import Context
 from brim.activation.why import explain
@@ -79,6 +80,13 @@ class Rule:
     scope: str
     summary: str
 
+    @classmethod
+    def of(cls, rule: Behavior) -> Self:
+        """Return the line of *rule*."""
+        summary = " ".join(summary_of(rule).split())
+        shown = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
+        return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, shown)
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -111,7 +119,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     with workspace.open(migrate=True) as scopes:
         found = [each for each in scopes.behaviors(LIVE) if _matches(each, query.strip().casefold())]
     found.sort(key=lambda each: (each.name.casefold(), each.id))
-    return Rules([_rule(each) for each in found[: max(0, limit)]], len(found))
+    return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
 
 
 def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
@@ -189,18 +197,6 @@ def _tier_in(plan: InjectionPlan, id: str) -> str:
     return "omitted: it is not activated" if item is None else f"{item.tier}: {item.reason}"
 
 
-def _rule(behavior: Behavior) -> Rule:
-    summary = " ".join(summary_of(behavior).split())
-    return Rule(
-        behavior.id,
-        behavior.name,
-        behavior.kind.value,
-        behavior.status.value,
-        behavior.scope,
-        summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…",
-    )
-
-
 def _matches(behavior: Behavior, query: str) -> bool:
     texts = (behavior.id, behavior.name, *behavior.tags, behavior.summary, behavior.canonical)
     return not query or any(query in text.casefold() for text in texts)
@@ -208,7 +204,7 @@ def _matches(behavior: Behavior, query: str) -> bool:
 
 # Notes and verdicts ---------------------------------------------------------------------------------------------
 
-LONGEST_NOTE = 4_000
+LONGEST = 4_000
 """Characters of a note. A rule is short; a document is not learned by accident."""
 MOST_NOTES = 200
 """Notes that may wait for a person: one who cannot keep up with them would accept them unread."""
@@ -242,10 +238,8 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
     workspace.need_trust()
     for name, text in (("right", right), ("wrong", wrong)):
-        if len(text) > LONGEST_NOTE:
-            raise InputError(
-                f"{name} has {len(text):,} characters, more than {LONGEST_NOTE:,}: say the rule in a sentence"
-            )
+        if len(text) > LONGEST:
+            raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
         known = [each for store in (scopes.user, scopes.project) if store is not None for each in store.behaviors()]
@@ -260,13 +254,16 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
             near_duplicate=workspace.config["behaviors.near_duplicate"],
         )
         _store_note(scopes, learned, known, workspace.now, session)
-    return _note_of(learned)
+    rule, result = learned.behavior, "; ".join(learned.changes)
+    if rule.status is Status.PENDING:
+        result += f"; unconfirmed until the user runs 'brim review accept {rule.id}'"
+    return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
 
 
 def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
     """Note how a rule fared. An agent's word never lowers a constraint."""
-    if len(note) > LONGEST_NOTE:
-        raise InputError(f"note has {len(note):,} characters, more than {LONGEST_NOTE:,}: say it shorter")
+    if len(note) > LONGEST:
+        raise InputError(f"note has {len(note):,} characters, more than {LONGEST:,}: say it shorter")
     with workspace.open(migrate=True) as scopes, scopes.writing():
         behavior = found_rule(scopes, id)
         if not behavior.live:
@@ -291,11 +288,3 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
         raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim review' first")
     event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))
-
-
-def _note_of(learned: Learned) -> Note:
-    behavior = learned.behavior
-    result = "; ".join(learned.changes)
-    if behavior.status is Status.PENDING:
-        result += f"; unconfirmed until the user runs 'brim review accept {behavior.id}'"
-    return Note(behavior.id, behavior.name, behavior.kind.value, behavior.status.value, result)

@@ -29,9 +29,7 @@ class Clients:
         shared: bool = False,
     ) -> None:
         self.environ, self.folder, self.clock = dict(environ), folder, clock
-        self._shared = shared
-        self._last = ""
-        self._client = ""
+        self._shared, self._last, self._client = shared, "", ""
 
     @property
     def workspace(self) -> Workspace:
