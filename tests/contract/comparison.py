@@ -27,6 +27,7 @@ IGNORED: tuple[str, ...] = (
     "commands-general/001 brim",  # shows where things stand
     "commands-told/059 brim why",  # shows what an agent would be told
     "launchers/*/out/launchers",  # an upgrade from 0.1 rewrites them
+    "*brim config*/out/*activation.*",  # most of these are constants now
     "*brim doctor*/out/findings/*/start",  # counted for the agent's model,
     "*brim doctor*/out/findings/*/basis",  # and says so
     "*/files/*/.brim/bin/hook-unless-resident",  # resident hooks are gone
