@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.record import Record
+from brim.tracking.gauge import bar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ SHRINKING = (
 """Whose wording gets shorter next when there is no room. The percentage stays to the end."""
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red": "1;31"}
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _GAP = "  "
 
 
@@ -101,17 +101,10 @@ def _bar(status: Status, look: Look) -> Part:
 
 
 def _gauge(share: float, length: int, look: Look, level: str) -> list[Piece]:
-    eighths = min(8 * length, round(share * 8 * length))
-    if share > 0:
-        eighths = max(1, eighths)
-    filled, part = divmod(eighths, 8)
-    full = "█" * filled + _EIGHTHS[part].strip() if look.nice else "#" * (filled + (part > 3))
-    rest = ["░" if look.nice else "-"] * (length - len(full))
-    for mark in (look.warn, look.compact):
-        at = min(length - 1, round(mark * length)) - len(full)
-        if 0 <= at < len(rest):
-            rest[at] = "│" if look.nice else "|"
-    return [(full, _colour(level)), ("".join(rest), "faint")]
+    share = max(share, 1 / (8 * length)) if share > 0 else share  # the least is seen too
+    share = share if look.nice else round(share * length) / length
+    full, rest = bar(share, length, marks=(look.warn, look.compact), nice=look.nice)
+    return [(full, _colour(level)), (rest, "faint")]
 
 
 def _percent(status: Status, look: Look) -> Part:
