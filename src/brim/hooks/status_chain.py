@@ -11,6 +11,7 @@ import os
 import signal
 import stat
 import time
+from io import FileIO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Other:
         """Why there is nothing to show; empty if it ended well, even if it said nothing."""
         their_in, to = os.pipe()
         out, their_out = os.pipe()
-        self._to, self._from = open(to, "wb", 0), open(out, "rb", 0)
+        self._to, self._from = FileIO(to, "wb"), FileIO(out, "rb")
         try:
             self._pid = os.posix_spawn(
                 "/bin/sh",

@@ -13,7 +13,7 @@ import sys
 
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
-from brim.hooks.process import PAUSED, is_disabled
+from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
@@ -149,7 +149,7 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
     _guarded(environ, workspace.close)
-    if os.path.exists(os.path.join(workspace.home, PAUSED)):
+    if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten
     return status, look, told
 
