@@ -18,10 +18,9 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
-from brim.config import Config, load
 from brim.errors import BrimError
 from brim.hooks.client import client_of
-from brim.hooks.process import PAUSED, is_off
+from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
 from brim.install.agents import (
     INJECTION_ONLY,
@@ -40,13 +39,12 @@ from brim.install.changes import STATUS
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
-from brim.models.overrides import use
 from brim.store.database import VERSION
 from brim.store.planner import Planner
-from brim.store.project import FILE, branch, environment, project_types
-from brim.store.scopes import open_scopes
+from brim.store.project import branch, environment, project_types
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
+from brim.workspace import DATABASE, Workspace
 
 OK, OFF, WRONG = "ok", "off", "wrong"
 """It works; it isn't used, or is worth knowing; it has to be corrected."""
@@ -206,16 +204,20 @@ class _Doctor:
                 yield Finding(OK, "hook", text, **facts)
 
     def _switched_off(self) -> Iterator[Finding]:
-        if os.path.lexists(os.path.join(self.here.home, PAUSED)):
+        until = paused_until(self.here.home)
+        if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
-        said = self.here.environ.get("BRIM_DISABLE", "")
-        if is_off({"BRIM_DISABLE": said, "BRIM_HOME": os.devnull}):  # a home in which nothing is paused
+        elif until > self.here.now:
+            clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
+            text = f"no hook says anything until {clock}: brim pause --off"
+            yield Finding(OFF, "paused", text, paused=True, until=round(until))
+        if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
             yield Finding(OFF, "disabled", text, disabled=True)
 
     def _settings(self) -> Iterator[Finding]:
         try:
-            budget, origin = _config(self.here.environ, self.here.folder).values["token_budget.default"]
+            budget, origin = self.here.config.values["token_budget.default"]
         except BrimError as error:
             yield Finding(WRONG, "settings", f"{error}; until then hooks say nothing")
             return
@@ -224,11 +226,8 @@ class _Doctor:
 
     def _stores(self, *, installed: bool) -> Iterator[Finding]:
         """Say whether hooks can read what was learned: they never upgrade a file."""
-        folders = {"user": self.here.home}
-        if self.here.project is not None:
-            folders["project"] = os.path.join(self.here.project, ".brim")
-        for scope, folder in folders.items():
-            path = os.path.join(folder, FILE)
+        for scope, folder in self.here.scope_folders.items():
+            path = os.path.join(folder, DATABASE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
             if not os.path.lexists(path):
                 text, fix = "nothing has been learned for every project yet", ""
@@ -329,7 +328,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     is_installed = bool(fixed or here.installed())
     if is_installed:
         fixed += [f"{path} written anew" for path in install_launchers(here.home)]
-        if not os.path.lexists(os.path.join(here.home, FILE)):
+        if not os.path.lexists(here.database):
             fixed.append(f"{here.home}: has a store now")
     stores, broken = here.upgrade_stores(create=is_installed)
     return fixed + [f"{path} brought up to date" for path, older in stores.items() if older], problems + broken
@@ -372,23 +371,18 @@ def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
 
 
-def _config(environ: Mapping[str, str], folder: str | None, model: str | None = None) -> Config:
-    config = load(environ, folder, {"model": model})
-    use(config["models"])
-    return config
-
-
 def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None]]:
     """Return what a session of *agent* is told when it begins here, what that count rests on, and the limits.
 
     It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
     """
-    is_usable = here.project is None or is_trusted(here.project, here.home)
-    folder = here.folder if is_usable else None
-    config = _config(here.environ, folder)
-    if config["model"] is None and agent is not None:
-        config = _config(here.environ, folder, model_of(agent, here.environ))
+    folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
+    own = Workspace(here.environ, folder, who="person", now=here.now)
+    if own.config["model"] is None and agent is not None:
+        model = model_of(agent, here.environ)
+        own = Workspace(here.environ, folder, who="person", now=here.now, flags={"model": model})
+    config = own.config
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
@@ -398,10 +392,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
         project_type=project_types(here.project) if here.project else None,
         branch=branch(here.project) if here.project else None,
     )
-    with open_scopes(here.project, here.home, trusted=is_usable, migrate=False) as scopes:
+    with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits
-        plan = Planner(scopes, config, context, now=time.time()).plan(budget)
+        plan = Planner(scopes, config, context, now=here.now).plan(budget)
     if plan.over_budget or not plan.included:
         return 0, "", limits
     return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
@@ -417,7 +411,7 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
     with tempfile.TemporaryDirectory(prefix="brim-doctor-") as folder:
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.mkdir(work)
-        with open_store(os.path.join(home, FILE)) as store:
+        with open_store(os.path.join(home, DATABASE)) as store:
             store.put(Behavior("doctor", "doctor", "constraint", RULE), event="learned", now=0)
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
