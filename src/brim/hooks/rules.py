@@ -304,17 +304,10 @@ def situation(call: HookCall, workspace: HookWorkspace) -> Context:
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     """Return the model that the agent runs, as far as it is known; None is no model at all."""
-    if call.model:
-        return call.model
-    if call.session:
-        state = workspace.state(call.session)
-        seen, named = state.usage, state.kept("model")
-        if seen is not None and seen.model:
-            return seen.model
-        if isinstance(named, str) and named:
-            return named
-    configured: str | None = workspace.config["model"]
-    return configured or USUAL_MODELS.get(call.agent)
+    state = workspace.state(call.session)
+    seen, named = state.usage, state.kept("model")
+    known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")
+    return next(filter(None, (*known, workspace.config["model"], USUAL_MODELS.get(call.agent))), None)
 
 
 def files_of(call: HookCall) -> list[str]:
@@ -348,13 +341,11 @@ def _patch(call: HookCall) -> str:
     """Return the patch that a call applies: Codex passes one as a command."""
     for key in ("command", "input", "patch"):
         given = call.input.get(key)
-        texts = given if isinstance(given, list) else [given]
-        applies = any(
-            isinstance(each, str) and each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts
-        )
-        for each in texts:
-            if isinstance(each, str) and "*** Begin Patch" in each and (call.tool_kind != "shell" or applies):
-                return each[each.find("*** Begin Patch") :]
+        texts = [each for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)]
+        if call.tool_kind != "shell" or any(each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts):
+            for each in texts:
+                if "*** Begin Patch" in each:
+                    return each[each.find("*** Begin Patch") :]
     return ""
 
 

@@ -44,6 +44,7 @@ from brim.store.planner import Planner
 from brim.store.project import branch, environment, project_types
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
+from brim.tracking.readers.fields import items, value
 from brim.workspace import DATABASE, Workspace
 
 OK, OFF, WRONG = "ok", "off", "wrong"
@@ -347,24 +348,17 @@ def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, s
     if agent == "claude":
         return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
     if agent == "codex":
-        is_off = _get(codex_settings(environ), "features", "hooks") is False
+        is_off = value(codex_settings(environ), "features", "hooks") is False
         return "features.hooks is false in config.toml" if is_off else ""
-    if _get(settings, "hooksConfig", "enabled") is False:
+    if value(settings, "hooksConfig", "enabled") is False:
         return "hooksConfig.enabled is false there"
-    disabled = _get(settings, "hooksConfig", "disabled")
-    return "hooksConfig.disabled names brim there" if isinstance(disabled, list) and "brim" in disabled else ""
+    return "hooksConfig.disabled names brim there" if "brim" in items(settings, "hooksConfig", "disabled") else ""
 
 
 def _was_asked(target: Target, environ: Mapping[str, str]) -> bool:
     """Whether Codex has asked if it may run the hooks in *target*: it keeps the answers by file and hook."""
-    known = _get(codex_settings(environ), "hooks", "state")
+    known = value(codex_settings(environ), "hooks", "state")
     return isinstance(known, dict) and any(str(key).startswith(f"{target.path}:") for key in known)
-
-
-def _get(settings: Any, *keys: str) -> Any:
-    for key in keys:
-        settings = settings.get(key) if isinstance(settings, dict) else None
-    return settings
 
 
 def _tokens(limit: int | None) -> str:

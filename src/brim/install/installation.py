@@ -189,6 +189,13 @@ class Installation(Workspace):
         remove_resident(self.home)
         return any(change.changes for change in changes)
 
+    def begin_trusted(self, *, trusting: bool) -> bool:
+        """Make the project's ``.brim`` if it's missing, which trusts it; return whether it's trusted."""
+        self.begin_project()
+        if trusting and self.project is not None and not is_trusted(self.project, self.home):
+            trust(self.project, self.home, now=self.now)
+        return self.trusted
+
     def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, bool], list[str]]:
         """Bring brim's own files up to date; return whether each was older, and what is broken.
 
@@ -414,11 +421,7 @@ def install(
     if dry_run:
         return done
     install_launchers(here.home)
-    if scope == "project":
-        here.begin_project()
-        if trusting and not is_trusted(here.project or "", here.home):
-            trust(here.project or "", here.home, now=here.now)
-        done.trusted = here.trusted
+    done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
     if done.budget is not None:
         done.budget.write()
     done.backups = here.apply(done.changes, installing=True)
