@@ -7,11 +7,10 @@ transcript that was written to since then is newer. Warnings go to the human, wh
 from __future__ import annotations
 
 import json
-import os
 import time
 
 from brim.hooks.state import UsageSeen
-from brim.hooks.transcript import tail_lines, written
+from brim.hooks.transcript import size_of, stat_of, tail_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +31,8 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     """
     cached = workspace.state(call.session).usage
     seen = cached
-    if cached is None or _written_at(call.transcript) > cached.time + LATE:
+    found = stat_of(call.transcript)
+    if cached is None or (found is not None and found.st_mtime > cached.time + LATE):
         seen = from_transcript(call.transcript, agent=call.agent, now=workspace.now) or cached
     if seen is None:
         return None
@@ -126,13 +126,6 @@ def _gemini(line: bytes) -> _Found | None:
     return (tokens, text(data, "model"), 0) if tokens else None
 
 
-def _written_at(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime if path else 0.0
-    except (OSError, ValueError):
-        return 0.0
-
-
 # The last answer of a turn ----------------------------------------------------------------------------------------
 
 PATIENCE = 0.25
@@ -195,11 +188,8 @@ def _is_there(words: bytes, path: str) -> bool:
 
 def _live_size(path: str, now: float) -> int:
     """Return how many bytes the transcript has, -1 if there is none or it isn't in use."""
-    try:
-        found = os.lstat(path)
-    except (OSError, ValueError):
-        return -1
-    return found.st_size if abs(now - found.st_mtime) < LIVE else -1
+    found = stat_of(path)
+    return found.st_size if found is not None and abs(now - found.st_mtime) < LIVE else -1
 
 
 # Warnings ---------------------------------------------------------------------------------------------------------
@@ -232,7 +222,7 @@ _COMMANDS = {"claude": "/compact", "codex": "/compact", "gemini": "/compress"}
 
 def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
     """Whether enough was written since the last look at the window to look again: a cheap check at every event."""
-    grown = written(call) - workspace.state(call.session).kept_number(LOOKED)
+    grown = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
     return not call.sub_agent and grown >= (GROWN_TURN if call.event == "prompt" else GROWN)
 
 
@@ -241,7 +231,7 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not call.session or call.sub_agent:
         return None
     state = workspace.state(call.session)
-    state.keep(LOOKED, written(call))  # whatever is found: a file that says nothing isn't read at every call
+    state.keep(LOOKED, size_of(call.transcript))  # whatever is found: a file that says nothing isn't read at every call
     seen = usage_now(call, workspace)
     if seen is None or seen.window <= 0:
         return None
@@ -279,7 +269,7 @@ def open_context_latches(call: HookCall, workspace: HookWorkspace) -> None:
     for latch in (WARNED, DUE):
         state.open_latch(latch)
     state.keep(_COMPACTED, True)
-    state.keep(LOOKED, written(call))
+    state.keep(LOOKED, size_of(call.transcript))
 
 
 def see_compression(call: HookCall, workspace: HookWorkspace, tokens: int) -> None:

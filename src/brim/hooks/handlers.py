@@ -22,7 +22,7 @@ from brim.hooks.fullness import (
 )
 from brim.hooks.gate import forget_refusals, limited_scopes, look_for_limit, may_be_limited, spend_gate
 from brim.hooks.process import attempt
-from brim.hooks.transcript import written
+from brim.hooks.transcript import size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
         if how in RENEWING:
             state.usage = None  # the window was emptied
         if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
-            state.keep(LOOKED, written(call))
+            state.keep(LOOKED, size_of(call.transcript))
         if call.model:
             state.keep("model", call.model)
         remove_old(workspace.home, now=workspace.now)
@@ -238,7 +238,7 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
     # After more than that, reading takes all the time that there is.
-    if written(call) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
+    if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
         await_answer(call, now=workspace.now)
 
 
