@@ -36,12 +36,10 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
         seen = from_transcript(call.transcript, agent=call.agent, now=workspace.now) or cached
     if seen is None:
         return None
-    model = seen.model or call.model or (cached.model if cached is not None else "")
-    window = seen.window
-    if not window and cached is not None and cached.model in ("", model):
-        window = cached.window
-    pinned = workspace.config["context.window"]
-    return seen.replace(window=pinned or window or known_window(model), model=model)
+    cached = cached or seen
+    model = seen.model or call.model or cached.model
+    window = seen.window or (cached.window if cached.model in ("", model) else 0)
+    return seen.replace(window=workspace.config["context.window"] or window or known_window(model), model=model)
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:

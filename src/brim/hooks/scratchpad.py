@@ -19,6 +19,7 @@ from brim.hooks.transcript import FORMATS, size_of, whole_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace, SessionState
@@ -93,20 +94,12 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
     from brim.tracking.events import ToolCall, ToolResult
 
     calls = Calls()
-    asked = ToolCall(
-        id=call.call_id,
-        name=call.tool,
-        tool=call.tool_kind,
-        input=call.input,
-        session=call.session,
-        agent=call.sub_agent,
-        time=workspace.now,
-    )
+    where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
+    asked = ToolCall(name=call.tool, tool=call.tool_kind, input=call.input, agent=call.sub_agent, **where)
     found = calls.called(asked)
     if not failed:
         return found
-    text = call.error or call.output
-    result = ToolResult(id=call.call_id, text=text, error=True, session=call.session, time=workspace.now)
+    result = ToolResult(text=call.error or call.output, error=True, **where)
     return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
 
 
@@ -285,26 +278,20 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
+    from brim.errors import BrimError
+    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
     from brim.store.project import is_tracked
 
-    folder = _own_folder(call, workspace, workspace.project)
-    path = os.path.join(folder or "", INDEX)
-    usable = folder is not None and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
-    return path if usable else None
-
-
-def _own_folder(call: HookCall, workspace: HookWorkspace, project: str) -> str | None:
-    """Return the folder that this session has in *project*; a supervisor's own is its agent's too."""
-    from brim.errors import BrimError
-    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
-
-    root = os.path.join(project, NAME)
+    root = os.path.join(workspace.project, NAME)
     try:
         folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root) else root
         if not check_folder(folder):
             return None
     except BrimError:
         return None
-    owner = owner_of(folder).get("session")
-    return folder if owner == call.session or (workspace.supervised and isinstance(owner, str)) else None
+    owner, path = owner_of(folder).get("session"), os.path.join(folder, INDEX)
+    # A supervisor's own folder is its agent's too.
+    is_own = owner == call.session or (workspace.supervised and isinstance(owner, str))
+    usable = is_own and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
+    return path if usable else None

@@ -76,9 +76,8 @@ def settle(
 
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
     """
-    if workspace.only_injects or not call.session or not call.transcript:
-        return [], []
-    database = user_database(workspace)
+    may = call.session and call.transcript and not workspace.only_injects
+    database = user_database(workspace) if may else None
     if database is None or database.readonly:
         return [], []
     folder = os.path.join(workspace.home, FOLDER)

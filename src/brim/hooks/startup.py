@@ -87,7 +87,7 @@ def use_startup(home: str) -> bool:
     return True
 
 
-def _stamp() -> tuple[object, ...]:
+def _stamp() -> tuple[Any, ...]:
     """Return what a startup file is written for. An installer replaces RECORD, which names every file of brim.
 
     Its path, size, time and number say as much as its hash, which would take every hook a millisecond.

@@ -157,10 +157,9 @@ class SessionState:
 
     def keep(self, name: str, value: Any) -> None:
         """Remember *value*, a small JSON value, under *name*."""
-        if name in self._values and self._values[name] == value:
-            return
-        self._values[name] = value
-        self._changed.add(name)
+        if self._values.get(name) != value:
+            self._values[name] = value
+            self._changed.add(name)
 
     def told(self, latch: str) -> bool:
         """Whether *latch* has been claimed and not been opened since."""
