@@ -367,9 +367,9 @@ def _units() -> dict[str, str]:
 
 def _has_path(folded: str, path: str) -> bool:
     """Whether the text has *path* or its last part on its own, and not as a part of another name."""
-    name = os.path.basename(path.replace("\\", "/").rstrip("/"))
-    names = "|".join(re.escape(each.casefold()) for each in (path, name) if each)
-    return re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", folded) is not None
+    name = os.path.basename(path.replace("\\", "/").rstrip("/")).casefold()
+    names = "|".join(re.escape(each) for each in (path.casefold(), name) if each)
+    return name in folded and re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", folded) is not None
 
 
 def _has_command(folded: str, command: str) -> bool:

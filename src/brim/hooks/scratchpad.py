@@ -66,27 +66,21 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
 
 def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down what a person typed; not what a machine wrote, nor the prompt of a sub-agent."""
-    if not call.human or call.sub_agent or not call.prompt.strip():
-        return
-    root = scratch_root(call, workspace)
-    if root is None:
-        return
-    from brim.scratch.entries import draft
+    is_said = call.human and not call.sub_agent and call.prompt.strip()
+    root = scratch_root(call, workspace) if is_said else None
+    if root is not None:
+        from brim.scratch.entries import draft
 
-    _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
+        _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
 
 
-def journal_tool(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Write down the file that a call changed, or the command that failed; return whether there was one."""
+def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
+    """Write down the file that a call changed, or the command that failed."""
     failed = call.event == "tool_failed" or bool(call.error)
     is_command = call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
-    if not (is_command if failed else call.tool_kind in ("write", "edit")):
-        return False
-    root = scratch_root(call, workspace)
-    if root is None:
-        return False
-    entries = _entries(call, workspace, failed=failed)
-    return bool(entries) and _append(root, call, workspace, entries)
+    root = scratch_root(call, workspace) if (is_command if failed else call.tool_kind in ("write", "edit")) else None
+    if root is not None and (entries := _entries(call, workspace, failed=failed)):
+        _append(root, call, workspace, entries)
 
 
 def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[Entry]:
@@ -103,7 +97,7 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
     return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
 
 
-def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> bool:
+def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
@@ -118,9 +112,7 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
             make_folder(folder)
         own(folder, call.session, now=workspace.now)
         journal = Journal(os.path.join(folder, NAME))
-        new = _new(entries, journal.refresh(only=_needle(call.session, entries)))
-        journal.append(new)
-    return bool(new)
+        journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
 
 
 def _needle(session: str, entries: list[Entry]) -> bytes:

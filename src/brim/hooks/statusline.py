@@ -109,11 +109,6 @@ def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
     return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
 
 
-def wants_colour(environ: Mapping[str, str]) -> bool:
-    """Whether to use colors: a client reads them from a pipe, so only the user can say no."""
-    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-
-
 def can_print(text: str, stream: Any) -> bool:
     """Whether *stream* has the characters of *text*."""
     try:
@@ -137,7 +132,9 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
         raise ValueError("what came is no JSON object")
     cwd = data.get("cwd")
     workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
-    look, window = Look(colour=wants_colour(environ)), None
+    # A client reads colours from a pipe, so only the user can say no.
+    colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    look, window = Look(colour=colour), None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
         look = look.replace(warn=config["context.warn"], compact=config["context.compact"])
         window = config["context.window"]

@@ -172,7 +172,7 @@ class _Doctor:
         if record is None:
             return OFF, "; there is no record of what was there before: brim init makes one", ""
         try:
-            if self.here.plan_again(target, record).changes:
+            if self.here.plan_again(target).changes:
                 return WRONG, "; they differ from what this version installs", FIX
         except BrimError as error:
             return WRONG, f"; {error}", ""
@@ -312,7 +312,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
             elif target.scope == "project" and here.ours.events_in(above):
                 out.append(here.plan_removal(target))
             elif record is not None:
-                again.append(here.plan_again(target, record))
+                again.append(here.plan_again(target))
         except BrimError as error:
             problems.append(str(error))
     again, out = ([change for change in changes if change.changes] for changes in (again, out))

@@ -90,9 +90,11 @@ class Installation(Workspace):
         record = self.records.get(target.path)
         return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
 
-    def plan_again(self, target: Target, record: Record) -> Change:
+    def plan_again(self, target: Target) -> Change:
         """Return how *target* gets again what was installed there."""
-        return self.plan(target, hooks=record.hooks, status=record.status is not None)
+        record = self.records.get(target.path)
+        hooks, status = (record.hooks, record.status is not None) if record is not None else (ALL, False)
+        return self.plan(target, hooks=hooks, status=status)
 
     def plan_removal(self, target: Target) -> Change:
         """Return how *target* looks without brim."""
@@ -444,11 +446,7 @@ def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int
     stores, broken = here.upgrade_stores()
     if budget is not None:
         budget.write()
-    differ = []
-    for target in targets:
-        record = here.records.get(target.path)
-        if (here.plan_again(target, record) if record is not None else here.plan(target, status=False)).changes:
-            differ.append(target.path)
+    differ = [target.path for target in targets if here.plan_again(target).changes]
     return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
 
 
