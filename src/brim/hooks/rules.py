@@ -59,7 +59,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
 
 
 def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
-    if call.session:
+    if call.session and workspace.state(call.session).kept(_RENEWED):
         workspace.state(call.session).keep(_RENEWED, None)
 
 

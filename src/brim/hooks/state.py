@@ -157,7 +157,7 @@ class SessionState:
 
     def keep(self, name: str, value: Any) -> None:
         """Remember *value*, a small JSON value, under *name*."""
-        if self._values.get(name) != value:
+        if name not in self._values or self._values[name] != value:
             self._values[name] = value
             self._changed.add(name)
 
