@@ -484,8 +484,9 @@ def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: b
     home, now = user_folder(environ), time.time()
     path, was = os.path.join(home, PAUSED), paused_until(home)
     until = 0.0 if not paused else float("inf") if seconds is None else now + seconds
+    changed = paused != (now < was) or (paused and until != was)
     try:
-        if paused:
+        if paused and changed:
             make_folder(home)
             replace_file(path, b"" if seconds is None else f"{until:.0f}\n".encode())
         elif was:
@@ -494,7 +495,6 @@ def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: b
         raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    changed = paused != (now < was) or (paused and until != was)
     done = {"paused": paused, "changed": changed, "file": path}
     return done if seconds is None else done | {"until": round(until)}
 
