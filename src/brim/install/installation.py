@@ -489,7 +489,7 @@ def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: b
         if paused and changed:
             make_folder(home)
             replace_file(path, b"" if seconds is None else f"{until:.0f}\n".encode())
-        elif was:
+        elif was and not paused:
             os.unlink(path)
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
