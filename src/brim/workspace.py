@@ -194,16 +194,12 @@ class Workspace:
 
         return open_ledger(self.database, warn=self.config["spend.warn"], clock=clock or (lambda: self.now))
 
-    @property
+    @cached_property
     def scopes(self) -> Scopes:
         """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
-        if self._scopes is None:
-            from brim.store.scopes import open_scopes
+        from brim.store.scopes import open_scopes
 
-            self._scopes = open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
-        return self._scopes
-
-    _scopes: Scopes | None = None
+        return open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
         """Fold logs of *at_least* so many bytes into their databases, if this process is about to end.
@@ -221,14 +217,12 @@ class Workspace:
 
     def close(self) -> None:
         """Close ``scopes`` if it was opened."""
-        if self._scopes is None:
-            return
-        if self.ending:
+        scopes = self.__dict__.pop("scopes", None)
+        if scopes is not None and self.ending:
             self.fold_logs(LONGEST_LOG)
-            _left_open.append(self._scopes)  # Python closes a database that nothing refers to
-        else:
-            self._scopes.close()
-        self._scopes = None
+            _left_open.append(scopes)  # Python closes a database that nothing refers to
+        elif scopes is not None:
+            scopes.close()
 
     def __enter__(self) -> Self:
         return self

@@ -16,35 +16,20 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.hooks.event import Answer, HookCall
-    from brim.hooks.fullness import usage_now
-    from brim.hooks.process import main, run_hook
-    from brim.hooks.startup import write_startup
-    from brim.hooks.state import HookWorkspace, SessionState, UsageSeen
-
-__all__ = [
-    "Answer",
-    "HookCall",
-    "HookWorkspace",
-    "SessionState",
-    "UsageSeen",
-    "main",
-    "run_hook",
-    "usage_now",
-    "write_startup",
-]
+    from brim.hooks.event import Answer as Answer
+    from brim.hooks.event import HookCall as HookCall
+    from brim.hooks.fullness import usage_now as usage_now
+    from brim.hooks.process import main as main
+    from brim.hooks.process import run_hook as run_hook
+    from brim.hooks.startup import write_startup as write_startup
+    from brim.hooks.state import HookWorkspace as HookWorkspace
+    from brim.hooks.state import SessionState as SessionState
+    from brim.hooks.state import UsageSeen as UsageSeen
 
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "Answer": "event",
-        "HookCall": "event",
-        "HookWorkspace": "state",
-        "SessionState": "state",
-        "UsageSeen": "state",
-        "main": "process",
-        "run_hook": "process",
-        "usage_now": "fullness",
-        "write_startup": "startup",
-    },
+    dict.fromkeys(("Answer", "HookCall"), "event")
+    | dict.fromkeys(("HookWorkspace", "SessionState", "UsageSeen"), "state")
+    | dict.fromkeys(("main", "run_hook"), "process")
+    | {"usage_now": "fullness", "write_startup": "startup"},
 )

@@ -7,7 +7,7 @@ of the summary.
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, cut, dumped, mapping, text, text_of
+from brim.hooks.client import Client, ClientEvent, cut, mapping, text, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,21 +64,7 @@ class Claude(Client):
             written = cut(answer.instructions, self.LONGEST)
             is_like_json = written.lstrip().startswith(("{", "["))
             return f"Keep in the summary:\n{written}" if is_like_json else written
-        said: dict[str, Any] = {}
-        specific: dict[str, Any] = {}
-        if answer.told and call.event in self.CONTEXT_EVENTS:
-            specific["additionalContext"] = cut(answer.told, self.LONGEST)
-        if answer.deny and call.event == "before_tool":
-            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
-        elif answer.deny and call.event == "prompt":
-            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
-        if answer.stop_reason:
-            said.update({"continue": False, "stopReason": answer.stop_reason})
-        if answer.note:
-            said["systemMessage"] = answer.note
-        if specific:
-            said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
-        return dumped(said)
+        return super().reply(call, answer)
 
 
 def _answered(response: object) -> str:

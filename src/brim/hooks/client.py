@@ -86,8 +86,22 @@ class Client:
         raise NotImplementedError
 
     def reply(self, call: HookCall, answer: Answer) -> str:
-        """Return *answer* in the client's own format; empty for nothing."""
-        raise NotImplementedError
+        """Return *answer* in the client's format; empty for nothing. This is Claude Code's, which Codex reads too."""
+        said: dict[str, Any] = {}
+        specific: dict[str, Any] = {}
+        if answer.told and call.event in self.CONTEXT_EVENTS:
+            specific["additionalContext"] = cut(answer.told, self.LONGEST, self.MOST_BYTES)
+        if answer.deny and call.event == "before_tool":
+            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
+        elif answer.deny and call.event == "prompt":
+            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
+        if answer.stop_reason:
+            said.update({"continue": False, "stopReason": answer.stop_reason})
+        if answer.note:
+            said["systemMessage"] = answer.note
+        if specific:
+            said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
+        return dumped(said)
 
 
 def client_of(agent: str) -> Client:
@@ -145,20 +159,13 @@ def _block(block: object) -> str:
 # Writing the answer -----------------------------------------------------------------------------------------------
 
 
-def cut(written: str, most: int) -> str:
-    """Return *written* in at most *most* characters, whole lines if possible."""
-    if len(written) <= most:
-        return written
+def cut(written: str, most: int, most_bytes: int | None = None) -> str:
+    """Return *written* in at most *most* characters and *most_bytes* of UTF-8, whole lines if possible."""
     head = written[:most]
-    return head[: head.rfind("\n") + 1] or head
-
-
-def cut_bytes(written: str, most: int) -> str:
-    """Return *written* in at most *most* bytes of UTF-8, whole lines if possible."""
-    data = written.encode("utf-8", "surrogatepass")
-    if len(data) <= most:
-        return written
-    return cut(written, len(data[:most].decode("utf-8", "ignore")))
+    data = head.encode("utf-8", "surrogatepass")
+    if most_bytes is not None and len(data) > most_bytes:
+        head = data[:most_bytes].decode("utf-8", "ignore")
+    return head[: head.rfind("\n") + 1] or head if len(head) < len(written) else written
 
 
 def dumped(answer: dict[str, Any]) -> str:

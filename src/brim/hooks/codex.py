@@ -7,7 +7,7 @@ compaction reaches the summary.
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, cut, cut_bytes, dumped, text, text_of
+from brim.hooks.client import Client, ClientEvent, text, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,19 +54,8 @@ class Codex(Client):
 
     def reply(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* as Codex reads it; empty for nothing."""
-        said: dict[str, Any] = {}
-        specific: dict[str, Any] = {}
-        if answer.told and call.event in self.CONTEXT_EVENTS:
-            specific["additionalContext"] = cut_bytes(cut(answer.told, self.LONGEST), self.MOST_BYTES)
-        if answer.deny and call.event == "before_tool":
-            specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
-        elif answer.deny and call.event == "prompt":
-            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
-        if answer.note and call.event != "session_end":
-            said["systemMessage"] = answer.note
-        if specific:
-            said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
-        return dumped(said)
+        note = "" if call.event == "session_end" else answer.note
+        return super().reply(call, answer.replace(stop_reason="", note=note))
 
 
 CLIENT = Codex()

@@ -13,18 +13,8 @@ AGENTS = ("claude", "codex", "gemini")
 """The agents whose hooks brim answers."""
 
 EVENTS = (
-    "session_start",
-    "prompt",
-    "before_tool",
-    "after_tool",
-    "tool_failed",
-    "before_compact",
-    "after_compact",
-    "stop",
-    "subagent_stop",
-    "session_end",
-    "model_call",
-    "other",
+    *("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "before_compact", "after_compact"),
+    *("stop", "subagent_stop", "session_end", "model_call", "other"),
 )
 """What can happen. ``model_call`` is Gemini's report of one request; brim has no answer to ``other``."""
 

@@ -7,15 +7,14 @@ transcript that was written to since then is newer. Warnings go to the human, wh
 from __future__ import annotations
 
 import json
-import os
 import time
 
 from brim.hooks.state import UsageSeen
-from brim.hooks.transcript import tail_lines, written
+from brim.hooks.transcript import size_of, stat_of, tail_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from brim.hooks.event import Answer, HookCall
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 LATE = 2.0
 """Seconds that the status line may be behind the transcript's last line and still describe the same request."""
-COUNTERS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
@@ -33,23 +31,22 @@ def usage_now(call: HookCall, workspace: HookWorkspace) -> UsageSeen | None:
     """
     cached = workspace.state(call.session).usage
     seen = cached
-    if cached is None or _written_at(call.transcript) > cached.time + LATE:
+    found = stat_of(call.transcript)
+    if cached is None or (found is not None and found.st_mtime > cached.time + LATE):
         seen = from_transcript(call.transcript, agent=call.agent, now=workspace.now) or cached
     if seen is None:
         return None
-    model = seen.model or call.model or (cached.model if cached is not None else "")
-    window = seen.window
-    if not window and cached is not None and cached.model in ("", model):
-        window = cached.window
-    pinned = workspace.config["context.window"]
-    return seen.replace(window=pinned or window or known_window(model), model=model)
+    cached = cached or seen
+    model = seen.model or call.model or cached.model
+    window = seen.window or (cached.window if cached.model in ("", model) else 0)
+    return seen.replace(window=workspace.config["context.window"] or window or known_window(model), model=model)
 
 
 def remember_reported(call: HookCall, workspace: HookWorkspace) -> None:
     """Keep what the agent reported with *call* itself, as Gemini CLI does after each request."""
-    response = call.data.get("llm_response")
-    reported = response.get("usageMetadata") if isinstance(response, dict) else None
-    tokens = _whole(reported.get("promptTokenCount")) if isinstance(reported, dict) else 0
+    from brim.tracking.readers.fields import count
+
+    tokens = count(call.data, "llm_response", "usageMetadata", "promptTokenCount")
     if not tokens or call.sub_agent:
         return
     state = workspace.state(call.session)
@@ -75,86 +72,56 @@ _Found = tuple["int | None", str, int]
 def from_transcript(path: str, *, agent: str, now: float) -> UsageSeen | None:
     """Return the last reading in the transcript *path* of *agent*; None if there is none."""
     read = {"claude": _claude, "codex": _codex, "gemini": _gemini}.get(agent)
-    if read is None or not path:
-        return None
-    model = ""
-    window = 0
-    for line in tail_lines(path):
-        found = read(line)
-        if found is None:
-            continue
-        tokens, said_model, said_window = found
-        model, window = model or said_model, window or said_window
-        if tokens is not None:
-            return UsageSeen(tokens, window, model, now, "transcript") if tokens else None
+    model, window = "", 0
+    for line in tail_lines(path) if read is not None else ():
+        if read is not None and (found := read(line)) is not None:
+            tokens, model, window = found[0], model or found[1], window or found[2]
+            if tokens is not None:
+                return UsageSeen(tokens, window, model, now, "transcript") if tokens else None
     return None
 
 
 def _claude(line: bytes) -> _Found | None:
-    if b'"assistant"' in line and b'"usage"' in line:
-        data = _parsed(line)
-        message = data.get("message")
-        usage = message.get("usage") if isinstance(message, dict) else None
-        if data.get("type") != "assistant" or data.get("isSidechain") is True or not isinstance(usage, dict):
-            return None
-        tokens = sum(_whole(usage.get(counter)) for counter in COUNTERS)
-        model = message.get("model") if isinstance(message, dict) else ""
-        return (tokens, model if isinstance(model, str) else "", 0) if tokens and model != "<synthetic>" else None
+    from brim.tracking.events import Usage
+    from brim.tracking.readers.claude import report_in
+    from brim.tracking.readers.fields import count, flag, mapping, text
+    from brim.tracking.readers.stream import parsed_line
+
     if b"compact_boundary" in line:
-        data = _parsed(line)
-        about = data.get("compactMetadata") or data.get("compact_metadata")
-        if data.get("subtype") == "compact_boundary" and data.get("isSidechain") is not True:
-            left = about if isinstance(about, dict) else {}
-            return _whole(left.get("postTokens")) or _whole(left.get("post_tokens")), "", 0
-    return None
+        data = parsed_line(line)
+        if text(data, "subtype") == "compact_boundary" and not flag(data, "isSidechain"):
+            left = mapping(data, "compactMetadata") or mapping(data, "compact_metadata")
+            return count(left, "postTokens") or count(left, "post_tokens"), "", 0
+    used = report_in(line)
+    is_main = isinstance(used, Usage) and not used.agent and used.tokens.prompt
+    return (used.tokens.prompt, used.model, 0) if isinstance(used, Usage) and is_main else None
 
 
 def _codex(line: bytes) -> _Found | None:
+    from brim.tracking.readers.fields import count, mapping, text
+    from brim.tracking.readers.stream import parsed_line
+
     if b'"token_count"' not in line and b'"compacted"' not in line and b'"turn_context"' not in line:
         return None
-    data = _parsed(line)
-    payload = data.get("payload")
-    if not isinstance(payload, dict):
-        return None
-    if data.get("type") == "compacted":
+    data = parsed_line(line)
+    kind, payload = text(data, "type"), mapping(data, "payload")
+    if kind == "compacted":
         return 0, "", 0
-    if data.get("type") == "turn_context":
-        model = payload.get("model")
-        return None, model if isinstance(model, str) else "", 0
-    info = payload.get("info")
-    last = info.get("last_token_usage") if isinstance(info, dict) else None
-    if payload.get("type") != "token_count" or not isinstance(info, dict) or not isinstance(last, dict):
+    if kind == "turn_context":
+        return None, text(payload, "model"), 0
+    info = mapping(payload, "info")
+    if text(payload, "type") != "token_count" or not mapping(info, "last_token_usage"):
         return None
-    return _whole(last.get("input_tokens")) or None, "", _whole(info.get("model_context_window"))
+    return count(info, "last_token_usage", "input_tokens") or None, "", count(info, "model_context_window")
 
 
 def _gemini(line: bytes) -> _Found | None:
-    if b'"tokens"' not in line:
-        return None
-    data = _parsed(line)
-    tokens, model = data.get("tokens"), data.get("model")
-    if data.get("type") != "gemini" or not isinstance(tokens, dict) or not _whole(tokens.get("input")):
-        return None
-    return _whole(tokens.get("input")), model if isinstance(model, str) else "", 0
+    from brim.tracking.readers.fields import count, text
+    from brim.tracking.readers.stream import parsed_line
 
-
-def _parsed(line: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _whole(found: object) -> int:
-    return found if type(found) is int and 0 <= found <= 10**12 else 0
-
-
-def _written_at(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime if path else 0.0
-    except (OSError, ValueError):
-        return 0.0
+    data = parsed_line(line) if b'"tokens"' in line else None
+    tokens = count(data, "tokens", "input") if text(data, "type") == "gemini" else 0
+    return (tokens, text(data, "model"), 0) if tokens else None
 
 
 # The last answer of a turn ----------------------------------------------------------------------------------------
@@ -219,11 +186,8 @@ def _is_there(words: bytes, path: str) -> bool:
 
 def _live_size(path: str, now: float) -> int:
     """Return how many bytes the transcript has, -1 if there is none or it isn't in use."""
-    try:
-        found = os.lstat(path)
-    except (OSError, ValueError):
-        return -1
-    return found.st_size if abs(now - found.st_mtime) < LIVE else -1
+    found = stat_of(path)
+    return found.st_size if found is not None and abs(now - found.st_mtime) < LIVE else -1
 
 
 # Warnings ---------------------------------------------------------------------------------------------------------
@@ -256,7 +220,7 @@ _COMMANDS = {"claude": "/compact", "codex": "/compact", "gemini": "/compress"}
 
 def is_look_due(call: HookCall, workspace: HookWorkspace) -> bool:
     """Whether enough was written since the last look at the window to look again: a cheap check at every event."""
-    grown = written(call) - workspace.state(call.session).kept_number(LOOKED)
+    grown = size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED)
     return not call.sub_agent and grown >= (GROWN_TURN if call.event == "prompt" else GROWN)
 
 
@@ -265,7 +229,7 @@ def context_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not call.session or call.sub_agent:
         return None
     state = workspace.state(call.session)
-    state.keep(LOOKED, written(call))  # whatever is found: a file that says nothing isn't read at every call
+    state.keep(LOOKED, size_of(call.transcript))  # whatever is found: a file that says nothing isn't read at every call
     seen = usage_now(call, workspace)
     if seen is None or seen.window <= 0:
         return None
@@ -303,7 +267,7 @@ def open_context_latches(call: HookCall, workspace: HookWorkspace) -> None:
     for latch in (WARNED, DUE):
         state.open_latch(latch)
     state.keep(_COMPACTED, True)
-    state.keep(LOOKED, written(call))
+    state.keep(LOOKED, size_of(call.transcript))
 
 
 def see_compression(call: HookCall, workspace: HookWorkspace, tokens: int) -> None:

@@ -145,6 +145,8 @@ def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
 
 def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
+    if not look_for_limit(call, workspace):
+        return None
     scopes = limited_scopes(call, workspace)
     spent = next((scope for scope in scopes if is_spent(scope)), None)
     if spent is None:

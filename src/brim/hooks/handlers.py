@@ -20,9 +20,11 @@ from brim.hooks.fullness import (
     remember_reported,
     see_compression,
 )
-from brim.hooks.gate import forget_refusals, limited_scopes, look_for_limit, may_be_limited, spend_gate
+from brim.hooks.gate import forget_refusals, limited_scopes, may_be_limited, spend_gate
 from brim.hooks.process import attempt
-from brim.hooks.transcript import written
+from brim.hooks.scratchpad import SECONDS as READING
+from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line, write_turn, writer_of
+from brim.hooks.transcript import size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
         if how in RENEWING:
             state.usage = None  # the window was emptied
         if how in ("startup", "clear"):  # whatever the transcript holds, the window is empty
-            state.keep(LOOKED, written(call))
+            state.keep(LOOKED, size_of(call.transcript))
         if call.model:
             state.keep("model", call.model)
         remove_old(workspace.home, now=workspace.now)
@@ -81,8 +83,6 @@ def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
 
     lines = ""
     if how == "compact":
-        from brim.hooks.scratchpad import scratch_line
-
         lines = scratch_line(call, workspace)
     return tell_at_start(call, workspace, how, lines)
 
@@ -117,14 +117,8 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     if workspace.only_injects or not call.session:
         return told
     if call.human:
-        attempt(_journal_prompt, call, workspace)
+        attempt(journal_prompt, call, workspace)
     return joined(told, attempt(_warn_meanwhile, call, workspace))
-
-
-def _journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
-    from brim.hooks.scratchpad import journal_prompt
-
-    journal_prompt(call, workspace)
 
 
 # A tool -----------------------------------------------------------------------------------------------------------
@@ -138,15 +132,11 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     from brim.hooks.rules import tell_now
 
-    spending = attempt(_gate, call, workspace)
+    spending = attempt(spend_gate, call, workspace)
     if spending.deny:
         return spending
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
     return joined(spending, told)
-
-
-def _gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    return spend_gate(call, workspace) if look_for_limit(call, workspace) else None
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -154,26 +144,18 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     Money is settled here only if there is a limit; otherwise the end of the turn does that.
     """
-    told = attempt(_told_after, call, workspace) if call.agent == "gemini" else NOTHING  # others: before the call
+    told = NOTHING
+    if call.agent == "gemini":  # the others are told before the call
+        from brim.hooks.rules import tell_with_result
+
+        told = joined(attempt(_told_late, call, workspace), attempt(tell_with_result, call, workspace))
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
-        attempt(_journal_tool, call, workspace)
+        attempt(journal_tool, call, workspace)
     if call.event == "tool_failed" and not call.interrupted:
         attempt(_look_back, call, workspace)
     return joined(told, attempt(_warn_meanwhile, call, workspace))
-
-
-def _told_after(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    from brim.hooks.rules import tell_with_result
-
-    return joined(attempt(_told_late, call, workspace), attempt(tell_with_result, call, workspace))
-
-
-def _journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
-    from brim.hooks.scratchpad import journal_tool
-
-    journal_tool(call, workspace)
 
 
 def _look_back(call: HookCall, workspace: HookWorkspace) -> None:
@@ -238,14 +220,11 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
 
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
     # After more than that, reading takes all the time that there is.
-    if written(call) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
+    if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
         await_answer(call, now=workspace.now)
 
 
-def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float | None = None) -> None:
-    from brim.hooks.scratchpad import SECONDS, write_turn
-
-    seconds = SECONDS if seconds is None else seconds
+def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READING) -> None:
     if call.event != "subagent_stop":
         write_turn(call, workspace, seconds=seconds)
         return
@@ -256,8 +235,6 @@ def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float | None 
 
 def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
-    from brim.hooks.scratchpad import writer_of
-
     writer = writer_of(call, workspace)
     if writer is not None:
         writer.close()

@@ -366,19 +366,10 @@ def _units() -> dict[str, str]:
 
 
 def _has_path(folded: str, path: str) -> bool:
+    """Whether the text has *path* or its last part on its own, and not as a part of another name."""
     name = os.path.basename(path.replace("\\", "/").rstrip("/")).casefold()
-    return _has_name(folded, path.casefold()) or (bool(name) and _has_name(folded, name))
-
-
-def _has_name(folded: str, name: str) -> bool:
-    """Whether the text has *name* on its own, and not as a part of another name."""
-    at = folded.find(name)
-    while at >= 0:
-        before, after = folded[at - 1 : at] if at else "", folded[at + len(name) : at + len(name) + 1]
-        if not (before.isalnum() or (before and before in "_.-") or after.isalnum() or (after and after in "_-")):
-            return True
-        at = folded.find(name, at + 1)
-    return False
+    names = "|".join(re.escape(each) for each in (path.casefold(), name) if each)
+    return name in folded and re.search(rf"(?<![\w.-])(?:{names})(?![\w-])", folded) is not None
 
 
 def _has_command(folded: str, command: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ SECONDS = 0.9
 LARGEST = 16 << 20
 """Bytes of standard input that are read; a longer message isn't answered."""
 PAUSED = "paused"
-"""The file in the user's folder that makes every hook answer nothing: ``brim pause``."""
+"""The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim pause``."""
 UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
 """The events with little to do, at which there is time to tidy up."""
 
@@ -48,17 +49,19 @@ def main(
         if process:
             _prepare_process(environ)
         text = ""
-        clock = _begin_clock()
         try:
-            try:
-                text = _answer(given, stdin, environ, ending=process)
-            finally:
-                _end_clock(clock)
+            text = _answer_in_time(given, stdin, environ, ending=process)
         except BaseException as error:
+            from brim.hooks.state import log
+
             called = " ".join(str(each)[:60] for each in given[:2])
-            _log_failure(environ, f"{called}: nothing was answered", error)
-        if text:
-            _write(stdout, text)
+            why = "took too long" if isinstance(error, TimeUp) else f"{type(error).__name__}: {error}"
+            log(environ, f"{called}: nothing was answered: {why}")
+        if text and stdout is None:
+            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+        elif text:
+            stdout.write(text)
     except BaseException:  # noqa: S110 (an agent waits, and must not be told no)
         pass
     if process:
@@ -114,7 +117,28 @@ def attempt(
 
 def is_off(environ: Mapping[str, str]) -> bool:
     """Whether hooks answer nothing: ``BRIM_DISABLE`` is set, or brim is paused."""
-    return is_disabled(environ) or os.path.exists(os.path.join(_home(environ), PAUSED))
+    return is_disabled(environ) or is_paused(_home(environ))
+
+
+def is_paused(home: str) -> bool:
+    """Whether brim is paused for the user's folder *home*."""
+    until = paused_until(home)
+    return until > 0 and time.time() < until
+
+
+def paused_until(home: str) -> float:
+    """Return when the pause ends, in seconds since 1970: infinity if it doesn't, 0 if there is none.
+
+    The file holds that time. An empty one, as 0.1 wrote it, means until it is removed.
+    """
+    path = os.path.join(home, PAUSED)
+    if not os.path.lexists(path):
+        return 0.0
+    try:
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+            return float(file.read(32))
+    except (OSError, ValueError):
+        return float("inf")
 
 
 def is_disabled(environ: Mapping[str, str]) -> bool:
@@ -140,6 +164,25 @@ def answer_to(
     return client.reply(call, answer) if answer else ""
 
 
+def _answer_in_time(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
+    """Return the answer; raises ``TimeUp`` when the time is over, where signals allow it."""
+    import signal
+
+    def ring(*_: object) -> None:
+        raise TimeUp
+
+    try:
+        before, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    except (AttributeError, ValueError):  # Windows, or not the main thread
+        return _answer(argv, stdin, environ, ending=ending)
+    try:
+        return _answer(argv, stdin, environ, ending=ending)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
 def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, ending: bool) -> str:
     if is_off(environ):
         return ""
@@ -148,45 +191,17 @@ def _answer(argv: Sequence[str], stdin: Any, environ: Mapping[str, str], *, endi
     if len(argv) > 2:  # how much it does: ``brim init --hooks``
         environ = {**environ, "BRIM_HOOKS": argv[2]}
     import json
-    import time
 
-    text = _read(stdin)
+    found = (sys.stdin.buffer if stdin is None else stdin).read(LARGEST + 1)
+    if len(found) > LARGEST:
+        raise ValueError(f"more than {LARGEST:,} bytes came")
+    text = found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
     data = json.loads(text)
     if "\\ud" in text or "\\uD" in text:  # perhaps half of a character that was cut in two
         from brim.hooks.client import without_half_characters
 
         data = without_half_characters(data)
     return answer_to(argv[0], argv[1], data, environ, now=time.time(), ending=ending)
-
-
-def _read(stdin: Any) -> str:
-    """Return standard input as text; a ``ValueError`` if it is too long."""
-    if stdin is None:
-        parts = []
-        left = LARGEST + 1
-        while left > 0 and (part := os.read(0, min(left, 1 << 20))):
-            parts.append(part)
-            left -= len(part)
-        found: Any = b"".join(parts)
-    else:
-        found = stdin.read(LARGEST + 1)
-    if len(found) > LARGEST:
-        raise ValueError(f"more than {LARGEST:,} bytes came")
-    return found.decode("utf-8", "replace") if isinstance(found, bytes) else str(found)
-
-
-def _write(stdout: Any, text: str) -> None:
-    """Write *text* at once."""
-    if stdout is not None:
-        try:
-            stdout.write(text)
-        except TypeError:
-            stdout.write(text.encode())
-        stdout.flush()
-        return
-    data = text.encode("utf-8", "replace")
-    while data:
-        data = data[os.write(1, data) :]
 
 
 def _prepare_process(environ: Mapping[str, str]) -> None:
@@ -211,35 +226,3 @@ def _home(environ: Mapping[str, str]) -> str:
     from brim.config.places import user_folder
 
     return user_folder(environ)
-
-
-def _begin_clock() -> tuple[Any, Any] | None:
-    """Raise ``TimeUp`` when the time is over, where signals allow it; return what was set before."""
-    import signal
-
-    def ring(*_: object) -> None:
-        raise TimeUp
-
-    try:
-        before = signal.signal(signal.SIGALRM, ring)
-        return before, signal.setitimer(signal.ITIMER_REAL, SECONDS)
-    except (AttributeError, ValueError):  # Windows, or not the main thread
-        return None
-
-
-def _end_clock(clock: tuple[Any, Any] | None) -> None:
-    if clock is None:
-        return
-    import signal
-
-    before, timer = clock
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
-    if timer[0]:
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-
-
-def _log_failure(environ: Mapping[str, str], what: str, error: BaseException) -> None:
-    from brim.hooks.state import log
-
-    log(environ, f"{what}: {'took too long' if isinstance(error, TimeUp) else f'{type(error).__name__}: {error}'}")

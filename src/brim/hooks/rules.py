@@ -48,10 +48,10 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
         return NOTHING
     if (budget is not None and size(lines) > budget) or len(lines) > room:
         lines = ""
-    left, left_bytes = _less(budget, size(lines)), _less(client_of(call.agent).MOST_BYTES, size(lines))
+    left, room, most = _less(budget, size(lines)), room - len(lines), _less(_most_bytes(call), size(lines))
 
     def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
-        text = _rules_at_start(call, workspace, how, left, room - len(lines), max_bytes=left_bytes)
+        text = _rules_at_start(call, workspace, how, left, room, most=most) if workspace.has_stores else ""
         _forget_renewal(call, workspace)
         return Answer(context=text)
 
@@ -64,14 +64,12 @@ def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
 
 
 def _rules_at_start(
-    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, max_bytes: int | None
+    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, most: int | None
 ) -> str:
-    if not workspace.has_stores:
-        return ""
     scopes = workspace.scopes
     if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told anyway
         found = _planner(call, workspace, None)
-        plan = found.plan(budget, max_chars=room, max_bytes=max_bytes)
+        plan = found.plan(budget, max_chars=room, max_bytes=most)
         return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
     limits = workspace.config.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
@@ -79,7 +77,7 @@ def _rules_at_start(
     found = _planner(call, workspace, seen)
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
-        plan = found.plan(budget, max_chars=room, max_bytes=max_bytes, session=session)
+        plan = found.plan(budget, max_chars=room, max_bytes=most, session=session)
         if _is_too_much(plan, call, workspace, START):
             return ""
         session.record(plan)
@@ -159,7 +157,7 @@ def _rules(
     call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
+    plan = found.plan(budget, max_chars=room, max_bytes=_most_bytes(call), session=session)
     if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
@@ -212,7 +210,7 @@ def _lost(
     *beside* is the rest of what is told.
     """
     state = workspace.state(call.session)
-    most = _less(client_of(call.agent).MOST_BYTES, size(beside))
+    most = _less(_most_bytes(call), size(beside))
     budget = most if budget is None else budget if most is None else min(budget, most)
     if not _that_fit(state.lost, budget, room)[0]:
         return ""
@@ -241,14 +239,18 @@ def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, r
 
 def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
     """Return the lines of *text* that fit, and those that don't, each below the first line, which is a heading."""
+
+    def fits(text: str) -> bool:
+        return len(text) <= room and (budget is None or size(text) <= budget)
+
     heading, *lines = [f"{line}\n" for line in text.split("\n") if line.strip()] or [""]
     told, waiting = heading, ""
     for line in lines:
-        if len(told + line) > room or (budget is not None and size(told + line) > budget):
-            waiting += line
-        else:
+        if fits(told + line):
             told += line
-    if len(told) > room or (budget is not None and size(told) > budget) or (lines and told == heading):
+        else:
+            waiting += line
+    if not fits(told) or (lines and told == heading):
         return "", text
     return told, heading + waiting if waiting else ""
 
@@ -260,6 +262,10 @@ def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
     """Return how many characters the client and the settings allow a text for the model at this event."""
     most, configured = client_of(call.agent).max_chars(call.event), workspace.config["injection.max_chars"]
     return most if configured is None else min(most, configured)
+
+
+def _most_bytes(call: HookCall) -> int | None:
+    return client_of(call.agent).MOST_BYTES
 
 
 def size(text: str) -> int:
@@ -304,17 +310,10 @@ def situation(call: HookCall, workspace: HookWorkspace) -> Context:
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     """Return the model that the agent runs, as far as it is known; None is no model at all."""
-    if call.model:
-        return call.model
-    if call.session:
-        state = workspace.state(call.session)
-        seen, named = state.usage, state.kept("model")
-        if seen is not None and seen.model:
-            return seen.model
-        if isinstance(named, str) and named:
-            return named
-    configured: str | None = workspace.config["model"]
-    return configured or USUAL_MODELS.get(call.agent)
+    state = workspace.state(call.session)
+    seen, named = state.usage, state.kept("model")
+    known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")
+    return next(filter(None, (*known, workspace.config["model"], USUAL_MODELS.get(call.agent))), None)
 
 
 def files_of(call: HookCall) -> list[str]:
@@ -348,13 +347,11 @@ def _patch(call: HookCall) -> str:
     """Return the patch that a call applies: Codex passes one as a command."""
     for key in ("command", "input", "patch"):
         given = call.input.get(key)
-        texts = given if isinstance(given, list) else [given]
-        applies = any(
-            isinstance(each, str) and each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts
-        )
-        for each in texts:
-            if isinstance(each, str) and "*** Begin Patch" in each and (call.tool_kind != "shell" or applies):
-                return each[each.find("*** Begin Patch") :]
+        texts = [each for each in (given if isinstance(given, list) else [given]) if isinstance(each, str)]
+        if call.tool_kind != "shell" or any(each.lstrip().startswith(("apply_patch", "applypatch")) for each in texts):
+            for each in texts:
+                if "*** Begin Patch" in each:
+                    return each[each.find("*** Begin Patch") :]
     return ""
 
 

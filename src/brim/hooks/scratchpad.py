@@ -19,6 +19,7 @@ from brim.hooks.transcript import FORMATS, size_of, whole_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace, SessionState
@@ -65,27 +66,21 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
 
 def journal_prompt(call: HookCall, workspace: HookWorkspace) -> None:
     """Write down what a person typed; not what a machine wrote, nor the prompt of a sub-agent."""
-    if not call.human or call.sub_agent or not call.prompt.strip():
-        return
-    root = scratch_root(call, workspace)
-    if root is None:
-        return
-    from brim.scratch.entries import draft
+    is_said = call.human and not call.sub_agent and call.prompt.strip()
+    root = scratch_root(call, workspace) if is_said else None
+    if root is not None:
+        from brim.scratch.entries import draft
 
-    _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
+        _append(root, call, workspace, [draft("human", call.prompt, session=call.session, time=workspace.now)])
 
 
-def journal_tool(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Write down the file that a call changed, or the command that failed; return whether there was one."""
+def journal_tool(call: HookCall, workspace: HookWorkspace) -> None:
+    """Write down the file that a call changed, or the command that failed."""
     failed = call.event == "tool_failed" or bool(call.error)
     is_command = call.tool_kind == "shell" and not call.interrupted and bool(call.input.get("command"))
-    if not (is_command if failed else call.tool_kind in ("write", "edit")):
-        return False
-    root = scratch_root(call, workspace)
-    if root is None:
-        return False
-    entries = _entries(call, workspace, failed=failed)
-    return bool(entries) and _append(root, call, workspace, entries)
+    root = scratch_root(call, workspace) if (is_command if failed else call.tool_kind in ("write", "edit")) else None
+    if root is not None and (entries := _entries(call, workspace, failed=failed)):
+        _append(root, call, workspace, entries)
 
 
 def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[Entry]:
@@ -93,24 +88,16 @@ def _entries(call: HookCall, workspace: HookWorkspace, *, failed: bool) -> list[
     from brim.tracking.events import ToolCall, ToolResult
 
     calls = Calls()
-    asked = ToolCall(
-        id=call.call_id,
-        name=call.tool,
-        tool=call.tool_kind,
-        input=call.input,
-        session=call.session,
-        agent=call.sub_agent,
-        time=workspace.now,
-    )
+    where: Any = {"id": call.call_id, "session": call.session, "time": workspace.now}
+    asked = ToolCall(name=call.tool, tool=call.tool_kind, input=call.input, agent=call.sub_agent, **where)
     found = calls.called(asked)
     if not failed:
         return found
-    text = call.error or call.output
-    result = ToolResult(id=call.call_id, text=text, error=True, session=call.session, time=workspace.now)
+    result = ToolResult(text=call.error or call.output, error=True, **where)
     return [entry for entry in calls.answered(asked, result) if entry.kind == "command"]
 
 
-def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> bool:
+def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[Entry]) -> None:
     """Add those of *entries* that this session's journal doesn't hold, in one write."""
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
@@ -125,9 +112,7 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
             make_folder(folder)
         own(folder, call.session, now=workspace.now)
         journal = Journal(os.path.join(folder, NAME))
-        new = _new(entries, journal.refresh(only=_needle(call.session, entries)))
-        journal.append(new)
-    return bool(new)
+        journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
 
 
 def _needle(session: str, entries: list[Entry]) -> bytes:
@@ -285,26 +270,20 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
+    from brim.errors import BrimError
+    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
     from brim.store.project import is_tracked
 
-    folder = _own_folder(call, workspace, workspace.project)
-    path = os.path.join(folder or "", INDEX)
-    usable = folder is not None and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
-    return path if usable else None
-
-
-def _own_folder(call: HookCall, workspace: HookWorkspace, project: str) -> str | None:
-    """Return the folder that this session has in *project*; a supervisor's own is its agent's too."""
-    from brim.errors import BrimError
-    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
-
-    root = os.path.join(project, NAME)
+    root = os.path.join(workspace.project, NAME)
     try:
         folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root) else root
         if not check_folder(folder):
             return None
     except BrimError:
         return None
-    owner = owner_of(folder).get("session")
-    return folder if owner == call.session or (workspace.supervised and isinstance(owner, str)) else None
+    owner, path = owner_of(folder).get("session"), os.path.join(folder, INDEX)
+    # A supervisor's own folder is its agent's too.
+    is_own = owner == call.session or (workspace.supervised and isinstance(owner, str))
+    usable = is_own and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
+    return path if usable else None

@@ -76,9 +76,8 @@ def settle(
 
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
     """
-    if workspace.only_injects or not call.session or not call.transcript:
-        return [], []
-    database = user_database(workspace)
+    may = call.session and call.transcript and not workspace.only_injects
+    database = user_database(workspace) if may else None
     if database is None or database.readonly:
         return [], []
     folder = os.path.join(workspace.home, FOLDER)
@@ -157,8 +156,8 @@ class _Batch:
             self._account.see(event.time)
             if isinstance(event, Usage):
                 self._use(event)
-            elif not event.agent:
-                self._total(event)
+            elif not event.agent and (total := self._account.priced(event, self._prices)) is not None:
+                self._account.settle(total, event.time)
         self._account.recent, self._account.unpriced = self._seen, bool(self.unpriced)
         self._unattributed()
 
@@ -199,11 +198,6 @@ class _Batch:
         half = key.partition(":")[0]
         return found if found is not None or half == key else self._ledger.reservation(half)
 
-    def _total(self, event: RunTotal) -> None:
-        total = self._account.priced(event, self._prices)
-        if total is not None:
-            self._account.settle(total, event.time)
-
     def _unattributed(self) -> None:
         """Record what the client's total has beyond the requests, without what other sessions have paid of it."""
         rest = self._account.difference
@@ -234,14 +228,13 @@ def load_account(database: Database, id: str) -> Account:
 
 def save_account(database: Database, id: str, account: Account, *, now: float) -> None:
     """Keep *account* for the session *id*, and forget those untouched for 30 days. Call it in a transaction."""
-    text = f"{_stamp(now)} {account.dumps()}"
+    text = f"{max(0, int(now)):012d} {account.dumps()}"
     if not database.run("UPDATE meta SET value = ? WHERE key = ?", (text, _KEY + id)):
         database.run("INSERT INTO meta (key, value) VALUES (?, ?)", (_KEY + id, text))
-        database.run("DELETE FROM meta WHERE key > ? AND key < ? AND value < ?", (_KEY, _AFTER, _stamp(now - _KEPT)))
-
-
-def _stamp(now: float) -> str:
-    return f"{max(0, int(now)):012d}"
+        database.run(
+            "DELETE FROM meta WHERE key > ? AND key < ? AND value < ?",
+            (_KEY, _AFTER, f"{max(0, int(now - _KEPT)):012d}"),
+        )
 
 
 # Reading the session's files --------------------------------------------------------------------------------------

@@ -12,12 +12,17 @@ import marshal
 import os
 import sys
 
+from brim import __version__
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """The folder that holds this brim."""
+
+RECORD = os.path.join(PACKAGE, f"brim-{__version__}.dist-info", "RECORD")
+"""The list of brim's files, which an installer writes; an editable install has none next to its modules."""
 
 LIBRARY = """
     _weakrefset _collections_abc bisect collections collections.abc contextlib copyreg datetime enum functools
@@ -37,20 +42,29 @@ def startup_path(home: str) -> str:
 
 def write_startup(home: str) -> str:
     """Write the modules of hooks into the user's folder *home*; return the file, empty for an editable install."""
+    from contextlib import suppress
+    from importlib.util import find_spec
+    from pkgutil import walk_packages
+
     from brim.files import replace_file
 
-    record = _record()
     path = startup_path(home)
-    if not record:
-        if os.path.exists(path):
+    if not os.path.exists(RECORD):
+        with suppress(FileNotFoundError):
             os.unlink(path)
         return ""
-    index, data = {}, bytearray()
-    for name, origin, code in _modules():
-        code_bytes = marshal.dumps(code)
-        index[name] = (origin, len(data), len(code_bytes))
-        data += code_bytes
-    head = marshal.dumps((_stamp(record), record, index))
+    root = os.path.join(PACKAGE, "brim")
+    ours = [each.name for each in walk_packages([root], "brim.") if each.name.split(".")[1] not in DOORS]
+    index, data = {}, b""
+    for name in (*LIBRARY.split(), *ours):
+        with suppress(ImportError):  # another version of Python has other modules
+            spec: Any = find_spec(name)
+            source = spec.loader.get_source(name) if spec is not None and spec.has_location else None
+            if source is not None:  # compiled without docstrings: no one reads them here
+                code = marshal.dumps(compile(source, spec.origin, "exec", dont_inherit=True, optimize=2))
+                index[name] = (spec.origin, len(data), len(code))
+                data += code
+    head = marshal.dumps((_stamp(), index))
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     replace_file(path, len(head).to_bytes(8, "big") + head + data)
     return path
@@ -64,13 +78,23 @@ def use_startup(home: str) -> bool:
         if found.st_mode & 0o170022 != 0o100000 or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
             return False  # not a plain file that only this user can write
         size = int.from_bytes(os.read(handle, 8), "big")
-        stamp, record, index = marshal.loads(os.read(handle, size))  # noqa: S302 (only this user can write it)
-        if os.path.dirname(os.path.dirname(record)) != PACKAGE or stamp != _stamp(record):
+        stamp, index = marshal.loads(os.read(handle, size))  # noqa: S302 (only this user can write it)
+        if stamp != _stamp():
             return False
     except (OSError, ValueError, EOFError, TypeError, OverflowError, MemoryError):
         return False
     sys.meta_path.insert(0, _Modules(handle, 8 + size, index))
     return True
+
+
+def _stamp() -> tuple[Any, ...]:
+    """Return what a startup file is written for. An installer replaces RECORD, which names every file of brim.
+
+    Its path, size, time and number say as much as its hash, which would take every hook a millisecond.
+    """
+    found = os.stat(RECORD)
+    tag = sys.implementation.cache_tag
+    return RECORD, sys.version, tag, found.st_size, found.st_mtime_ns, found.st_ino
 
 
 _ModuleSpec: Any = type(__spec__)
@@ -98,61 +122,5 @@ class _Modules:
 
     def exec_module(self, module: Any) -> None:
         """Run the code of *module*."""
-        origin, at, size = self._index[module.__name__]
-        module.__file__ = origin
+        module.__file__, at, size = self._index[module.__name__]
         exec(marshal.loads(os.pread(self._handle, size, self._begin + at)), module.__dict__)  # noqa: S102, S302
-
-
-def _stamp(record: str) -> tuple[str, str, int, int, int]:
-    """Return what a startup file is written for. An installer writes RECORD, which names every file of brim, anew.
-
-    Its size, time and number tell as much as its hash, which would take every hook a millisecond.
-    """
-    found = os.stat(record)
-    tag = sys.implementation.cache_tag or ""
-    return sys.version, tag, found.st_size, found.st_mtime_ns, found.st_ino
-
-
-def _record() -> str:
-    """Return the RECORD of the installed brim, whose folder names its version; empty for an editable install."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        files = distribution("brim").files or []
-    except PackageNotFoundError:
-        return ""
-    paths = [str(file.locate()) for file in files if file.name == "RECORD"]
-    own = os.path.join(PACKAGE, "brim", "__init__.py")
-    is_own = any(os.path.abspath(file.locate()) == own for file in files if file.name == "__init__.py")
-    return os.path.abspath(paths[0]) if paths and is_own else ""
-
-
-def _modules() -> list[tuple[str, str, Any]]:
-    """Return name, file and code of every module that a hook may import."""
-    from importlib.util import find_spec
-
-    root = os.path.join(PACKAGE, "brim")
-    ours = [f"brim.{name}" for name in _named(root) if name.partition(".")[0] not in DOORS]
-    found = []
-    for name in (*LIBRARY.split(), *ours):
-        try:
-            spec = find_spec(name)
-        except ImportError:  # another version of Python
-            continue
-        loader: Any = spec.loader if spec is not None else None
-        source = loader.get_source(name) if hasattr(loader, "get_source") else None
-        if spec is not None and spec.origin and spec.has_location and source is not None:
-            # Without docstrings: no one reads them here.
-            found.append((name, spec.origin, compile(source, spec.origin, "exec", dont_inherit=True, optimize=2)))
-    return found
-
-
-def _named(folder: str, above: str = "") -> list[str]:
-    """Return the names of all modules below the package *folder*."""
-    found = []
-    for entry in sorted(os.scandir(folder), key=lambda each: each.name):
-        if entry.is_dir() and os.path.exists(os.path.join(entry.path, "__init__.py")):
-            found += [f"{above}{entry.name}", *_named(entry.path, f"{above}{entry.name}.")]
-        elif entry.name.endswith(".py") and entry.name != "__init__.py":
-            found.append(f"{above}{entry.name[:-3]}")
-    return found

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from contextlib import suppress
 
 from brim.config.places import user_folder
 from brim.errors import StoreError
@@ -103,34 +105,27 @@ class UsageSeen(Record):
     @classmethod
     def read(cls, found: object) -> UsageSeen | None:
         """Return the reading that a state file holds, None if it isn't one."""
-        if not isinstance(found, dict):
+        values = _mapping(found)
+        counts = {name: values.get(name) for name in ("tokens", "window", "cost")}
+        tokens, window, cost = (each if type(each) is int and each >= 0 else None for each in counts.values())
+        if tokens is None:
             return None
-        tokens, window, cost, time = (found.get(name) for name in ("tokens", "window", "cost", "time"))
-        if type(tokens) is not int or tokens < 0:
-            return None
-        return cls(
-            tokens,
-            window if type(window) is int and window > 0 else 0,
-            str(found.get("model") or ""),
-            float(time) if isinstance(time, int | float) else 0.0,
-            str(found.get("source") or ""),
-            cost if type(cost) is int and cost >= 0 else None,
-        )
+        time = values.get("time")
+        seconds = float(time) if isinstance(time, int | float) else 0.0
+        return cls(tokens, window or 0, str(values.get("model") or ""), seconds, str(values.get("source") or ""), cost)
 
 
 class SessionState:
     """What is remembered of one session. Changes are written when the hook ends."""
 
-    def __init__(self, path: str, session: str, values: Mapping[str, Any]) -> None:
-        self.path, self.session = path, session
-        self._values = dict(values)
+    def __init__(self, path: str) -> None:
+        self.path, self._values = path, _read(path)
         self._changed: set[str] = set()
 
     @classmethod
     def load(cls, home: str, session: str) -> SessionState:
         """Return what is remembered of *session* in the user's folder *home*."""
-        path = os.path.join(home, FOLDER, f"{file_id(session)}.json")
-        return cls(path, session, _read(path))
+        return cls(os.path.join(home, FOLDER, f"{file_id(session)}.json"))
 
     @property
     def usage(self) -> UsageSeen | None:
@@ -162,10 +157,9 @@ class SessionState:
 
     def keep(self, name: str, value: Any) -> None:
         """Remember *value*, a small JSON value, under *name*."""
-        if name in self._values and self._values[name] == value:
-            return
-        self._values[name] = value
-        self._changed.add(name)
+        if name not in self._values or self._values[name] != value:
+            self._values[name] = value
+            self._changed.add(name)
 
     def told(self, latch: str) -> bool:
         """Whether *latch* has been claimed and not been opened since."""
@@ -194,18 +188,14 @@ class SessionState:
 
     def take_lost(self) -> str:
         """Return what the last summary lost, to one caller; empty if another one has taken it."""
-        if not self.lost:
-            return ""
-        taken: list[str] = []
+        taken = self.lost
 
         def take(values: dict[str, Any]) -> bool:
-            found = values.get("lost")
-            if isinstance(found, str) and found:
-                taken.append(found)
-            values["lost"] = ""
+            nonlocal taken
+            taken, values["lost"] = str(values.get("lost") or ""), ""
             return bool(taken)
 
-        return taken[0] if self._change(take) else ""
+        return taken if taken and self._change(take) else ""
 
     def save(self) -> None:
         """Write what changed, if anything did."""
@@ -248,32 +238,18 @@ def remove_old(home: str, *, now: float) -> int:
     Every session that begins calls this, and looking at hundreds of files takes milliseconds.
     """
     folder = os.path.join(home, FOLDER)
-    removed = 0
-    try:
-        if not _is_due(os.path.join(folder, SWEPT), now):
+    mark, removed = os.path.join(folder, SWEPT), 0
+    with suppress(OSError):
+        if os.path.exists(mark) and 0 <= now - os.lstat(mark).st_mtime < DAY:
             return 0
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                try:
-                    if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
-                        os.unlink(entry.path)
-                        removed += 1
-                except OSError:
-                    continue
-    except OSError:
-        return removed
-    return removed
-
-
-def _is_due(mark: str, now: float) -> bool:
-    """Whether the file *mark* wasn't touched for a day; it is now."""
-    try:
-        if 0 <= now - os.lstat(mark).st_mtime < DAY:
-            return False
-    except FileNotFoundError:
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600))
-    os.utime(mark, (now, now))
-    return True
+        os.utime(mark, (now, now))
+        for entry in list(os.scandir(folder)):
+            with suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mtime < now - KEPT:
+                    os.unlink(entry.path)
+                    removed += 1
+    return removed
 
 
 def _read(path: str) -> dict[str, Any]:
@@ -284,19 +260,14 @@ def _read(path: str) -> dict[str, Any]:
 
 
 def _write(path: str, values: Mapping[str, Any]) -> None:
-    try:
-        text = json.dumps(values)
-    except (TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
-        return
-    replace_file(path, text.encode("utf-8", "replace"), durable=False)
+    with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
+        replace_file(path, json.dumps(values).encode("utf-8", "replace"), durable=False)
 
 
 def _make_folder(folder: str) -> None:
     """Make *folder*, but not its parent: don't recreate a brim folder that the user deleted."""
-    try:
+    with suppress(FileExistsError):
         os.mkdir(folder, 0o700)
-    except FileExistsError:
-        return
 
 
 def _mapping(found: object) -> dict[str, Any]:
@@ -318,29 +289,19 @@ def log_path(environ: Mapping[str, str]) -> str:
 
 def log(environ: Mapping[str, str], line: str, *, now: float | None = None) -> None:
     """Add *line*, masked, to the log with the time in UTC. Never raises: there is nowhere else to say it."""
-    try:
-        _log(environ, line, now)
-    except Exception:
-        return
+    with suppress(Exception):
+        from brim.masking import mask
 
-
-def _log(environ: Mapping[str, str], line: str, now: float | None) -> None:
-    import time
-
-    from brim.masking import mask
-
-    path = log_path(environ)
-    folder = os.path.dirname(path)
-    if not os.path.isdir(os.path.dirname(folder)):
-        return  # don't recreate a brim folder that the user deleted
-    _make_folder(folder)
-    said = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    try:
-        full = os.fstat(handle).st_size >= LARGEST_LOG
-        os.write(handle, f"{stamp} {said}\n".encode("utf-8", "replace"))
-    finally:
-        os.close(handle)
-    if full:
-        os.replace(path, f"{path}.1")
+        path = log_path(environ)
+        folder = os.path.dirname(path)
+        if not os.path.isdir(os.path.dirname(folder)):
+            return  # don't recreate a brim folder that the user deleted
+        _make_folder(folder)
+        said = " ".join(mask(line[: 4 * LONGEST_LINE]).split())[:LONGEST_LINE]
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with os.fdopen(handle, "wb") as file:
+            full = os.fstat(handle).st_size >= LARGEST_LOG
+            file.write(f"{stamp} {said}\n".encode("utf-8", "replace"))
+        if full:
+            os.replace(path, f"{path}.1")

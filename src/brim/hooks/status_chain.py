@@ -11,6 +11,7 @@ import os
 import signal
 import stat
 import time
+from io import FileIO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,111 +46,78 @@ def previous_command(home: str) -> str:
 
 
 class Other:
-    """The other status line, running. Start it first, ask for its ``lines`` last: meanwhile there is time."""
+    """The other status line, running. Start it first and ask for its ``lines`` last."""
 
     def __init__(
         self, command: str, given: bytes, environ: Mapping[str, str], *, patience: float | None = None
     ) -> None:
-        self._given = memoryview(given)
+        self._given, self._said, self._pid = memoryview(given), bytearray(), 0
         self._patience = PATIENCE if patience is None else patience
         self._end = time.monotonic() + self._patience
-        self._said = bytearray()
-        self._pid = 0
         self.failure = ""
         """Why there is nothing to show; empty if it ended well, even if it said nothing."""
-        try:
-            self._start(command, {**environ, INSIDE: "1"})
-        except (OSError, ValueError, AttributeError, NotImplementedError) as error:
-            self.failure = f"could not be started: {error}"
-
-    def _start(self, command: str, environ: Mapping[str, str]) -> None:
-        their_in, self._to = os.pipe()
-        self._from, their_out = os.pipe()
-        nothing = os.open(os.devnull, os.O_WRONLY)
+        their_in, to = os.pipe()
+        out, their_out = os.pipe()
+        self._to, self._from = FileIO(to, "wb"), FileIO(out, "rb")
         try:
             self._pid = os.posix_spawn(
                 "/bin/sh",
                 ["sh", "-c", command],
-                environ,
-                file_actions=[(os.POSIX_SPAWN_DUP2, fd, at) for at, fd in enumerate((their_in, their_out, nothing))],
+                {**environ, INSIDE: "1"},
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, their_in, 0),
+                    (os.POSIX_SPAWN_DUP2, their_out, 1),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
                 setpgroup=0,
                 setsigdef=[signal.SIGPIPE],  # Python ignores it, and its children would
             )
-        except BaseException:
-            os.close(self._to)
-            os.close(self._from)
-            raise
-        finally:
-            for fd in (their_in, their_out, nothing):
-                os.close(fd)
-        os.set_blocking(self._to, False)
-        os.set_blocking(self._from, False)
+            os.set_blocking(to, False)
+            os.set_blocking(out, False)
+        except (OSError, ValueError, AttributeError, NotImplementedError) as error:
+            self.failure = f"could not be started: {error}"
+        os.close(their_in)
+        os.close(their_out)
 
     def lines(self) -> bytes:
         """Return what it printed, without the last line's end; nothing if it fails or takes too long."""
-        if not self._pid:
-            return b""
-        status = None
-        try:
-            while status is None and time.monotonic() < self._end:
-                self._talk()
-                ended, result = os.waitpid(self._pid, os.WNOHANG)
-                status = result if ended else None
-            if status is not None:
-                self._hear()  # what it wrote between the last look and its end
-        except OSError as error:
-            self.failure = str(error)
-        finally:
-            self._stop(running=status is None)
-        if status is None:
-            self.failure = self.failure or f"took longer than {self._patience:g} s"
-        elif status:
+        ended = status = 0
+        while self._pid and not ended and time.monotonic() < self._end:
+            self._talk()
+            ended, status = os.waitpid(self._pid, os.WNOHANG)
+        if ended:
+            self._hear()  # what it wrote between the last look and its end
+        self._to.close()
+        self._from.close()
+        if status:
             self.failure = f"ended with {os.waitstatus_to_exitcode(status)}"
+        elif self._pid and not ended:
+            self.failure = f"took longer than {self._patience:g} s"
+            os.killpg(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
         return b"" if self.failure else bytes(self._said).rstrip()
 
     def _talk(self) -> None:
         """Give it what it reads and take what it says, for at most a moment."""
         from select import select
 
-        left = max(0.0, min(_STEP, self._end - time.monotonic()))
-        hearing = [self._from] if self._from >= 0 else []
-        telling = [self._to] if self._to >= 0 else []
-        if not hearing and not telling:
-            time.sleep(min(left, 0.002))
-            return
-        readable, writable, _ = select(hearing, telling, [], left)
+        hearing, telling = ([each] if not each.closed else [] for each in (self._from, self._to))
+        readable, writable, _ = select(hearing, telling, [], _STEP if hearing or telling else _STEP / 10)
         if writable:
             try:
-                self._given = self._given[os.write(self._to, self._given) :]
-            except BlockingIOError:
-                pass
+                self._given = self._given[self._to.write(self._given) or 0 :]
             except OSError:  # it doesn't read its input
                 self._given = self._given[:0]
             if not self._given:
-                os.close(self._to)
-                self._to = -1
+                self._to.close()
         if readable:
             self._hear()
 
     def _hear(self) -> None:
-        while self._from >= 0 and time.monotonic() < self._end:
-            try:
-                found = os.read(self._from, MOST_BYTES)
-            except BlockingIOError:
+        while not self._from.closed and time.monotonic() < self._end:
+            found = self._from.read(MOST_BYTES)
+            if found is None:
                 return
             self._said += found[: MOST_BYTES - len(self._said)]
             if not found:
-                os.close(self._from)
-                self._from = -1
-
-    def _stop(self, *, running: bool) -> None:
-        for fd in (self._to, self._from):
-            if fd >= 0:
-                os.close(fd)
-        self._to = self._from = -1
-        if running:
-            try:
-                os.killpg(self._pid, signal.SIGKILL)
-                os.waitpid(self._pid, 0)
-            except OSError:  # it has ended
-                return
+                self._from.close()

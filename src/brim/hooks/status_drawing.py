@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from brim.record import Record
+from brim.tracking.gauge import bar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ SHRINKING = (
 """Whose wording gets shorter next when there is no room. The percentage stays to the end."""
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red": "1;31"}
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _GAP = "  "
 
 
@@ -62,8 +62,8 @@ def draw(
         "cost": _cost(status.cost_usd),
         "cache": _cache(status, until),
         "warning": _warning(level_of(status, look), look),
-        "notice": [[(_clean(", ".join(notices)), "yellow")]] if notices else [],
-        "aside": [[(_clean(text), "faint")] for text in aside],
+        "notice": _said("yellow", _clean(", ".join(notices))),
+        "aside": _said("faint", *map(_clean, aside)),
     }
     _fit(parts, look.width)
     chosen = [wordings[0] for wordings in parts.values() if wordings]
@@ -89,37 +89,32 @@ def _fit(parts: dict[str, Part], width: int) -> None:
             del parts[name][0]
 
 
+def _said(colour: str, *wordings: str) -> Part:
+    """Return a part that has one colour; without any text it is left out."""
+    return [[(text, colour)] for text in wordings if text]
+
+
 def _model(name: str, *, nice: bool) -> Part:
     name = _clean(name if nice else name.encode("ascii", "replace").decode())
-    return [[(_cut(name, columns, "…" if nice else "."), "")] for columns in (40, 16)] if name else []
+    return _said("", *(_cut(name, columns, "…" if nice else ".") for columns in (40, 16)))
 
 
 def _bar(status: Status, look: Look) -> Part:
-    if not status.context_window:
-        return []
-    return [_gauge(status.utilization or 0.0, length, look, level_of(status, look)) for length in (LONG_BAR, SHORT_BAR)]
-
-
-def _gauge(share: float, length: int, look: Look, level: str) -> list[Piece]:
-    eighths = min(8 * length, round(share * 8 * length))
-    if share > 0:
-        eighths = max(1, eighths)
-    filled, part = divmod(eighths, 8)
-    full = "█" * filled + _EIGHTHS[part].strip() if look.nice else "#" * (filled + (part > 3))
-    rest = ["░" if look.nice else "-"] * (length - len(full))
-    for mark in (look.warn, look.compact):
-        at = min(length - 1, round(mark * length)) - len(full)
-        if 0 <= at < len(rest):
-            rest[at] = "│" if look.nice else "|"
-    return [(full, _colour(level)), ("".join(rest), "faint")]
+    colour, found = _colour(level_of(status, look)), status.utilization or 0.0
+    wordings = []
+    for length in (LONG_BAR, SHORT_BAR) if status.context_window else ():
+        share = max(found, 1 / (8 * length)) if found > 0 else found  # the least is seen too
+        share = share if look.nice else round(share * length) / length
+        full, rest = bar(share, length, marks=(look.warn, look.compact), nice=look.nice)
+        wordings.append([(full, colour), (rest, "faint")])
+    return wordings
 
 
 def _percent(status: Status, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
-    text = "< 1 %" if 0 < share < 0.01 else f"{_percents(share)} %"
-    return [[(text, _colour(level_of(status, look)))]]
+    return _said(_colour(level_of(status, look)), "< 1 %" if 0 < share < 0.01 else f"{_percents(share)} %")
 
 
 def _percents(share: float) -> int:
@@ -129,14 +124,13 @@ def _percents(share: float) -> int:
 
 def _tokens(status: Status) -> Part:
     used, window = status.used_tokens, status.context_window
-    if used is None and window is None:
-        return []
-    if used is None:
-        state = ", emptied" if status.emptied else ""
-        return [[(f"window {window:,}{state}", "faint")], [(f"window {_short(window or 0)}", "faint")]]
-    if window is None:
-        return [[(f"{used:,} tokens", "")], [(_short(used), "")]]
-    return [[(f"{used:,} of {window:,}", "")], [(f"{_short(used)}/{_short(window)}", "")]]
+    if used is not None and window is not None:
+        return _said("", f"{used:,} of {window:,}", f"{_short(used)}/{_short(window)}")
+    if used is not None:
+        return _said("", f"{used:,} tokens", _short(used))
+    if window is not None:
+        return _said("faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {_short(window)}")
+    return []
 
 
 def _short(tokens: int) -> str:
@@ -149,28 +143,24 @@ def _short(tokens: int) -> str:
 
 
 def _cost(usd: float | None) -> Part:
-    if usd is None:
-        return []
-    return [[("< $0.01" if 0 < usd < 0.005 else f"${usd:,.2f}", "")]]
+    return [] if usd is None else _said("", "< $0.01" if 0 < usd < 0.005 else f"${usd:,.2f}")
 
 
 def _cache(status: Status, until: struct_time | None) -> Part:
     if status.cache == "warm":
         clock = "" if until is None else f"{until.tm_hour:02}:{until.tm_min:02}"
         words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]
-        return [[(text, "faint")] for text in (*words, "warm")]
+        return _said("faint", *words, "warm")
     if status.cache == "cold":
-        words = [f"cache cold, {_short(status.recache_tokens)} again"] if status.recache_tokens else []
-        return [[(text, "yellow")] for text in (*words, "cache cold", "cold")]
+        again = f"cache cold, {_short(status.recache_tokens)} again" if status.recache_tokens else ""
+        return _said("yellow", again, "cache cold", "cold")
     return []
 
 
 def _warning(level: str, look: Look) -> Part:
     if level == "compact":
-        return [[(text, "bold red")] for text in ("time to /compact", "/compact")]
-    if level == "warn":
-        return [[(text, "yellow")] for text in (f"compact at {_percents(look.compact)} %", "nearly full")]
-    return []
+        return _said("bold red", "time to /compact", "/compact")
+    return _said("yellow", f"compact at {_percents(look.compact)} %", "nearly full") if level else []
 
 
 def _colour(level: str) -> str:

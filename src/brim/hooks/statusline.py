@@ -10,10 +10,13 @@ import json
 import math
 import os
 import sys
+import time
+from contextlib import suppress
 
+from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
-from brim.hooks.process import PAUSED, is_disabled
+from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
@@ -51,8 +54,6 @@ def main(
     environ: Mapping[str, str] | None = None,
 ) -> int:
     """Read what the client sends, print the status line in one write, and return 0, whatever happens."""
-    import time
-
     environ = os.environ if environ is None else environ
     try:
         given = (stdin or sys.stdin.buffer).read(MOST_BYTES)
@@ -108,11 +109,6 @@ def columns(environ: Mapping[str, str], terminal: int = WIDTH) -> int:
     return min(int(said), 1_000) if said.isascii() and said.isdigit() and int(said) > 0 else terminal
 
 
-def wants_colour(environ: Mapping[str, str]) -> bool:
-    """Whether to use colors: a client reads them from a pipe, so only the user can say no."""
-    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-
-
 def can_print(text: str, stream: Any) -> bool:
     """Whether *stream* has the characters of *text*."""
     try:
@@ -124,14 +120,9 @@ def can_print(text: str, stream: Any) -> bool:
 
 def local_time(status: Status) -> struct_time | None:
     """Return when the cache goes cold, by this machine's clock; None if that isn't known."""
-    if status.cache_until is None:
-        return None
-    import time
-
-    try:
-        return time.localtime(status.cache_until)
-    except (OSError, OverflowError, ValueError):
-        return None
+    with suppress(OSError, OverflowError, ValueError):
+        return None if status.cache_until is None else time.localtime(status.cache_until)
+    return None
 
 
 def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Status, Look, list[str]]:
@@ -141,7 +132,9 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
         raise ValueError("what came is no JSON object")
     cwd = data.get("cwd")
     workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
-    look, window = Look(colour=wants_colour(environ)), None
+    # A client reads colours from a pipe, so only the user can say no.
+    colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+    look, window = Look(colour=colour), None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
         look = look.replace(warn=config["context.warn"], compact=config["context.compact"])
         window = config["context.window"]
@@ -149,7 +142,7 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
     _guarded(environ, workspace.close)
-    if os.path.exists(os.path.join(workspace.home, PAUSED)):
+    if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten
     return status, look, told
 
@@ -239,24 +232,24 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
 
     *window* is the size that a setting pins; else it is the client's, else the model table's.
     """
-    model, context = _mapping(data.get("model")), _mapping(data.get("context_window"))
-    name = _text(model.get("id"))
+    model, context = mapping(data, "model"), mapping(data, "context_window")
+    name = text(model, "id")[:LONGEST]
     counters = _counters(context.get("current_usage"))
     used = sum(counters[:-1]) or None
     size = window or _count(context.get("context_window_size")) or None
     if size is None and used is not None and name:
         size = known_window(name) or None
-    cache, until, again = _cache(_mapping(data.get("prompt_cache")), now)
+    cache, until, again = _cache(mapping(data, "prompt_cache"), now)
     return Status(
-        session=_text(data.get("session_id")),
-        cwd=_text(data.get("cwd"), 10_000) or _text(_mapping(data.get("workspace")).get("current_dir"), 10_000),
+        session=text(data, "session_id")[:LONGEST],
+        cwd=(text(data, "cwd") or text(mapping(data, "workspace"), "current_dir"))[:10_000],
         model=name,
-        model_name=_text(model.get("display_name")) or name,
+        model_name=text(model, "display_name")[:LONGEST] or name,
         used_tokens=used,
         counters=counters,
         context_window=size,
         emptied=bool(counters) and used is None,
-        cost_usd=_amount(_mapping(data.get("cost")).get("total_cost_usd")),
+        cost_usd=_amount(mapping(data, "cost").get("total_cost_usd")),
         cache=cache,
         cache_until=until,
         recache_tokens=again,
@@ -279,14 +272,6 @@ def _cache(cache: Mapping[str, Any], now: float) -> tuple[str, float | None, int
     return "warm" if warm else "cold", until if warm else None, _count(cache.get("recache_tokens_if_cold"))
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object, longest: int = LONGEST) -> str:
-    return value[:longest] if isinstance(value, str) else ""
-
-
 def _count(value: object) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -303,7 +288,6 @@ def _amount(value: object) -> float | None:
 
 _SCOPES = "SELECT scope, amount, is_default, state, spent FROM spend_scopes WHERE scope IN (?, ?)"
 _STATES = {"stopped": "spending stopped", "closed": "spending closed", "wrapping_up": "wrapping up"}
-_ALL = float("inf")
 
 
 def limit_notice(status: Status, workspace: HookWorkspace) -> str:
@@ -327,22 +311,11 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     for scope, own, is_default, state, spent in rows:
         follows = scope == project and is_default and default is not None and state == "open"
         amount = round(default * 1_000_000) if follows else own
-        share = _share(amount, state, spent)
+        share = spent / amount if amount and state == "open" else 0.0
+        if state != "open" or amount == 0:  # an answer is due, or a person has said stop
+            share = float("inf")
         if share >= warn:
-            near.append((share, _standing(share, amount, state, spent)))
+            stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
+            said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
+            near.append((share, f"{said}: {stands}" if said and stands else said or f"spending {stands}"))
     return max(near)[1] if near else ""
-
-
-def _share(amount: int | None, state: str, spent: int) -> float:
-    """Return the share of the limit that is spent: all of it where an answer is due, or a person has said stop."""
-    if state != "open":
-        return _ALL
-    if amount is None:
-        return 0.0
-    return spent / amount if amount else _ALL
-
-
-def _standing(share: float, amount: int | None, state: str, spent: int) -> str:
-    stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
-    said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
-    return f"{said}: {stands}" if said and stands else said or f"spending {stands}"

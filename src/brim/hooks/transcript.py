@@ -6,14 +6,13 @@ The path comes from outside: links aren't followed, pipes aren't waited for, and
 from __future__ import annotations
 
 import os
+import stat
 
 from brim.files import open_safely
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from brim.hooks.event import HookCall
 
 BLOCK = 1 << 17
 """Bytes that are read at once: readers look at the clock after each block."""
@@ -28,23 +27,20 @@ FORMATS = {"claude": "claude-transcript", "codex": "codex-rollout", "gemini": "g
 """The format of each agent's session file."""
 
 
+def stat_of(path: str) -> os.stat_result | None:
+    """Return what the system says about the transcript *path*; None if there is none that may be read."""
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
+    return found if is_own and stat.S_ISREG(found.st_mode) else None
+
+
 def size_of(path: str) -> int:
     """Return how many bytes the transcript *path* has, 0 if there is none that may be read."""
-    handle = _opened(path)
-    if handle < 0:
-        return 0
-    try:
-        return os.fstat(handle).st_size
-    finally:
-        os.close(handle)
-
-
-def written(call: HookCall) -> int:
-    """Return how many bytes the transcript of *call* has, 0 if there is none; a cheaper ``size_of``."""
-    try:
-        return os.lstat(call.transcript).st_size if call.transcript else 0
-    except (OSError, ValueError):
-        return 0
+    found = stat_of(path)
+    return 0 if found is None else found.st_size
 
 
 def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23) -> Iterator[tuple[int, bytes]]:
@@ -103,13 +99,7 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
 
 def _opened(path: str) -> int:
     """Return a descriptor of the regular file *path* if it is this user's, else -1."""
-    if not path:
-        return -1
     try:
-        handle = open_safely(path)
-    except (OSError, ValueError):
+        return open_safely(path) if stat_of(path) is not None else -1
+    except OSError:
         return -1
-    if not hasattr(os, "getuid") or os.fstat(handle).st_uid == os.getuid():
-        return handle
-    os.close(handle)
-    return -1

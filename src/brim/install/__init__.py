@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from brim.install.installation import Upgraded as Upgraded
     from brim.install.installation import install as install
     from brim.install.installation import pause as pause
+    from brim.install.installation import resume as resume
     from brim.install.installation import uninstall as uninstall
     from brim.install.installation import upgrade as upgrade
     from brim.install.launchers import install_launcher as install_launcher
@@ -29,7 +30,7 @@ __getattr__, __dir__ = exports(
     __name__,
     dict.fromkeys(("Diagnosis", "diagnose"), "doctor")
     | dict.fromkeys(
-        ("Installed", "Uninstalled", "Upgraded", "install", "pause", "uninstall", "upgrade"), "installation"
+        ("Installed", "Uninstalled", "Upgraded", "install", "pause", "resume", "uninstall", "upgrade"), "installation"
     )
     | dict.fromkeys(("install_launcher", "launcher_text"), "launchers"),
 )

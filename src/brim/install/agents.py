@@ -20,6 +20,7 @@ from brim.files import read_safely
 from brim.hooks.client import client_of
 from brim.install.jsonc import JsonText
 from brim.store.project import is_tracked
+from brim.tracking.readers.fields import items, mapping, text, value
 
 NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 """The agents, and what people call them."""
@@ -147,15 +148,13 @@ def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def model_of(agent: str, environ: Mapping[str, str]) -> str:
     """Return the model that *agent* is set to use, else a usual one of its maker."""
-    if agent == "codex":
-        found = codex_settings(environ).get("model")
-    else:
-        found = settings_of(user_target(agent, environ).path).get("model")
-    found = found.get("name") if isinstance(found, dict) else found
-    usual = {"claude": "claude-sonnet-4-5", "codex": "gpt-5", "gemini": "gemini-2.5-pro"}[agent]
+    found = (codex_settings(environ) if agent == "codex" else settings_of(user_target(agent, environ).path)).get(
+        "model"
+    )
+    name = text(found, "name") if isinstance(found, dict) else found if isinstance(found, str) else ""
     # Claude Code's own short names (opus, sonnet[1m], default) aren't models that brim could look up.
-    is_short = agent == "claude" and isinstance(found, str) and not found.startswith("claude-")
-    return found if isinstance(found, str) and found and not is_short else usual
+    is_known = name and (agent != "claude" or name.startswith("claude-"))
+    return name if is_known else {"claude": "claude-sonnet-4-5", "codex": "gpt-5", "gemini": "gemini-2.5-pro"}[agent]
 
 
 # What brim writes ----------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ class Ours:
 
     def hook(self, hook: Any) -> bool:
         """Whether *hook* is brim's."""
-        if isinstance(hook, dict) and hook.get("type") == "mcp_tool":  # a resident hook of 0.1
+        if text(hook, "type") == "mcp_tool":  # a resident hook of 0.1
             return (hook.get("server"), hook.get("tool")) == ("brim", "on_hook")
         words = words_of(hook)
         return len(words) in (3, 4) and words[3:] in ([], [INJECTION_ONLY]) and self._calls(words[0], "hook")
@@ -228,10 +227,9 @@ class Ours:
 
     def hooks_in(self, settings: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each hook in *settings* that is brim's, with its event."""
-        events = settings.get("hooks")
-        for event, groups in events.items() if isinstance(events, dict) else ():
-            for group in groups if isinstance(groups, list) else ():
-                yield from ((event, hook) for hook in hooks_of(group) if self.hook(hook))
+        for event in mapping(settings, "hooks"):
+            for group in items(settings, "hooks", event):
+                yield from ((event, hook) for hook in items(group, "hooks") if self.hook(hook))
 
     def events_in(self, path: str) -> list[str]:
         """Return the events for which the settings file *path* calls brim."""
@@ -244,17 +242,10 @@ class Ours:
         return folder == os.path.dirname(launcher_path(self.home)) or folder.endswith(os.path.join(".brim", "bin"))
 
 
-def hooks_of(group: Any) -> list[Any]:
-    """Return the hooks of one group in the settings."""
-    hooks = group.get("hooks") if isinstance(group, dict) else None
-    return hooks if isinstance(hooks, list) else []
-
-
 def words_of(hook: Any) -> list[str]:
     """Return the command of *hook* as the shell splits it; nothing if it has none."""
-    command = hook.get("command") if isinstance(hook, dict) else None
     try:
-        return shlex.split(command) if isinstance(command, str) else []
+        return shlex.split(text(hook, "command"))
     except ValueError:
         return []
 
@@ -275,9 +266,8 @@ def is_resident_server(entry: Any) -> bool:
 def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     """Return the agents that start ``brim mcp`` here, by the user's settings or the project's."""
     claude = settings_of(servers_file(environ))
-    projects = claude.get("projects")
     places: dict[str, list[Any]] = {
-        "claude": [claude, projects.get(project or "") if isinstance(projects, dict) else None],
+        "claude": [claude, value(claude, "projects", project or "")],
         "codex": [codex_settings(environ)],
         "gemini": [settings_of(user_target("gemini", environ).path)],
     }
@@ -289,15 +279,9 @@ def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
 
 def _serves(settings: Any) -> bool:
     """Whether *settings* name a server that runs ``brim mcp``."""
-    found = [settings.get(key) for key in ("mcpServers", "mcp_servers")] if isinstance(settings, dict) else []
-    entries = [each for servers in found if isinstance(servers, dict) for each in servers.values()]
-    called = [(each.get("command"), each.get("args")) for each in entries if isinstance(each, dict)]
+    servers = [*mapping(settings, "mcpServers").values(), *mapping(settings, "mcp_servers").values()]
     return any(
-        isinstance(command, str)
-        and os.path.basename(command) == "brim"
-        and isinstance(given, list)
-        and given[:1] == ["mcp"]
-        for command, given in called
+        os.path.basename(text(each, "command")) == "brim" and items(each, "args")[:1] == ["mcp"] for each in servers
     )
 
 

@@ -19,12 +19,12 @@ from brim.install.agents import (
     Ours,
     Target,
     entries_for,
-    hooks_of,
     is_resident_server,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
 from brim.install.receipt import Record
+from brim.tracking.readers.fields import items
 
 HOOKS, STATUS = "hooks", "statusLine"
 
@@ -136,14 +136,14 @@ def _settle(settings: JsonText, event: str, missing: list[dict[str, Any]], ours:
     for at, group in enumerate(settings.get(HOOKS, event)):
         if group in missing:
             missing.remove(group)
-        elif any(map(ours.hook, hooks_of(group))):
+        elif any(map(ours.hook, items(group, HOOKS))):
             stale.append(at)
     for at in list(stale):
-        if missing and all(map(ours.hook, hooks_of(settings.get(HOOKS, event, at)))):
+        if missing and all(map(ours.hook, items(settings.get(HOOKS, event, at), HOOKS))):
             settings.put(missing.pop(0), HOOKS, event, at)
             stale.remove(at)
     for at in reversed(stale):
-        hooks = hooks_of(settings.get(HOOKS, event, at))
+        hooks = items(settings.get(HOOKS, event, at), HOOKS)
         numbers = [number for number, hook in enumerate(hooks) if ours.hook(hook)]
         if len(numbers) == len(hooks):
             settings.remove(HOOKS, event, at)

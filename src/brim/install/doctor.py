@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -18,10 +19,9 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
-from brim.config import Config, load
 from brim.errors import BrimError
 from brim.hooks.client import client_of
-from brim.hooks.process import PAUSED, is_off
+from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
 from brim.install.agents import (
     INJECTION_ONLY,
@@ -40,13 +40,13 @@ from brim.install.changes import STATUS
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
-from brim.models.overrides import use
 from brim.store.database import VERSION
 from brim.store.planner import Planner
-from brim.store.project import FILE, branch, environment, project_types
-from brim.store.scopes import open_scopes
+from brim.store.project import branch, environment, project_types
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
+from brim.tracking.readers.fields import items, value
+from brim.workspace import DATABASE, Workspace
 
 OK, OFF, WRONG = "ok", "off", "wrong"
 """It works; it isn't used, or is worth knowing; it has to be corrected."""
@@ -172,7 +172,7 @@ class _Doctor:
         if record is None:
             return OFF, "; there is no record of what was there before: brim init makes one", ""
         try:
-            if self.here.plan_again(target, record).changes:
+            if self.here.plan_again(target).changes:
                 return WRONG, "; they differ from what this version installs", FIX
         except BrimError as error:
             return WRONG, f"; {error}", ""
@@ -206,16 +206,20 @@ class _Doctor:
                 yield Finding(OK, "hook", text, **facts)
 
     def _switched_off(self) -> Iterator[Finding]:
-        if os.path.lexists(os.path.join(self.here.home, PAUSED)):
+        until = paused_until(self.here.home)
+        if until == float("inf"):
             yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
-        said = self.here.environ.get("BRIM_DISABLE", "")
-        if is_off({"BRIM_DISABLE": said, "BRIM_HOME": os.devnull}):  # a home in which nothing is paused
+        elif until > self.here.now:
+            clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(until))
+            text = f"no hook says anything until {clock}: brim pause --off"
+            yield Finding(OFF, "paused", text, paused=True, until=round(until))
+        if is_disabled(self.here.environ):
             text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
             yield Finding(OFF, "disabled", text, disabled=True)
 
     def _settings(self) -> Iterator[Finding]:
         try:
-            budget, origin = _config(self.here.environ, self.here.folder).values["token_budget.default"]
+            budget, origin = self.here.config.values["token_budget.default"]
         except BrimError as error:
             yield Finding(WRONG, "settings", f"{error}; until then hooks say nothing")
             return
@@ -224,11 +228,8 @@ class _Doctor:
 
     def _stores(self, *, installed: bool) -> Iterator[Finding]:
         """Say whether hooks can read what was learned: they never upgrade a file."""
-        folders = {"user": self.here.home}
-        if self.here.project is not None:
-            folders["project"] = os.path.join(self.here.project, ".brim")
-        for scope, folder in folders.items():
-            path = os.path.join(folder, FILE)
+        for scope, folder in self.here.scope_folders.items():
+            path = os.path.join(folder, DATABASE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
             if not os.path.lexists(path):
                 text, fix = "nothing has been learned for every project yet", ""
@@ -290,12 +291,7 @@ class _Doctor:
 
     def _log(self) -> Iterator[Finding]:
         path = log_path(self.here.environ)
-        try:
-            with open(path, "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - 16_384))
-                lines = file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
-        except OSError:
-            lines = []
+        lines = _last_lines(path)
         state, text = (OFF, f"{path}: the last lines are") if lines else (OK, "no hook has failed")
         yield Finding(state, "log", text, lines=lines, file=path)
 
@@ -316,7 +312,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
             elif target.scope == "project" and here.ours.events_in(above):
                 out.append(here.plan_removal(target))
             elif record is not None:
-                again.append(here.plan_again(target, record))
+                again.append(here.plan_again(target))
         except BrimError as error:
             problems.append(str(error))
     again, out = ([change for change in changes if change.changes] for changes in (again, out))
@@ -329,7 +325,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     is_installed = bool(fixed or here.installed())
     if is_installed:
         fixed += [f"{path} written anew" for path in install_launchers(here.home)]
-        if not os.path.lexists(os.path.join(here.home, FILE)):
+        if not os.path.lexists(here.database):
             fixed.append(f"{here.home}: has a store now")
     stores, broken = here.upgrade_stores(create=is_installed)
     return fixed + [f"{path} brought up to date" for path, older in stores.items() if older], problems + broken
@@ -348,34 +344,21 @@ def _off_switch(agent: str, settings: Mapping[str, Any], environ: Mapping[str, s
     if agent == "claude":
         return "disableAllHooks is true there" if settings.get("disableAllHooks") is True else ""
     if agent == "codex":
-        is_off = _get(codex_settings(environ), "features", "hooks") is False
+        is_off = value(codex_settings(environ), "features", "hooks") is False
         return "features.hooks is false in config.toml" if is_off else ""
-    if _get(settings, "hooksConfig", "enabled") is False:
+    if value(settings, "hooksConfig", "enabled") is False:
         return "hooksConfig.enabled is false there"
-    disabled = _get(settings, "hooksConfig", "disabled")
-    return "hooksConfig.disabled names brim there" if isinstance(disabled, list) and "brim" in disabled else ""
+    return "hooksConfig.disabled names brim there" if "brim" in items(settings, "hooksConfig", "disabled") else ""
 
 
 def _was_asked(target: Target, environ: Mapping[str, str]) -> bool:
     """Whether Codex has asked if it may run the hooks in *target*: it keeps the answers by file and hook."""
-    known = _get(codex_settings(environ), "hooks", "state")
+    known = value(codex_settings(environ), "hooks", "state")
     return isinstance(known, dict) and any(str(key).startswith(f"{target.path}:") for key in known)
-
-
-def _get(settings: Any, *keys: str) -> Any:
-    for key in keys:
-        settings = settings.get(key) if isinstance(settings, dict) else None
-    return settings
 
 
 def _tokens(limit: int | None) -> str:
     return "unlimited" if limit is None else f"{limit:,}"
-
-
-def _config(environ: Mapping[str, str], folder: str | None, model: str | None = None) -> Config:
-    config = load(environ, folder, {"model": model})
-    use(config["models"])
-    return config
 
 
 def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[str, int | None]]:
@@ -384,11 +367,12 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     It's counted for the setting ``model``, else for the model that *agent* is set to. The limits are ``start``,
     ``injection`` (with one prompt or call) and ``session`` (all together). Nothing is noted as used.
     """
-    is_usable = here.project is None or is_trusted(here.project, here.home)
-    folder = here.folder if is_usable else None
-    config = _config(here.environ, folder)
-    if config["model"] is None and agent is not None:
-        config = _config(here.environ, folder, model_of(agent, here.environ))
+    folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
+    own = Workspace(here.environ, folder, who="person", now=here.now)
+    if own.config["model"] is None and agent is not None:
+        model = model_of(agent, here.environ)
+        own = Workspace(here.environ, folder, who="person", now=here.now, flags={"model": model})
+    config = own.config
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
@@ -398,10 +382,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
         project_type=project_types(here.project) if here.project else None,
         branch=branch(here.project) if here.project else None,
     )
-    with open_scopes(here.project, here.home, trusted=is_usable, migrate=False) as scopes:
+    with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits
-        plan = Planner(scopes, config, context, now=time.time()).plan(budget)
+        plan = Planner(scopes, config, context, now=here.now).plan(budget)
     if plan.over_budget or not plan.included:
         return 0, "", limits
     return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
@@ -417,8 +401,11 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
     with tempfile.TemporaryDirectory(prefix="brim-doctor-") as folder:
         home, work = os.path.join(folder, "home"), os.path.join(folder, "work")
         os.mkdir(work)
-        with open_store(os.path.join(home, FILE)) as store:
+        with open_store(os.path.join(home, DATABASE)) as store:
             store.put(Behavior("doctor", "doctor", "constraint", RULE), event="learned", now=0)
+        cache = os.path.join(os.path.dirname(os.path.dirname(launcher)), "cache")
+        if os.path.isdir(cache):  # hooks start as fast as they do for the user
+            shutil.copytree(cache, os.path.join(home, "cache"))
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
         own |= {"BRIM_HOME": home, "HOME": folder}
@@ -428,7 +415,7 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
             given = json.dumps({**sent, "session_id": f"doctor-{number}"})
             told, seconds = _run([launcher, event, agent], given, own, work)
             if RULE not in told:
-                return None, None, _last_line(os.path.join(home, "log", "hook.log")) or "it says nothing"
+                return None, None, (_last_lines(log_path(own)) or ["it says nothing"])[-1]
             took.append(seconds)
             alone.append(_run([python, "-I", "-c", "pass"], "", own, work)[1])
     return statistics.median(took), statistics.median(alone), ""
@@ -447,9 +434,10 @@ def _run(command: list[str], given: str, environ: Mapping[str, str], folder: str
     return told, time.perf_counter() - begun
 
 
-def _last_line(path: str) -> str:
+def _last_lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return (file.read(65_536).splitlines() or [""])[-1]
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 16_384))
+            return file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
     except OSError:
-        return ""
+        return []

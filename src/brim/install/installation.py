@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from brim.config import load
-from brim.config.places import config_paths, project_folder, user_folder
+from brim.config.places import config_paths, user_folder
 from brim.config.text import read_text, with_key
 from brim.errors import BrimError, ConfigError, InputError, StoreError
 from brim.files import keep, locked, remove_unfinished, replace_file, save
-from brim.hooks.process import PAUSED
+from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
     ALL,
@@ -43,22 +43,23 @@ from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
 from brim.install.receipt import LOCK, Record, read_records, write_records
-from brim.store.project import FILE, make_folder
+from brim.store.project import make_folder
 from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
+from brim.workspace import DATABASE, Workspace
 
 NO_WINDOWS = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
 NO_PROJECT = "there is no project here: run it inside a git repository, or 'mkdir .brim'"
 BUDGET = "token_budget.default"
+MOST_PAUSE = 366 * 86_400
 
 
-class Installation:
+class Installation(Workspace):
     """What is installed for this user, and in the project around *folder* (None: the working folder was deleted)."""
 
     def __init__(self, environ: Mapping[str, str], folder: str | None) -> None:
-        self.environ, self.folder = environ, folder
-        self.home = os.path.abspath(user_folder(environ))
-        self.project = project_folder(environ, folder) if folder is not None else None
+        super().__init__(environ, folder, who="person", now=time.time())
+        self.home = os.path.abspath(self.home)  # launchers and settings name it, whatever the working folder is
         self.records = read_records(self.home)
         self.ours = Ours(self.home)
 
@@ -89,9 +90,11 @@ class Installation:
         record = self.records.get(target.path)
         return plan_install(target, target.read(), record, home=self.home, hooks=hooks, status=status)
 
-    def plan_again(self, target: Target, record: Record) -> Change:
+    def plan_again(self, target: Target) -> Change:
         """Return how *target* gets again what was installed there."""
-        return self.plan(target, hooks=record.hooks, status=record.status is not None)
+        record = self.records.get(target.path)
+        hooks, status = (record.hooks, record.status is not None) if record is not None else (ALL, False)
+        return self.plan(target, hooks=hooks, status=status)
 
     def plan_removal(self, target: Target) -> Change:
         """Return how *target* looks without brim."""
@@ -188,20 +191,12 @@ class Installation:
         remove_resident(self.home)
         return any(change.changes for change in changes)
 
-    def begin_project(self, *, trusting: bool) -> bool:
+    def begin_trusted(self, *, trusting: bool) -> bool:
         """Make the project's ``.brim`` if it's missing, which trusts it; return whether it's trusted."""
-        project = self.project or ""
-        folder = os.path.join(project, ".brim")
-        try:
-            os.mkdir(folder, 0o700)
-            trusting = True
-        except FileExistsError:
-            pass
-        except OSError as error:
-            raise StoreError(f"{folder}: cannot be made: {error.strerror or error}", "read-only") from None
-        if trusting and not is_trusted(project, self.home):
-            trust(project, self.home, now=time.time())
-        return is_trusted(project, self.home)
+        self.begin_project()
+        if trusting and self.project is not None and not is_trusted(self.project, self.home):
+            trust(self.project, self.home, now=self.now)
+        return self.trusted
 
     def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, bool], list[str]]:
         """Bring brim's own files up to date; return whether each was older, and what is broken.
@@ -210,17 +205,17 @@ class Installation:
         Hooks never do that, so without it they would say nothing.
         """
         projects = [each for each in trusted_projects(self.home) if is_trusted(each, self.home)]
-        folders = [self.home, *(f"{each}/.brim" for each in (*projects, self.project) if each)]
+        own = (f"{each}/.brim/{DATABASE}" for each in (*projects, self.project) if each)
         found, broken = {}, []
-        for path in dict.fromkeys(os.path.join(folder, FILE) for folder in folders):
+        for path in dict.fromkeys((self.database, *own)):
             is_there = os.path.exists(path)
             try:
-                is_older = is_there and _is_older(path)
-                if is_there or (create and path == os.path.join(self.home, FILE)):
-                    open_store(path).close()
                 if is_there:
-                    found[path] = is_older
+                    found[path] = _is_older(path)
+                if is_there or (create and path == self.database):
+                    open_store(path).close()
             except BrimError as error:
+                found.pop(path, None)
                 broken.append(str(error))
         return found, broken
 
@@ -232,7 +227,7 @@ class BudgetSetting:
     """The token budget as it will be in the configuration of *scope*, ``user`` or ``project``: checked, not written."""
 
     def __init__(self, here: Installation, tokens: int, scope: str) -> None:
-        paths = config_paths(here.environ, here.folder)
+        paths = config_paths(here.environ, here.cwd or None)
         if scope not in paths:
             raise InputError(NO_PROJECT)
         self.path, self.tokens = paths[scope], tokens
@@ -240,7 +235,7 @@ class BudgetSetting:
         self._text = with_key(before, BUDGET, tokens, self.path)
         self.changed = before != self._text
         try:
-            origin = load(here.environ, here.folder, drafts={self.path: self._text}).values[BUDGET].origin
+            origin = load(here.environ, here.cwd or None, drafts={self.path: self._text}).values[BUDGET].origin
         except BrimError as error:
             raise ConfigError(f"{self.path} is as it was: {error}") from None
         self.hidden_by = "" if origin.startswith(f"{self.path}:") else origin
@@ -428,7 +423,7 @@ def install(
     if dry_run:
         return done
     install_launchers(here.home)
-    done.trusted = here.begin_project(trusting=trusting) if scope == "project" else None
+    done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
     if done.budget is not None:
         done.budget.write()
     done.backups = here.apply(done.changes, installing=True)
@@ -451,11 +446,7 @@ def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int
     stores, broken = here.upgrade_stores()
     if budget is not None:
         budget.write()
-    differ = []
-    for target in targets:
-        record = here.records.get(target.path)
-        if (here.plan_again(target, record) if record is not None else here.plan(target, status=False)).changes:
-            differ.append(target.path)
+    differ = [target.path for target in targets if here.plan_again(target).changes]
     return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
 
 
@@ -488,22 +479,37 @@ def uninstall(
     return done
 
 
-def pause(environ: Mapping[str, str], *, paused: bool) -> dict[str, Any]:
-    """Let every hook say nothing, or end that; return what changed."""
-    home = user_folder(environ)
-    path = os.path.join(home, PAUSED)
-    was = os.path.lexists(path)
+def pause(environ: Mapping[str, str], *, seconds: float | None = None, paused: bool = True) -> dict[str, Any]:
+    """Let every hook say nothing, for *seconds* or until ``resume``; return what changed."""
+    home, now = user_folder(environ), time.time()
+    path, was = os.path.join(home, PAUSED), paused_until(home)
+    until = 0.0 if not paused else float("inf") if seconds is None else now + seconds
+    changed = paused != (now < was) or (paused and until != was)
     try:
-        if paused and not was:
+        if paused and changed:
             make_folder(home)
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+            replace_file(path, b"" if seconds is None else f"{until:.0f}\n".encode())
         elif was and not paused:
             os.unlink(path)
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, so it is not brim's: move it away") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    return {"paused": paused, "changed": paused != was, "file": path}
+    done = {"paused": paused, "changed": changed, "file": path}
+    return done if seconds is None else done | {"until": round(until)}
+
+
+def resume(environ: Mapping[str, str]) -> dict[str, Any]:
+    """End the pause; return what changed."""
+    return pause(environ, paused=False)
+
+
+def duration(text: str) -> float:
+    """Return the seconds that *text* means, such as ``90s``, ``30m``, ``2h`` or ``1d``."""
+    number, unit = text[:-1], {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
+    if unit is None or not number.isascii() or not number.isdigit() or not 0 < int(number) * unit <= MOST_PAUSE:
+        raise InputError(f"{text[:40]!r} isn't a time: write 30m, 2h or 1d")
+    return float(int(number) * unit)
 
 
 def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[str]) -> Iterable[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -70,20 +71,12 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
 def _record(entry: Any) -> Record | None:
     known = {each.name: entry[each.name] for each in fields(Record) if each.name in entry}
     backups = known["backups"] = tuple(known.get("backups", ()))
-    if "installed" not in known:  # of 0.1, which kept the original only as a copy next to the file
-        known["original"] = None if entry.get("blank") == "gone" else entry.get("blank") or _first_text(backups)
-    try:
-        record = Record(**known)
-    except TypeError:
+    texts = [*backups, *(value for name, value in known.items() if name != "backups")]
+    if not {"agent", "scope"} <= known.keys() or not all(each is None or isinstance(each, str) for each in texts):
         return None
-    texts = (record.agent, record.scope, record.hooks, record.installed, record.folder, *record.backups)
-    optional = (record.original, record.status)
-    is_sound = all(isinstance(each, str) for each in texts)
-    return record if is_sound and all(each is None or isinstance(each, str) for each in optional) else None
-
-
-def _first_text(paths: tuple[str, ...]) -> str:
-    try:
-        return (read_settings(paths[0]) if paths else None) or "{}"
-    except BrimError:
-        return "{}"
+    if "installed" not in known:  # of 0.1, which kept the original only as a copy next to the file
+        blank = entry.get("blank")
+        with suppress(BrimError):
+            blank = blank or (read_settings(backups[0]) if backups else "")
+        known["original"] = None if blank == "gone" else blank or "{}"
+    return Record(**known)

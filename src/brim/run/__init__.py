@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "ClientCommand": "command",
-        "Face": "conversation",
-        "RunReport": "supervisor",
-        "Supervisor": "supervisor",
-        "client_command": "command",
-        "supervised": "sdk",
-    },
+    dict.fromkeys(("ClientCommand", "client_command"), "command")
+    | dict.fromkeys(("RunReport", "Supervisor"), "supervisor")
+    | {"Face": "conversation", "supervised": "sdk"},
 )

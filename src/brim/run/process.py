@@ -109,27 +109,21 @@ class Child:
     def _listen(self) -> None:
         out = self._process.stdout
         held, size = bytearray(), 0
-        while out is not None and (block := self._block(out.fileno())):
-            *lines, rest = block.split(b"\n")
-            for line in lines:
-                self._tell(bytes(held) + line, size + len(line))
-                held.clear()
-                size = 0
-            size += len(rest)
-            held += rest
-            if size > LONGEST_LINE:
-                held.clear()
+        with suppress(OSError):
+            while out is not None and (block := os.read(out.fileno(), BLOCK)):
+                *lines, rest = block.split(b"\n")
+                for line in lines:
+                    self._tell(bytes(held) + line, size + len(line))
+                    held.clear()
+                    size = 0
+                size += len(rest)
+                held += rest
+                if size > LONGEST_LINE:
+                    held.clear()
         self._tell(bytes(held), size)
         if out is not None:
             out.close()
         self._heard(self, None)
-
-    @staticmethod
-    def _block(out: int) -> bytes:
-        try:
-            return os.read(out, BLOCK)
-        except OSError:
-            return b""
 
     def _tell(self, line: bytes, size: int) -> None:
         line = line if size <= LONGEST_LINE else TOO_LONG

@@ -25,6 +25,12 @@ UNATTRIBUTED = "unattributed:"
 """Begins the id of what a session's total has more than its requests, here as in the hooks."""
 LONGEST_ID = 200
 """Characters of a request's id."""
+_WORDS = {
+    "wrap_up": ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"),
+    "continue": ("c", "continue", "y", "yes"),
+    "stop": ("s", "stop", "q", "quit"),
+}
+"""What a person may type at the limit."""
 _MOST = 1e9
 """Dollars that a client may say: more isn't a sum of money."""
 
@@ -205,17 +211,14 @@ def read_answer(typed: str) -> str | Raise:
     ('continue', Raise(to=8000000), 'wrap_up')
     """
     word, _, rest = typed.strip().casefold().partition(" ")
-    if word in ("", "w", "wrap", "wrap-up", "wrap_up", "n", "no"):
-        return "wrap_up"
-    if word in ("c", "continue", "y", "yes"):
-        return "continue"
-    if word in ("s", "stop", "q", "quit"):
-        return "stop"
-    if word in ("r", "raise"):
-        if not rest.strip():
-            raise InputError("raise to how many dollars? write r 8")
-        return Raise(micro_dollars(rest.removeprefix("to "), up=False))
-    raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+    for answer, words in _WORDS.items():
+        if word in words:
+            return answer
+    if word not in ("r", "raise"):
+        raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+    if not rest.strip():
+        raise InputError("raise to how many dollars? write r 8")
+    return Raise(micro_dollars(rest.removeprefix("to "), up=False))
 
 
 def _is_ending(state: str) -> bool:

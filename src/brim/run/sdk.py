@@ -233,32 +233,21 @@ def line_of(message: Any, session: str = "") -> dict[str, Any]:
     It's empty if the message says nothing about the run.
     """
     kind = type(message).__name__
-    session = getattr(message, "session_id", None) or session
-    if kind == "AssistantMessage":
-        inner = {
-            "id": message.message_id,
-            "model": message.model,
-            "usage": message.usage,
-            "stop_reason": message.stop_reason,
-            "content": [_block(block) for block in message.content],
-        }
-        error = {"is_api_error_message": True} if message.error else {}
-        parent = {"parent_tool_use_id": message.parent_tool_use_id}
-        return {"type": "assistant", "message": inner, "session_id": session, **parent, **error}
-    if kind == "UserMessage":
+    about = {"session_id": getattr(message, "session_id", None) or session}
+    if kind in ("AssistantMessage", "UserMessage"):
         content = message.content if isinstance(message.content, str) else [_block(each) for each in message.content]
-        return {
-            "type": "user",
-            "message": {"role": "user", "content": content},
-            "session_id": session,
-            "parent_tool_use_id": message.parent_tool_use_id,
-            "tool_use_result": message.tool_use_result,
-        }
+        inner: dict[str, Any] = {"role": "user", "content": content}
+        about["parent_tool_use_id"] = message.parent_tool_use_id
+        if kind == "UserMessage":
+            return {"type": "user", "message": inner, **about, "tool_use_result": message.tool_use_result}
+        inner = {"id": message.message_id, "content": content}
+        inner |= {name: getattr(message, name) for name in ("model", "usage", "stop_reason")}
+        error = {"is_api_error_message": True} if message.error else {}
+        return {"type": "assistant", "message": inner, **about, **error}
     if kind == "ResultMessage":
         names = ("subtype", "is_error", "num_turns", "total_cost_usd", "usage", "result", "errors", "stop_reason")
         fields = {name: getattr(message, name, None) for name in (*names, "terminal_reason")}
-        usage = getattr(message, "model_usage", None) or {}
-        return {"type": "result", "session_id": session, **fields, "modelUsage": usage}
+        return {"type": "result", **about, **fields, "modelUsage": getattr(message, "model_usage", None) or {}}
     data = getattr(message, "data", None)
     return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}
 
