@@ -19,7 +19,6 @@ from brim.tracking.events import (
     Message,
     ModelSeen,
     RunTotal,
-    StateSeen,
     ToolCall,
     ToolResult,
     Usage,
@@ -27,8 +26,8 @@ from brim.tracking.events import (
 from brim.tracking.readers.fields import (
     SYNTHETIC,
     Bounded,
-    Ids,
     Requests,
+    Told,
     count,
     flag,
     is_short_for,
@@ -49,6 +48,7 @@ from brim.tracking.readers.stream import parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from brim.tracking.events import Event
@@ -57,7 +57,13 @@ if TYPE_CHECKING:
 _UNKNOWN_AGENT = "sidechain"
 """Older transcripts mark the lines of sub-agents without saying whose they are."""
 _CONTINUED = "This session is being continued"
-_OTHER_TYPES = ("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event")
+_STREAM_TYPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"), ()),
+    "system": ("subtype",),
+    "tool_use": ("name", "input"),
+    "tool_result": ("tool_use_id",),
+}
+"""Types of the stream's lines, and the keys that they have."""
 _TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
 """What a person typed behind a sign of its own, and the sign."""
 _REMINDER = "system-reminder"
@@ -71,13 +77,12 @@ _DECISIONS = (
 """Parts of the words by which the client itself says that a call wasn't carried out."""
 
 
-def report_in(line: bytes) -> Usage | RunTotal | None:
-    """Return the request or the client's total that a *line* of a transcript reports, None if it reports nothing."""
-    try:
-        parsed = parsed_report(line)
-    except ValueError:
+def report_in(line: bytes) -> Usage | RunTotal | Compaction | None:
+    """Return the request, total or compaction that a *line* of a transcript reports; None if it reports nothing."""
+    if not any(sign in line for sign in (b'"usage"', b'"cost-state"', b'"compact_boundary"')):
         return None
-    return report_of(parsed) if parsed else None
+    parsed = parsed_line(line)
+    return report_of(parsed) if isinstance(parsed, dict) else None
 
 
 def parsed_report(line: bytes) -> dict[str, Any] | None:
@@ -93,7 +98,7 @@ def parsed_report(line: bytes) -> dict[str, Any] | None:
     return parsed
 
 
-def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | None:
+def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | Compaction | None:
     """Return what a parsed *line* of a transcript reports.
 
     *agent* is the sub-agent whose file it is, *at* the byte where the line begins.
@@ -101,12 +106,11 @@ def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage
     This is the only place that reads the usage of a transcript. The same request may be in several lines and files:
     count it once, by ``Usage.request``, which is empty if the line names neither message nor request.
     """
-    kind = line.get("type")
-    if kind not in ("assistant", "cost-state"):
-        return None
-    where = _where(line, agent, at)
-    if kind == "cost-state":
-        return _run_total(line, where)
+    kind, where = line.get("type"), _where(line, agent, at)
+    if kind == "system" and line.get("subtype") == "compact_boundary":
+        return _compaction(line, where)
+    if kind != "assistant":
+        return _run_total(line, where) if kind == "cost-state" else None
     message = _message_of(line)
     model = text(message, "model")
     used = None if flag(line, "isApiErrorMessage") or model == SYNTHETIC else tokens(message.get("usage"))
@@ -131,31 +135,17 @@ def _key(id: str, request: str) -> str:
 class _Reader:
     """What transcript and stream have in common: models, states and sub-agents that were seen."""
 
-    states: tuple[tuple[str, str], ...] = ()
-    """The keys of a line that say how the session is set up, each with the name of the state."""
-
     def __init__(self) -> None:
         self._requests = Requests()
-        self._sub_agents = Ids()
-        self._state: dict[str, str] = {}
+        self._sub_agents, self._states = Told(), Told()
         self._models = Bounded(1_000)
-
-    def _state_changes(self, line: Mapping[str, Any], where: Where) -> list[Event]:
-        found: list[Event] = []
-        for key, name in self.states:
-            now = text(line, key)
-            if now and self._state.get(name) != now:
-                self._state[name] = now
-                found.append(StateSeen(name=name, value=now, **where))
-        return found
 
     def _model_change(self, model: str, where: Where, *, chosen: bool = False) -> list[Event]:
         """Return the new model; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
-        agent = where["agent"]
-        before = self._models.get(agent, "")
+        before = self._models.get(where["agent"], "")
         if not model or model == before or (not chosen and is_short_for(model, before)):
             return []
-        self._models[agent] = model
+        self._models[where["agent"]] = model
         return [ModelSeen(model=model, **where)]
 
     def _sub_agent_end(self, agent: str, status: str, said: str, where: Where) -> list[Event]:
@@ -167,15 +157,12 @@ class _Reader:
 class ClaudeTranscriptReader(_Reader):
     """Reads one session: its own file first, then those of its sub-agents, with ``agent`` set to each one's id."""
 
-    states = (("permissionMode", "permission_mode"), ("gitBranch", "branch"), ("cwd", "folder"), ("version", "version"))
-
     def __init__(self) -> None:
         super().__init__()
         self.agent = ""
         """Whose file is read; empty for the session's own."""
         self._last_report: tuple[str, object] = ("", None)
-        self._main_messages = Ids()
-        self._lines = Ids()
+        self._main_messages, self._lines = Told(), Told()
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -183,25 +170,25 @@ class ClaudeTranscriptReader(_Reader):
         kind = line.get("type")
         if not isinstance(kind, str):
             return False
-        if "isSidechain" in line or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line):
-            return True
-        return isinstance(line.get("sessionId"), str)
+        named = "isSidechain" in line or isinstance(line.get("sessionId"), str)
+        return named or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line)
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*."""
-        where = _where(line, self.agent, at)
-        kind = line.get("type")
-        found = [] if where["agent"] else self._state_changes(line, where)
+        where, kind = _where(line, self.agent, at), line.get("type")
+        found: list[Event] = []
+        if not where["agent"]:
+            mode, branch = text(line, "permissionMode"), text(line, "gitBranch")
+            folder, version = text(line, "cwd"), text(line, "version")
+            found = self._states.states(where, permission_mode=mode, branch=branch, folder=folder, version=version)
         if kind == "assistant":
             found += self._assistant(line, where)
         elif kind == "user":
-            found += self._user(line, where) if self._lines.add(text(line, "uuid")) else []
-        elif kind == "system" and line.get("subtype") == "compact_boundary":
-            found.append(_compaction(line, where))
+            found += self._user(line, where) if self._lines.is_new(text(line, "uuid")) else []
         elif kind == "attachment":
             found += self._attachment(mapping(line, "attachment"), where)
-        elif (total := report_of(line, agent=self.agent, at=at)) is not None:
-            found.append(total)
+        elif (report := report_of(line, agent=self.agent, at=at)) is not None:
+            found.append(report)
         return found
 
     def _assistant(self, line: Mapping[str, Any], where: Where) -> list[Event]:
@@ -218,11 +205,11 @@ class ClaudeTranscriptReader(_Reader):
             usage = report_of(line, agent=self.agent, at=where["at"])
             if isinstance(usage, Usage):
                 if not where["agent"]:
-                    self._main_messages.add(id)
+                    self._main_messages.is_new(id)
                 if self._requests.is_news(usage.request, usage.tokens, final=True):
                     found.append(usage)
         # A session that is resumed can have its history again.
-        return found + (_spoken(message, "assistant", where) if self._lines.add(text(line, "uuid")) else [])
+        return found + (_spoken(message, "assistant", where) if self._lines.is_new(text(line, "uuid")) else [])
 
     def _user(self, line: Mapping[str, Any], where: Where) -> list[Event]:
         content = _message_of(line).get("content")
@@ -231,7 +218,7 @@ class ClaudeTranscriptReader(_Reader):
             return [Message(role="summary", text=text_of(content), id=id, **where)]
         found = _answered(line, content, where)
         if found:
-            self._sub_agents.add(text(line, "toolUseResult", "agentId"))
+            self._sub_agents.is_new(text(line, "toolUseResult", "agentId"))
         said, human = words(line, content)
         if said:
             human = human and not found and not where["agent"]
@@ -252,17 +239,14 @@ class ClaudeTranscriptReader(_Reader):
         if kind != "queued_command" or where["agent"]:
             return []
         said = text_of(attachment.get("prompt"))
-        by_person = text(attachment, "commandMode") in ("", "prompt") and not flag(attachment, "isMeta")
-        by_person = by_person and text(attachment, "origin", "kind") in ("", "human")
-        if by_person and (typed := typed_text(said)):
+        is_typed = text(attachment, "commandMode") in ("", "prompt") and not _is_machines(attachment)
+        if is_typed and (typed := typed_text(said)):
             return [Message(role="user", text=typed, human=True, **where)]
         return self._notified(said, where)
 
 
 class ClaudeStreamReader(_Reader):
     """Reads one stream. Sub-agents speak in it too, under the tool call that started them."""
-
-    states = (("permissionMode", "permission_mode"), ("cwd", "folder"), ("claude_code_version", "version"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -274,20 +258,12 @@ class ClaudeStreamReader(_Reader):
         """Return whether *line* is an event of the stream."""
         if "sessionId" in line or "isSidechain" in line:
             return False
-        match line.get("type"):
-            case "assistant" | "user":
-                known = "message" in line or "content" in line
-            case "system":
-                known = "subtype" in line
-            case "tool_use":
-                known = "name" in line and "input" in line
-            case "tool_result":
-                known = "tool_use_id" in line
-            case "result":
-                known = "stats" not in line
-            case kind:
-                known = kind in _OTHER_TYPES
-        return known
+        kind = text(line, "type")
+        if kind in ("assistant", "user"):
+            return "message" in line or "content" in line
+        if kind == "result":
+            return "stats" not in line
+        return kind in _STREAM_TYPES and all(key in line for key in _STREAM_TYPES[kind])
 
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*."""
@@ -295,26 +271,18 @@ class ClaudeStreamReader(_Reader):
         agent = (text(line, "agent_id") or parent) if parent else ""
         time = seconds(line.get("timestamp"))
         where: dict[str, Any] = {"session": text(line, "session_id"), "agent": agent, "time": time, "at": at}
-        match line.get("type"):
-            case "assistant":
-                found = self._assistant(line, where)
-            case "user":
-                found = self._user(line, where)
-            case "stream_event":
-                found = self._partial(mapping(line, "event"), where)
-            case "result":
-                found = _result(line, where)
-            case "system":
-                found = self._system(line, where)
-            case "control_response":
-                found = self._context_usage(mapping(line, "response", "response"), where)
-            case "tool_use":
-                found = [_call(line, where)]
-            case "tool_result":
-                found = _answered(line, [line], where)
-            case _:
-                found = []
-        return found
+        readers: dict[str, Callable[[Mapping[str, Any], Where], list[Event]]] = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "stream_event": self._partial,
+            "result": _result,
+            "system": self._system,
+            "control_response": self._context_usage,
+            "tool_use": lambda line, where: [_call(line, where)],
+            "tool_result": lambda line, where: _answered(line, [line], where),
+        }
+        read = readers.get(text(line, "type"))
+        return read(line, where) if read else []
 
     def _assistant(self, line: Mapping[str, Any], where: Where) -> list[Event]:
         message = _message_of(line)
@@ -336,9 +304,10 @@ class ClaudeStreamReader(_Reader):
             return []
         return [Usage(tokens=used, model=model, request=key, final=final, **where)]
 
-    def _partial(self, event: Mapping[str, Any], where: Where) -> list[Event]:
+    def _partial(self, line: Mapping[str, Any], where: Where) -> list[Event]:
         """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key comes between."""
-        agent, kind = where["agent"], event.get("type")
+        event, agent = mapping(line, "event"), where["agent"]
+        kind = event.get("type")
         if kind == "message_start":
             message = mapping(event, "message")
             id = text(message, "id")
@@ -355,7 +324,7 @@ class ClaudeStreamReader(_Reader):
         content = _message_of(line).get("content")
         found = _answered(line, content, where)
         if found:
-            self._sub_agents.add(text(line, "tool_use_result", "agentId"))
+            self._sub_agents.is_new(text(line, "tool_use_result", "agentId"))
         said, human = words(line, content)
         if not said:
             return found
@@ -372,18 +341,17 @@ class ClaudeStreamReader(_Reader):
             self._compacted = self._compacted or not where["agent"]
             found.append(_compaction(line, where))
         elif subtype == "task_started" and "agent" in text(line, "task_type"):
-            self._sub_agents.add(text(line, "task_id"))
+            self._sub_agents.is_new(text(line, "task_id"))
         elif subtype == "task_notification":
             found += self._sub_agent_end(text(line, "task_id"), text(line, "status"), text(line, "summary"), where)
-        if where["agent"]:
-            return found
-        return (
-            found
-            + self._state_changes(line, where)
-            + (self._model_change(text(line, "model"), where, chosen=True) if subtype == "init" else [])
-        )
+        if not where["agent"]:
+            mode, folder, version = (text(line, key) for key in ("permissionMode", "cwd", "claude_code_version"))
+            found += self._states.states(where, permission_mode=mode, folder=folder, version=version)
+            found += self._model_change(text(line, "model"), where, chosen=True) if subtype == "init" else []
+        return found
 
-    def _context_usage(self, answer: Mapping[str, Any], where: Where) -> list[Event]:
+    def _context_usage(self, line: Mapping[str, Any], where: Where) -> list[Event]:
+        answer = mapping(line, "response", "response")
         model, window = text(answer, "model"), count(answer, "maxTokens")
         if not model or not window:
             return []
@@ -403,7 +371,7 @@ class ClaudeStatusReader:
     """Reads one status after the other. They come often: only what changed is told."""
 
     def __init__(self) -> None:
-        self._told: dict[str, object] = {}
+        self._told = Told()
         self._requests = 0
 
     @staticmethod
@@ -419,26 +387,18 @@ class ClaudeStatusReader:
         where: dict[str, Any] = {"session": session, "agent": "", "time": None, "at": at}
         found: list[Event] = []
         model, window = text(line, "model", "id"), count(line, "context_window", "context_window_size")
-        if model and self._is_new("model", (session, model, window)):
+        if model and self._told.is_new("model", (session, model, window)):
             found.append(ModelSeen(model=model, window=window, **where))
-        for name, key in (("folder", "cwd"), ("version", "version")):
-            if (now := text(line, key)) and self._is_new(name, now):
-                found.append(StateSeen(name=name, value=now, **where))
+        found += self._told.states(where, folder=text(line, "cwd"), version=text(line, "version"))
         used = tokens(value(line, "context_window", "current_usage"))
         cost = micro_dollars(line, "cost", "total_cost_usd")
-        if used and self._is_new("usage", (session, used)):
+        if used and self._told.is_new("usage", (session, used)):
             self._requests += 1  # a status names no request
             request = f"status:{session}:{self._requests}:{used.prompt}:{used.output}"
             found.append(Usage(tokens=used, model=model, request=request, **where))
-        if cost is not None and self._is_new("cost", (session, cost)):
+        if cost is not None and self._told.is_new("cost", (session, cost)):
             found.append(RunTotal(cost=cost, windows={model: window} if model and window else {}, **where))
         return found
-
-    def _is_new(self, name: str, now: object) -> bool:
-        if self._told.get(name) == now:
-            return False
-        self._told[name] = now
-        return True
 
 
 def _spoken(message: Mapping[str, Any], role: str, where: Where) -> list[Event]:
@@ -477,8 +437,11 @@ def _answered(line: Mapping[str, Any], content: object, where: Where) -> list[Ev
     found: list[Event] = []
     for block in blocks:
         id, said, failed = text(block, "tool_use_id"), text_of(block.get("content")), flag(block, "is_error")
-        stopped = failed or flag(detail, "interrupted")
-        refusal = _decided(line, block, id) or (_refusal(said, detail) if stopped else "")
+        refusal = _decided(line, block, id)
+        if not refusal and flag(detail, "interrupted"):
+            refusal = "interrupt"
+        elif not refusal and failed:
+            refusal = refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
         found.append(ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=detail, **where))
     return found
 
@@ -497,9 +460,7 @@ def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
         )
         if window := count(used, "contextWindow"):
             windows[model] = window
-    cost = micro_dollars(line, "total_cost_usd")
-    if cost is None:
-        cost = micro_dollars(line, "totalCostUSD")
+    cost = micro_dollars(line, "total_cost_usd" if "total_cost_usd" in line else "totalCostUSD")
     usage = tokens(mapping(line, "usage")) or tokens(line)
     if cost is None and usage is None and not by_model:
         return None
@@ -510,12 +471,9 @@ def _compaction(line: Mapping[str, Any], where: Where) -> Compaction:
     """Return the compaction in *line*: the stream's names have underscores, the transcript's have capitals."""
     about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
     before, after = whole(about, "pre_tokens"), whole(about, "post_tokens")
-    return Compaction(
-        trigger=text(about, "trigger"),
-        before=whole(about, "preTokens") if before is None else before,
-        after=whole(about, "postTokens") if after is None else after,
-        **where,
-    )
+    before = whole(about, "preTokens") if before is None else before
+    after = whole(about, "postTokens") if after is None else after
+    return Compaction(trigger=text(about, "trigger"), before=before, after=after, **where)
 
 
 def _message_of(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -530,12 +488,6 @@ def _decided(line: Mapping[str, Any], block: Mapping[str, Any], id: str) -> str:
     said += [text(meta, "non_execution_kind") for meta in (*about, block)]
     said += [text(line, "permissionDecision", "decision"), text(line, "nonExecutionKind")]
     return next((refusal for word in said if (refusal := refusal_of_decision(word))), "")
-
-
-def _refusal(said: str, detail: Any) -> str:
-    if flag(detail, "interrupted"):
-        return "interrupt"
-    return refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
 
 
 def refusal_of(said: str) -> str:
@@ -566,7 +518,8 @@ def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
     A slash command is what was typed: ``/model sonnet``.
     """
     everything = text_of(content)
-    if not everything or _is_machines(line):
+    by_tool = text(line, "parent_tool_use_id") or text(line, "sourceToolUseID")
+    if not everything or by_tool or _is_machines(line) or text(line, "promptSource") == "system":
         return everything, False
     parts = content if isinstance(content, list) else [content]
     typed = [found for part in parts if (found := typed_text(text_of(part)))]
@@ -624,9 +577,5 @@ def tagged(written: str, tag: str) -> str:
 
 
 def _is_machines(line: Mapping[str, Any]) -> bool:
-    return (
-        any(flag(line, sign) for sign in ("isMeta", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly"))
-        or text(line, "origin", "kind") not in ("", "human")
-        or text(line, "promptSource") == "system"
-        or bool(text(line, "parent_tool_use_id") or text(line, "sourceToolUseID"))
-    )
+    signs = ("isMeta", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly")
+    return any(flag(line, sign) for sign in signs) or text(line, "origin", "kind") not in ("", "human")

@@ -24,13 +24,13 @@ from brim.tracking.events import (
     Message,
     ModelSeen,
     RunTotal,
-    StateSeen,
     ToolCall,
     ToolResult,
     Usage,
 )
 from brim.tracking.readers.fields import (
     Bounded,
+    Told,
     arguments,
     count,
     flag,
@@ -67,7 +67,6 @@ _TYPES = (
     "world_state",
 )
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
-_STATES = (("permission_mode", "approval_policy"), ("folder", "cwd"))
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _ANSWERS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNNAMED = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
@@ -76,25 +75,6 @@ _TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 _COPYING = 2.0
 """Seconds in which a parent's history is copied: no answer of a model is that fast."""
 _COUNTERS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-_MACHINE = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<user_action>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<skill>",
-    "<skills_instructions>",
-    "<permissions instructions>",
-    "<collaboration_mode>",
-    "<user_shell_command>",
-    "<hook_prompt",
-    "<instructions>",
-    "# agents.md instructions",
-    "# agents.md",
-    "warning:",
-    "another language model started to solve this problem",
-)
-"""How a user message begins that the client put in as context, in lower case."""
 _REQUEST = "## My request for Codex:"
 _BEGIN = "*** Begin Patch"
 _CHANGES = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
@@ -109,13 +89,11 @@ class CodexRolloutReader:
         self._lineage = _Lineage()
         self._copied = False
         self._requests = _Requests()
-        self._calls = _Calls()
-        self._heard = _Heard()
+        self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
         self._model, self._window = "", 0
         self._window_is_new = False
-        self._told: tuple[str, int] = ("", 0)
-        self._states: dict[str, str] = {}
-        self._compacted: tuple[Compaction, Message | None] | None = None
+        self._told = Told()
+        self._compacted: list[Event] = []
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -134,9 +112,8 @@ class CodexRolloutReader:
         }
         happened = self.finish() if kind not in _AFTER_COMPACTION else []
         if kind == "session_meta":
-            happened += self._state("version", text(payload, "cli_version"), where)
-            happened += self._state("folder", text(payload, "cwd"), where)
-            happened += self._state("branch", text(payload, "git", "branch"), where)
+            version, folder, branch = text(payload, "cli_version"), text(payload, "cwd"), text(payload, "git", "branch")
+            happened += self._states(where, version=version, folder=folder, branch=branch)
         elif kind == "turn_context":
             happened += self._turn(payload, where)
         elif kind == "token_usage_record":
@@ -145,22 +122,18 @@ class CodexRolloutReader:
             happened += self._item(payload, mapping(line, "metadata"), where)
         elif kind == "compacted":
             summary = text(payload, "message")
-            told = Message(role="summary", text=summary, **where) if summary else None
-            self._compacted = Compaction(**where), told
+            self._compacted = [Compaction(**where), *([Message(role="summary", text=summary, **where)] * bool(summary))]
         elif kind == "event_msg":
             happened += self._note(payload, where)
         if copied:
-            self._compacted = None
+            self._compacted = []
             return []
         return happened
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""
-        if self._compacted is None:
-            return []
-        compaction, summary = self._compacted
-        self._compacted = None
-        return [compaction, summary] if summary else [compaction]
+        held, self._compacted = self._compacted, []
+        return held
 
     def _note(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
         kind = text(payload, "type")
@@ -187,14 +160,12 @@ class CodexRolloutReader:
     def _count(self, info: Mapping[str, Any], where: Where) -> list[Event]:
         left = whole(info, "last_token_usage", "total_tokens")
         happened: list[Event] = []
-        if self._compacted is not None:
+        if self._compacted:
             sent = count(info, "last_token_usage", "input_tokens") + count(info, "last_token_usage", "output_tokens")
             if left and not sent:
-                compaction, summary = self._compacted
-                self._compacted = compaction.replace(after=left), summary
+                self._compacted[0] = self._compacted[0].replace(after=left)
             happened = self.finish()
-        window = count(info, "model_context_window")
-        if window:
+        if window := count(info, "model_context_window"):
             self._window = window
             happened += self._seen(where)
         return happened + self._requests.counted(info, self._model, where, copied=self._copied)
@@ -207,25 +178,22 @@ class CodexRolloutReader:
             self._model = model
         self._window_is_new = False
         happened = self._seen(where) if model else []
-        for name, key in _STATES:
-            happened += self._state(name, text(settings, key), where)
-        return happened
+        mode, folder = text(settings, "approval_policy"), text(settings, "cwd")
+        return happened + self._states(where, permission_mode=mode, folder=folder)
 
     def _seen(self, where: Where) -> list[Event]:
-        if self._copied or self._told == (self._model, self._window):
+        now = self._model, self._window
+        if self._copied or now == ("", 0) or not self._told.is_new("model", now):
             return []
-        self._told = self._model, self._window
         return [ModelSeen(model=self._model, window=self._window, **where)]
 
-    def _state(self, name: str, now: str, where: Where) -> list[Event]:
-        if self._copied or not now or self._states.get(name) == now:
-            return []
-        self._states[name] = now
-        return [StateSeen(name=name, value=now, **where)]
+    def _states(self, where: Where, **now: str) -> list[Event]:
+        return [] if self._copied else self._told.states(where, **now)
 
     def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any], where: Where) -> list[Event]:
-        if text(payload, "type") != "message":
-            return self._calls.events(payload, where)
+        kind = text(payload, "type")
+        if kind != "message":
+            return self._called(payload, kind, where) if kind in _CALLS else self._answered(payload, kind, where)
         role, words = text(payload, "role"), text_of(value(payload, "content"))
         if not words or flag(about, "compaction_output"):
             return []
@@ -238,9 +206,39 @@ class CodexRolloutReader:
         if not is_typed:
             return [Message(role="user", text=words, id=id, **where)]
         words = asked(words)
-        if not words or self._copied or not self._heard.is_new(words, source):
+        if not words or self._copied:
+            return []
+        # Two sources that say the same tell it once; one source twice tells it twice.
+        times = self._heard.get(hash(words), {})
+        again = times.get(source, 0) + 1
+        self._heard[hash(words)] = times | {source: again}
+        if again <= max(times.values(), default=0):
             return []
         return [Message(role="user", text=words, human=not self._lineage.agent, id=id, **where)]
+
+    def _called(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
+        call = text(payload, "call_id") or text(payload, "id")
+        name = text(payload, "name") or _UNNAMED.get(kind, "")
+        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
+        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
+        files = edits(patch)
+        if not files:
+            return [tool_call(call, name, given, where)]
+        if len(files) > 1:
+            self._files[call] = len(files)
+        calls = zip(_ids(call, len(files)), files, strict=True)
+        return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
+
+    def _answered(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
+        if kind not in _ANSWERS:
+            return []
+        call = text(payload, "call_id") or text(payload, "id")
+        said, code, failed = _answer(value(payload, "output"))
+        refusal = refusal_in(said) if code is None else ""
+        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
+        failed = failed or bool(refusal) or told
+        ids = _ids(call, self._files.pop(call, 1))
+        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
 
 
 class _Lineage:
@@ -314,7 +312,7 @@ class _Requests:
 
     def __init__(self) -> None:
         self._records = False
-        self._seen = Bounded(1_000)
+        self._told = Told()
         self._sum: tuple[int, ...] | None = None
         self._begin: tuple[int, ...] = ()
         self._models: set[str] = set()
@@ -325,9 +323,8 @@ class _Requests:
         found = tokens(mapping(payload, "usage"))
         thread = mapping(payload, "thread_token_usage")
         request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{count(thread, 'total_tokens')}"
-        if found is None or self._seen.get(request) == found:
+        if found is None or not self._told.is_new(request, found):
             return []
-        self._seen[request] = found
         return [Usage(tokens=found, model=model, request=request, **where)]
 
     def counted(self, info: Mapping[str, Any], model: str, where: Where, *, copied: bool = False) -> list[Event]:
@@ -372,44 +369,6 @@ def _tokens(counters: tuple[int, ...]) -> Tokens:
     return Tokens(input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True)
 
 
-class _Calls:
-    """The calls of a rollout and their answers."""
-
-    def __init__(self) -> None:
-        self._files = Bounded(_MOST_OPEN)
-
-    def events(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        """Return what the item *payload* calls or answers; nothing if it does neither."""
-        kind = text(payload, "type")
-        if kind in _CALLS:
-            return self._called(payload, kind, where)
-        if kind in _ANSWERS:
-            return self._answered(payload, where)
-        return []
-
-    def _called(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
-        call = text(payload, "call_id") or text(payload, "id")
-        name = text(payload, "name") or _UNNAMED.get(kind, "")
-        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
-        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
-        files = edits(patch) if patch else []
-        if not files:
-            return [tool_call(call, name, given, where)]
-        if len(files) > 1:
-            self._files[call] = len(files)
-        calls = zip(_ids(call, len(files)), files, strict=True)
-        return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
-
-    def _answered(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        call = text(payload, "call_id") or text(payload, "id")
-        said, code, failed = _answer(value(payload, "output"))
-        refusal = refusal_in(said) if code is None else ""
-        ids = _ids(call, self._files.pop(call, 1))
-        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
-        failed = failed or bool(refusal) or told
-        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
-
-
 def _answer(output: object) -> tuple[str, int | None, bool]:
     """Return the text of a call's *output*, its exit code if it says one, and whether the client calls it a failure.
 
@@ -431,27 +390,14 @@ def _answer(output: object) -> tuple[str, int | None, bool]:
     return said, None, failed
 
 
-class _Heard:
-    """Which words were told already. Two sources that say the same tell it once; one source twice tells it twice."""
-
-    def __init__(self) -> None:
-        self._times = Bounded(64)
-
-    def is_new(self, words: str, source: str) -> bool:
-        """Take note that *source* says *words*; return whether no source said it as often before."""
-        times = self._times.get(hash(words), {})
-        most = max(times.values(), default=0)
-        self._times[hash(words)] = times | {source: times.get(source, 0) + 1}
-        return bool(times.get(source, 0) + 1 > most)
-
-
 def typed(payload: Mapping[str, Any], words: str) -> bool:
     """Return whether a person typed *words*, the text of the user message *payload*."""
     about = value(payload, "internal_chat_message_metadata_passthrough")
     sources = [text(part, "provenance", "type") for part in items(about, "content_item_metadata")]
     if any(sources):
         return "user" in sources
-    return bool(words.strip()) and not words.lstrip().lower().startswith(_MACHINE)
+    openings = ("# agents.md", *data_lines(__file__, "codex_openings.txt"))  # a data file's "#" begins a comment
+    return bool(words.strip()) and not words.lstrip().lower().startswith(openings)
 
 
 def asked(words: str) -> str:
@@ -526,19 +472,19 @@ class CodexExecReader:
         if kind == "thread.started":
             self._session = text(line, "thread_id")
         where: dict[str, Any] = {"session": self._session, "at": at}
+        said = text(line, "error", "message") if kind == "turn.failed" else text(line, "message")
+        happened: list[Event] = []
         if kind == "turn.completed":
             used = tokens(mapping(line, "usage"))
-            total: list[Event] = [RunTotal(usage=used, **where)] if used else []
-            return [*total, End(reason="complete", text=self._last, **where)]
+            happened += [RunTotal(usage=used, **where)] if used else []
+            happened.append(End(reason="complete", text=self._last, **where))
+        if kind in ("turn.failed", "error") and said:
+            happened.append(Message(role="error", text=said, **where))
         if kind == "turn.failed":
-            said = text(line, "error", "message")
-            told: list[Event] = [Message(role="error", text=said, **where)] if said else []
-            return [*told, End(reason="failed", error=True, text=said, **where)]
-        if kind == "error" and text(line, "message"):
-            return [Message(role="error", text=text(line, "message"), **where)]
+            happened.append(End(reason="failed", error=True, text=said, **where))
         if kind.startswith("item."):
-            return self._item(mapping(line, "item"), kind, where)
-        return []
+            happened += self._item(mapping(line, "item"), kind, where)
+        return happened
 
     def _item(self, item: Mapping[str, Any], when: str, where: Where) -> list[Event]:
         kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
@@ -555,8 +501,8 @@ class CodexExecReader:
         happened: list[Event] = []
         if id not in self._open:
             calls = _calls(kind, item)
-            for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
-                happened.append(tool_call(one, name, given, where, tool))
+            named_calls = zip(_ids(id, len(calls)), calls, strict=True)
+            happened += [tool_call(one, name, given, where, tool) for one, (name, tool, given) in named_calls]
             self._open[id] = len(calls)
         if done:
             happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
@@ -580,20 +526,17 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
     if kind == "command_execution":
         return [(kind, "shell", {"command": _unwrapped(text(item, "command"))})]
     if kind == "file_change":
-        changes = [change for change in items(item, "changes") if text(change, "path")]
-        tools = ["write" if text(change, "kind") == "add" else "edit" for change in changes]
         return [
-            (kind, tool, {"file_path": text(each, "path"), **each}) for tool, each in zip(tools, changes, strict=True)
+            (kind, "write" if text(each, "kind") == "add" else "edit", {"file_path": text(each, "path"), **each})
+            for each in items(item, "changes")
+            if text(each, "path")
         ]
+    name = text(item, "tool")
     if kind == "mcp_tool_call":
-        name = f"mcp__{text(item, 'server')}__{text(item, 'tool')}"
-        return [(name, "", arguments(value(item, "arguments")))]
+        return [(f"mcp__{text(item, 'server')}__{name}", "", arguments(value(item, "arguments")))]
     if kind == "web_search":
         return [(kind, "search", {"query": text(item, "query")})]
-    if kind == "collab_tool_call":
-        name = text(item, "tool")
-        return [(name, tool_of(name), {"prompt": text(item, "prompt")})]
-    return []
+    return [(name, tool_of(name), {"prompt": text(item, "prompt")})] if kind == "collab_tool_call" else []
 
 
 def _unwrapped(command: str) -> str:
@@ -611,9 +554,8 @@ def _unwrapped(command: str) -> str:
 def _result(item: Mapping[str, Any], id: str, where: Where) -> ToolResult:
     code = value(item, "exit_code")
     code = code if type(code) is int else None
-    said = (
-        text(item, "aggregated_output") or text(item, "error", "message") or text_of(value(item, "result", "content"))
-    )
+    said = text(item, "aggregated_output") or text(item, "error", "message")
+    said = said or text_of(value(item, "result", "content"))
     failed = text(item, "status") in ("failed", "declined") or bool(code)
     refusal = "permission" if text(item, "status") == "declined" else refusal_in(said) if failed else ""
     return tool_result(id, said, where, failed=failed, refusal=refusal, code=code)

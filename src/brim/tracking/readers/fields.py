@@ -11,17 +11,20 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
-from brim.tracking.events import ToolCall, ToolResult
+from brim.tracking.events import StateSeen, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from brim.tracking.events import Event
 
     Where = Mapping[str, Any]
     """Session, agent, time and place of an event, as keyword arguments."""
@@ -105,13 +108,10 @@ def text_of(content: object) -> str:
     """Return the text of a message's *content*: a text, a text block, or a list of both. Other blocks are left out."""
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
-        found = content.get("text")
-        return found if isinstance(found, str) else ""
     if isinstance(content, list):
         # A list inside a list is left out: it could be nested without end.
         return "\n".join([found for part in content if not isinstance(part, list) and (found := text_of(part))])
-    return ""
+    return text(content, "text")
 
 
 def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,9 +120,9 @@ def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
     for key, found in usage.items():
         if isinstance(found, Mapping):
             sound[key] = {inner: part for inner, part in found.items() if whole(part) is not None}
-        elif isinstance(found, str) or whole(found) is not None:
+        elif whole(found) is not None or (isinstance(found, str) and not key.endswith("tokens")):
             sound[key] = found
-    return {key: found for key, found in sound.items() if not (isinstance(found, str) and key.endswith("tokens"))}
+    return sound
 
 
 _ISO = (
@@ -157,9 +157,9 @@ def _calendar_seconds(*parts: str | None) -> float | None:
     year, month, day, hour, minute, second = [int(part or 0) for part in parts[:6]]
     fraction, zone_hours, zone_minutes = parts[6:]
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not (1 <= month <= 12 and year) or hour > 24 or minute > 59 or second > 60:
+    if not (year and 1 <= month <= 12 and 1 <= day <= _MONTHS[month - 1] + (leap and month == 2)):
         return None
-    if not 1 <= day <= _MONTHS[month - 1] + (leap and month == 2):
+    if hour > 24 or minute > 59 or second > 60:
         return None
     before = year - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 - 719_163
@@ -190,12 +190,9 @@ def arguments(raw: object) -> dict[str, Any]:
         return dict(raw)
     if not isinstance(raw, str):
         return {}
-    try:
-        read = json.loads(raw)
-    except (ValueError, RecursionError):
-        read = None
-    if isinstance(read, dict):
-        return read
+    with suppress(ValueError, RecursionError):
+        if isinstance(read := json.loads(raw), dict):
+            return read
     return {"input": raw} if raw else {}
 
 
@@ -336,18 +333,22 @@ class Requests:
         return True
 
 
-class Ids:
-    """The last ids that were seen; an empty one never is."""
+class Told:
+    """What was told already, by key: the same again is not new. Under an empty key everything is."""
 
     def __init__(self, most: int = 50_000) -> None:
-        self._seen = Bounded(most)
+        self._told = Bounded(most)  # hashes only, as above
 
-    def add(self, id: str) -> bool:
-        """Remember *id*; return whether it is new, as an empty one always is."""
-        new = id not in self
-        if id and new:
-            self._seen[hash(id)] = True
+    def is_new(self, key: str, told: object = None) -> bool:
+        """Remember what is *told* under *key*; return whether that is new."""
+        new = not key or self._told.get(hash(key)) != hash(told)
+        if key and new:
+            self._told[hash(key)] = hash(told)
         return new
 
-    def __contains__(self, id: object) -> bool:
-        return hash(id) in self._seen
+    def states(self, where: Where, **now: str) -> list[Event]:
+        """Return which of the session's states changed; one that is empty is not known."""
+        return [StateSeen(name=name, value=to, **where) for name, to in now.items() if to and self.is_new(name, to)]
+
+    def __contains__(self, key: object) -> bool:
+        return hash(key) in self._told

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from brim.models.usage import Tokens
 from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolResult, Usage
 from brim.tracking.readers.fields import (
-    Bounded,
+    Told,
     count,
     flag,
     items,
@@ -50,7 +50,8 @@ class GeminiTranscriptReader:
         self._session = ""
         self._agent = ""
         self._model = ""
-        self._told = Bounded(20_000)
+        self._told = Told()
+        self._began = False
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -68,55 +69,51 @@ class GeminiTranscriptReader:
             self._agent = self._session if text(line, "kind") == "subagent" else ""
         messages = [line] if text(line, "type") else items(line, "messages")
         replaced = items(line, "$set", "messages")
-        known = bool(self._told)
-        if summaries := [message for message in replaced if _is_summary(message)]:
+        where: dict[str, Any] = {"session": self._session, "agent": self._agent, "at": at}
+        if summaries := [message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)]:
             replaced = summaries  # the other messages were told before, and now has other ids
         happened: list[Event] = []
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):
-                happened += self._message(message, at)
-        return [*self._compacted(line, at), *happened] if summaries and known and happened else happened
+                happened += self._message(message, {**where, "time": seconds(value(message, "timestamp"))})
+        if summaries and self._began and happened:
+            happened.insert(0, Compaction(**where, time=seconds(value(line, "$set", "lastUpdated"))))
+        self._began = self._began or bool(happened)
+        return happened
 
-    def _message(self, message: Mapping[str, Any], at: int) -> list[Event]:
-        where: dict[str, Any] = {
-            "session": self._session,
-            "agent": self._agent,
-            "time": seconds(value(message, "timestamp")),
-            "at": at,
-        }
+    def _message(self, message: Mapping[str, Any], where: Where) -> list[Event]:
         kind, id = text(message, "type"), text(message, "id")
         if kind == "user":
             return self._user(message, id, where)
         if kind == "gemini":
-            return [*self._model_seen(message, where), *self._answer(message, id, where)]
+            return self._answer(message, id, where)
         said = text_of(value(message, "content"))
-        if kind in ("error", "warning", "info") and said and self._is_new(f"{kind}:{id}", said):
+        if kind in ("error", "warning", "info") and said and self._told.is_new(f"{kind}:{id}", said):
             return [Message(role="error" if kind == "error" else "system", text=said, id=id, **where)]
         return []
 
     def _user(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
         said = words(value(message, "displayContent")) or words(value(message, "content"))
-        if not said or not self._is_new(f"user:{id}", said):
+        if not said or not self._told.is_new(f"user:{id}", said):
             return []
         if said.startswith(_SUMMARY):
             return [Message(role="summary", text=said, id=id, **where)]
         return [Message(role="user", text=said, human=is_typed(said) and not self._agent, id=id, **where)]
 
-    def _model_seen(self, message: Mapping[str, Any], where: Where) -> list[Event]:
-        model = text(message, "model")
-        if not model or model == self._model:
-            return []
-        self._model = model
-        return [ModelSeen(model=model, **where)]
-
     def _answer(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
         happened: list[Event] = []
+        model = text(message, "model") or self._model
+        if model != self._model:
+            self._model = model
+            happened.append(ModelSeen(model=model, **where))
         said = text_of(value(message, "content"))
-        if said and self._is_new(f"gemini:{id}", said):
+        if said and self._told.is_new(f"gemini:{id}", said):
             happened.append(Message(role="assistant", text=said, id=id, **where))
-        used = _request_tokens(mapping(message, "tokens"))
-        if used is not None and self._is_new(f"usage:{id}", used):
-            happened.append(Usage(tokens=used, model=text(message, "model") or self._model, request=id, **where))
+        sizes = mapping(message, "tokens")
+        written = count(sizes, "output") + count(sizes, "thoughts")
+        used = _tokens(count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool"))
+        if used is not None and self._told.is_new(f"usage:{id}", used):
+            happened.append(Usage(tokens=used, model=model, request=id, **where))
         for call in items(message, "toolCalls"):
             happened += self._call(call, where)
         return happened
@@ -124,44 +121,21 @@ class GeminiTranscriptReader:
     def _call(self, call: object, where: Where) -> list[Event]:
         id, name = text(call, "id"), text(call, "name")
         happened: list[Event] = []
-        if name and self._is_new(f"call:{id}", name):
+        if name and self._told.is_new(f"call:{id}", name):
             happened.append(tool_call(id, name, value(call, "args"), where))
         status, result = text(call, "status"), value(call, "result")
-        if status in _STATUSES and self._is_new(f"result:{id}", status):
-            happened.append(
-                _result(
-                    id,
-                    status,
-                    failure(result) or answered(result) or text_of(value(call, "resultDisplay")),
-                    {**where, "time": seconds(value(call, "timestamp")) or where["time"]},
-                )
-            )
+        if status in _STATUSES and self._told.is_new(f"result:{id}", status):
+            said = failure(result) or answered(result) or text_of(value(call, "resultDisplay"))
+            time = seconds(value(call, "timestamp")) or where["time"]
+            happened.append(_result(id, status, said, {**where, "time": time}))
         return happened
 
-    def _compacted(self, line: Mapping[str, Any], at: int) -> list[Event]:
-        time = seconds(value(line, "$set", "lastUpdated"))
-        return [Compaction(session=self._session, agent=self._agent, time=time, at=at)]
 
-    def _is_new(self, key: str, told: object) -> bool:
-        """Take note that *told* was told under *key*; return whether it was not before."""
-        known = hash(told)
-        if self._told.get(key) == known:
-            return False
-        self._told[key] = known
-        return True
-
-
-def _is_summary(message: object) -> bool:
-    return words(value(message, "content")).startswith(_SUMMARY)
-
-
-def _request_tokens(tokens: Mapping[str, Any]) -> Tokens | None:
-    prompt, read = count(tokens, "input"), count(tokens, "cached")
-    output = count(tokens, "output") + count(tokens, "thoughts")
+def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
+    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but no *tool* use."""
     if not prompt and not output:
         return None
-    fresh = max(0, prompt - read) + count(tokens, "tool")
-    return Tokens(input=fresh, cache_read=min(read, prompt), output=output)
+    return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
 class GeminiStreamReader:
@@ -179,11 +153,8 @@ class GeminiStreamReader:
         if kind == "init":
             return bool(text(line, "session_id")) and "subtype" not in line
         if kind == "message":
-            return (
-                isinstance(value(line, "content"), str)
-                and text(line, "role") in ("user", "assistant")
-                and "id" not in line
-            )
+            is_said = isinstance(value(line, "content"), str) and "id" not in line
+            return is_said and text(line, "role") in ("user", "assistant")
         if kind == "error":
             return bool(text(line, "severity") and text(line, "message"))
         if kind == "result":
@@ -200,8 +171,8 @@ class GeminiStreamReader:
             self._answer_where = self._answer_where or where
             self._answer.append(text(line, "content"))
             return []
-        told = self._answer[-1:] and "".join(self._answer)
-        return [*self.finish(), *self._happened(kind, line, where, told or "")]
+        told = "".join(self._answer)
+        return [*self.finish(), *self._happened(kind, line, where, told)]
 
     def finish(self) -> list[Event]:
         """Return the answer whose end no line showed yet."""
@@ -239,32 +210,23 @@ def _end(line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:
     failed = text(line, "status") != "success"
     said = text(line, "error", "message") if failed else answer
     happened: list[Event] = [Message(role="error", text=said, **where)] if failed and said else []
-    stats = mapping(line, "stats")
-    if stats:
-        by_model = {name: _run_tokens(sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)}
-        happened.append(
-            RunTotal(tokens={name: sums for name, sums in by_model.items() if sums}, usage=_run_tokens(stats), **where)
-        )
+    if stats := mapping(line, "stats"):
+        named = [(name, sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)]
+        by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
+        happened.append(RunTotal(tokens=by_model, usage=_run_tokens(stats), **where))
     return [*happened, End(reason=text(line, "status"), error=failed, text=said, **where)]
 
 
 def _run_tokens(sums: object) -> Tokens | None:
     """Return what *sums* says: ``input_tokens`` contains the cached ones; what was thought is only in the total."""
-    prompt, read, output = count(sums, "input_tokens"), count(sums, "cached"), count(sums, "output_tokens")
-    thought = max(0, count(sums, "total_tokens") - prompt - output)
-    if not prompt and not output:
-        return None
-    return Tokens(input=max(0, prompt - read), cache_read=min(read, prompt), output=output + thought)
+    prompt, output = count(sums, "input_tokens"), count(sums, "output_tokens")
+    thought = max(0, count(sums, "total_tokens") - prompt - output) if prompt or output else 0
+    return _tokens(prompt, count(sums, "cached"), output + thought)
 
 
 def words(content: object) -> str:
     """Return the words in *content* without what hooks added to them."""
-    rest, kept = text_of(content), []
-    begin = 0
-    while (start := rest.find(_HOOK, begin)) >= 0 and (end := rest.find(_HOOK_END, start)) >= 0:
-        kept.append(rest[begin:start])
-        begin = end + len(_HOOK_END)
-    return "".join([*kept, rest[begin:]]).strip()
+    return re.sub(f"{_HOOK}.*?{_HOOK_END}", "", text_of(content), flags=re.DOTALL).strip()
 
 
 def is_typed(said: str) -> bool:
@@ -277,17 +239,20 @@ def answered(result: object) -> str:
 
     It is a list of parts with a ``functionResponse`` each, or a text.
     """
-    parts = result if isinstance(result, list) else [result]
-    found = [_response(part) or text_of(part) for part in parts]
+    found = [_response(part) or text_of(part) for part in _parts(result)]
     return re.sub(_AROUND, "", words("\n".join(filter(None, found))), flags=re.MULTILINE)
 
 
-def failure(part: object) -> str:
+def failure(result: object) -> str:
     """Return the error in a tool's answer, empty if there is none."""
-    parts = part if isinstance(part, list) else [part]
-    return next((found for found in [text(one, "functionResponse", "response", "error") for one in parts] if found), "")
+    errors = [text(part, "functionResponse", "response", "error") for part in _parts(result)]
+    return next(filter(None, errors), "")
+
+
+def _parts(result: object) -> list[Any]:
+    return result if isinstance(result, list) else [result]
 
 
 def _response(part: object) -> str:
-    response: Any = mapping(value(part, "functionResponse"), "response")
+    response = mapping(part, "functionResponse", "response")
     return text(response, "output") or text(response, "error") or text_of(value(response, "content"))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolResult, Usage
+from brim.tracking.events import Compaction, End, Message, ModelSeen, ToolResult, Usage
 from brim.tracking.readers.fields import (
-    Ids,
+    Told,
     count,
     flag,
     items,
@@ -40,7 +40,7 @@ class OpencodeReader:
     """Reads a stream line by line, or an export as one line."""
 
     def __init__(self) -> None:
-        self._seen = Ids()
+        self._told = Told()
         self._model = ""
         self._last = ""
 
@@ -66,8 +66,7 @@ class OpencodeReader:
         parent = text(about, "parentID")
         where: dict[str, Any] = {"session": parent or text(about, "id"), "agent": text(about, "id") if parent else ""}
         where |= {"at": at, "time": seconds(value(about, "time", "created"))}
-        states = (("folder", text(about, "directory")), ("version", text(about, "version")))
-        happened: list[Event] = [StateSeen(name=name, value=now, **where) for name, now in states if now]
+        happened = Told().states(where, folder=text(about, "directory"), version=text(about, "version"))
         for message in items(line, "messages"):
             happened += self._message(mapping(message, "info"), items(message, "parts"), where)
         return happened
@@ -80,8 +79,7 @@ class OpencodeReader:
         if model and model != self._model:
             self._model = model
             happened.append(ModelSeen(model=model, **where))
-        if flag(about, "summary"):
-            role = "summary"
+        role = "summary" if flag(about, "summary") else role
         for part in parts:
             happened += self._part(mapping(part), role, where)
         return happened + (_error(mapping(about, "error"), where) if about.get("error") else [])
@@ -90,8 +88,7 @@ class OpencodeReader:
         kind = text(part, "type")
         if kind == "tool":
             return self._tool(part, where)
-        id = text(part, "id")
-        if not self._seen.add(id):
+        if not self._told.is_new(text(part, "id")):
             return []
         if kind == "step-finish":
             return self._step(part, where)
@@ -106,8 +103,7 @@ class OpencodeReader:
 
     def _step(self, part: Mapping[str, Any], where: Where) -> list[Event]:
         happened: list[Event] = []
-        used = _tokens(mapping(part, "tokens"))
-        if used is not None:
+        if used := _tokens(mapping(part, "tokens")):
             cost = micro_dollars(part, "cost") or None
             happened.append(Usage(tokens=used, model=self._model, request=text(part, "id"), cost=cost, **where))
         reason = text(part, "reason")
@@ -118,9 +114,9 @@ class OpencodeReader:
     def _tool(self, part: Mapping[str, Any], where: Where) -> list[Event]:
         id, name, state = text(part, "callID") or text(part, "id"), text(part, "tool"), mapping(part, "state")
         happened: list[Event] = []
-        if self._seen.add(f"call:{id}"):
+        if self._told.is_new(f"call:{id}"):
             happened.append(tool_call(id, name, value(state, "input"), where))
-        if text(state, "status") in ("completed", "error") and self._seen.add(f"result:{id}"):
+        if text(state, "status") in ("completed", "error") and self._told.is_new(f"result:{id}"):
             happened.append(_result(id, state, where))
         return happened
 
@@ -137,9 +133,8 @@ def _result(id: str, state: Mapping[str, Any], where: Where) -> ToolResult:
 
 def _error(error: Mapping[str, Any], where: Where) -> list[Event]:
     said = text(error, "data", "message") or text(error, "message") or text(error, "name")
-    return (
-        [Message(role="error", text=said, **where), End(reason="error", error=True, text=said, **where)] if said else []
-    )
+    told = [Message(role="error", text=said, **where), End(reason="error", error=True, text=said, **where)]
+    return told if said else []
 
 
 def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:
