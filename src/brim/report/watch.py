@@ -22,6 +22,12 @@ SCHEMA = 1
 UNTOLD = ("time", "notices", "lines", "unknown_lines")
 """Keys that change without anything to tell."""
 
+_SAME = (
+    *("warn_threshold", "compact_threshold", "should_warn", "should_compact", "input_tokens"),
+    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"),
+)
+"""Keys that are the budget's own names."""
+
 _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
 
@@ -50,9 +56,8 @@ class Watch:
     def forget(self) -> None:
         """Begin again: the file is another one."""
         config, window = self._config, self._config["context.window"]
-        pinned = window is not None
-        given = window if pinned else DEFAULT_WINDOW
-        self.budget = ContextBudget(given, config["context.warn"], config["context.compact"], pinned=pinned)
+        pinned, marks = window is not None, (config["context.warn"], config["context.compact"])
+        self.budget = ContextBudget(window if pinned else DEFAULT_WINDOW, *marks, pinned=pinned)
         self.meter = SpendMeter()
         limit = config["spend.limit"]
         most = None if limit is None else micro_dollars(repr(limit), up=False)
@@ -106,14 +111,7 @@ class Watch:
             "window_source": budget.window.source,
             "window_others": dict(budget.window.others),
             "utilization": round(budget.utilization, 6),
-            "warn_threshold": budget.warn_threshold,
-            "compact_threshold": budget.compact_threshold,
-            "should_warn": budget.should_warn,
-            "should_compact": budget.should_compact,
-            "input_tokens": budget.input_tokens,
-            "cache_creation_input_tokens": budget.cache_creation_input_tokens,
-            "cache_read_input_tokens": budget.cache_read_input_tokens,
-            "output_tokens": budget.output_tokens,
+            **{name: getattr(budget, name) for name in _SAME},
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
             "filling": {
@@ -154,9 +152,8 @@ class Watch:
         budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:
             return True
-        if not budget.should_warn or not isinstance(notice, ContextNotice):
-            return False
-        if budget.utilization >= budget.warn_threshold:
+        over = budget.should_warn and budget.utilization < budget.warn_threshold
+        if not over or not isinstance(notice, ContextNotice):
             return False
         same = (notice.window, notice.session) == (budget.context_window, budget.session)
         return not same or budget.used_tokens < _RELIEF * notice.used_tokens

@@ -6,7 +6,6 @@ appended only what is new is read. Files of other agents are read whole, by thei
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -14,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from brim.errors import InputError
@@ -195,10 +195,7 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
         return False
     named = re.search(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")', first)
     if named:
-        try:
-            return json.loads(named[1]) in projects
-        except ValueError:
-            return False
+        return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
     return hashed is not None and hashed[1].decode() in {sha256(os.fsencode(each)).hexdigest() for each in projects}
 
@@ -250,6 +247,11 @@ def _once(found: list[SessionFile]) -> list[SessionFile]:
     return list(by_file.values())
 
 
+_COUNTS: Callable[[object], tuple[int, int, int, int, int]] = attrgetter(
+    "input", "output", "cache_read", "cache_write_5m", "cache_write_1h"
+)
+
+
 @dataclass(slots=True)
 class Request:
     """What one request took. ``key`` names it, whichever files report it.
@@ -277,12 +279,9 @@ class Request:
     @classmethod
     def of(cls, event: Usage, path: str) -> Self:
         """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
-        used = event.tokens
-        counts = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
-        key, more = event.request or f"{PLACE}{event.at}:{path}", (used.writes_are_input, " ".join(used.factors))
-        return cls(
-            key, not event.agent, event.final, event.model, event.time, event.session, *counts, *more, event.cost
-        )
+        used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
+        about = (not event.agent, event.final, event.model, event.time, event.session)
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, " ".join(used.factors), event.cost)
 
     @property
     def message(self) -> str:
@@ -292,22 +291,20 @@ class Request:
     @property
     def counts(self) -> tuple[int, ...]:
         """The counters, in the order that ``Total.tokens`` has."""
-        return self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h
+        return _COUNTS(self)
 
     @property
     def prompt(self) -> int:
         """The whole prompt, cached tokens included."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
-    def outranks(self, other: Request) -> bool:
-        """Whether this report of a request counts instead of *other*, whichever was read first.
+    @property
+    def rank(self) -> tuple[bool, bool, int, int, float]:
+        """Which report of a request counts: the one that ranks highest, whichever was read first.
 
         The main thread's counts before a sub-agent's replay of it, a final one before a placeholder, then the one with
         more output, for a stream reports while the model still writes; then the larger prompt, then the earlier one.
         """
-        return self._rank() > other._rank()
-
-    def _rank(self) -> tuple[bool, bool, int, int, float]:
         return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
 
     def fields(self) -> list[Any]:
@@ -331,15 +328,11 @@ class Total:
     def of(cls, event: RunTotal) -> Self:
         """Return what a reader's *event* says."""
         by_model = event.tokens or ({"": event.usage} if event.usage else {})
-        names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
-        counts = {model: [getattr(each, name) for name in names] for model, each in by_model.items()}
-        return cls(event.session, event.cost, counts)
+        return cls(event.session, event.cost, {model: list(_COUNTS(each)) for model, each in by_model.items()})
 
-    def outranks(self, other: Total) -> bool:
-        """Whether this total is the later one: totals only grow, so it is the larger."""
-        return self._size() > other._size()
-
-    def _size(self) -> tuple[int, int]:
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Which total of a session is the last: totals only grow, so it is the largest."""
         return self.cost or 0, sum(map(sum, self.tokens.values()))
 
 
@@ -355,10 +348,10 @@ class FileUsage:
     """Lines that should have said something and couldn't be read."""
 
     def add(self, found: Request | Total) -> None:
-        """Add a request or a total, if it outranks what is known."""
+        """Add a request or a total, if it ranks above what is known."""
         kept: dict[str, Any] = self.requests if isinstance(found, Request) else self.totals
         key = found.key if isinstance(found, Request) else found.session
-        if key not in kept or found.outranks(kept[key]):
+        if key not in kept or found.rank > kept[key].rank:
             kept[key] = found
 
     def take(self, event: Event | None, path: str) -> None:
@@ -372,10 +365,9 @@ class FileUsage:
 
     def merge(self, newer: FileUsage) -> None:
         """Add what was read after this."""
-        for request in newer.requests.values():
-            self.add(request)
-        for total in newer.totals.values():
-            self.add(total)
+        added: list[Request | Total] = [*newer.requests.values(), *newer.totals.values()]
+        for found in added:
+            self.add(found)
         self.broken += newer.broken
         self.folder = self.folder or newer.folder
 
