@@ -30,6 +30,7 @@ from brim.tracking.events import (
 )
 from brim.tracking.readers.fields import (
     Bounded,
+    LineReader,
     Told,
     arguments,
     count,
@@ -42,11 +43,8 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
-    tool_call,
     tool_of,
-    tool_result,
     value,
-    whole,
 )
 from brim.tracking.readers.stream import parsed_line
 
@@ -82,17 +80,17 @@ _MOVE = "*** Move to: "
 _MOST_OPEN = 10_000
 
 
-class CodexRolloutReader:
+class CodexRolloutReader(LineReader):
     """Reads one rollout, line by line."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lineage = _Lineage()
         self._copied = False
         self._requests = _Requests()
         self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
         self._model, self._window = "", 0
         self._window_is_new = False
-        self._told = Told()
         self._compacted: list[Event] = []
 
     @staticmethod
@@ -100,145 +98,136 @@ class CodexRolloutReader:
         """Return whether *line* is one of a rollout."""
         return text(line, "type") in _TYPES and bool(mapping(line, "payload"))
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
-        copied = self._copied = self._lineage.see(line)
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*; nothing if it is a copy."""
+        self._copied = self._lineage.see(line)
         kind, payload = text(line, "type"), mapping(line, "payload")
-        where: dict[str, Any] = {
-            "session": self._lineage.session,
-            "agent": self._lineage.agent,
-            "time": seconds(value(line, "timestamp")),
-            "at": at,
-        }
-        happened = self.finish() if kind not in _AFTER_COMPACTION else []
+        self.where |= {"session": self._lineage.session, "agent": self._lineage.agent}
+        self.where["time"] = seconds(value(line, "timestamp"))
+        if kind not in _AFTER_COMPACTION:
+            self.found += self.finish()
         if kind == "session_meta":
             version, folder, branch = text(payload, "cli_version"), text(payload, "cwd"), text(payload, "git", "branch")
-            happened += self._states(where, version=version, folder=folder, branch=branch)
+            self._states(version=version, folder=folder, branch=branch)
         elif kind == "turn_context":
-            happened += self._turn(payload, where)
+            self._turn(payload)
         elif kind == "token_usage_record":
-            happened += self._requests.recorded(payload, self._model, where)
+            self.found += self._requests.recorded(payload, self._model, self.where)
         elif kind == "response_item":
-            happened += self._item(payload, mapping(line, "metadata"), where)
+            self._item(payload, mapping(line, "metadata"))
         elif kind == "compacted":
-            summary = text(payload, "message")
-            self._compacted = [Compaction(**where), *([Message(role="summary", text=summary, **where)] * bool(summary))]
+            self._compacted = [Compaction(**self.where)]
+            if summary := text(payload, "message"):
+                self._compacted.append(Message(role="summary", text=summary, **self.where))
         elif kind == "event_msg":
-            happened += self._note(payload, where)
-        if copied:
-            self._compacted = []
-            return []
-        return happened
+            self._note(payload)
+        if self._copied:
+            self.found, self._compacted = [], []
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""
         held, self._compacted = self._compacted, []
         return held
 
-    def _note(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        kind = text(payload, "type")
+    def _note(self, payload: Mapping[str, Any]) -> None:
+        kind, said = text(payload, "type"), text(payload, "message")
+        if kind not in ("token_count", "thread_settings_applied", "context_compacted"):
+            self.found += self.finish()
         if kind == "token_count":
-            return self._count(mapping(payload, "info"), where)
-        if kind == "thread_settings_applied":
-            return self._turn(mapping(payload, "thread_settings"), where)
-        happened = self.finish() if kind != "context_compacted" else []
-        if kind == "task_started":
+            self._count(mapping(payload, "info"))
+        elif kind == "thread_settings_applied":
+            self._turn(mapping(payload, "thread_settings"))
+        elif kind == "task_started":
             self._window = count(payload, "model_context_window")
             self._window_is_new = self._window > 0
         elif kind == "user_message":
-            happened += self._words(text(payload, "message"), kind, True, where)
+            self._words(said, kind, True)
         elif kind == "item_completed" and text(payload, "item", "type") == "UserMessage":
-            happened += self._words(text_of(value(payload, "item", "content")), kind, True, where)
+            self._words(text_of(value(payload, "item", "content")), kind, True)
         elif kind == "task_complete":
-            happened.append(End(reason="complete", text=text(payload, "last_agent_message"), **where))
+            self.tell(End, reason="complete", text=text(payload, "last_agent_message"))
         elif kind == "turn_aborted":
-            happened.append(End(reason=text(payload, "reason") or "aborted", **where))
-        elif kind in ("error", "stream_error") and text(payload, "message"):
-            happened.append(Message(role="error", text=text(payload, "message"), **where))
-        return happened
+            self.tell(End, reason=text(payload, "reason") or "aborted")
+        elif kind in ("error", "stream_error"):
+            self.say("error", said)
 
-    def _count(self, info: Mapping[str, Any], where: Where) -> list[Event]:
-        left = whole(info, "last_token_usage", "total_tokens")
-        happened: list[Event] = []
-        if self._compacted:
-            sent = count(info, "last_token_usage", "input_tokens") + count(info, "last_token_usage", "output_tokens")
-            if left and not sent:
-                self._compacted[0] = self._compacted[0].replace(after=left)
-            happened = self.finish()
+    def _count(self, info: Mapping[str, Any]) -> None:
+        last = mapping(info, "last_token_usage")
+        left = 0 if count(last, "input_tokens") + count(last, "output_tokens") else count(last, "total_tokens")
+        if self._compacted and left:
+            self._compacted[0] = self._compacted[0].replace(after=left)
+        self.found += self.finish()
         if window := count(info, "model_context_window"):
             self._window = window
-            happened += self._seen(where)
-        return happened + self._requests.counted(info, self._model, where, copied=self._copied)
+            self._see_model()
+        self.found += self._requests.counted(info, self._model, self.where, copied=self._copied)
 
-    def _turn(self, settings: Mapping[str, Any], where: Where) -> list[Event]:
+    def _turn(self, settings: Mapping[str, Any]) -> None:
         model = text(settings, "model")
         if model and model != self._model:
             if self._model and not self._window_is_new:
                 self._window = 0
             self._model = model
         self._window_is_new = False
-        happened = self._seen(where) if model else []
-        mode, folder = text(settings, "approval_policy"), text(settings, "cwd")
-        return happened + self._states(where, permission_mode=mode, folder=folder)
+        if model:
+            self._see_model()
+        self._states(permission_mode=text(settings, "approval_policy"), folder=text(settings, "cwd"))
 
-    def _seen(self, where: Where) -> list[Event]:
+    def _see_model(self) -> None:
         now = self._model, self._window
-        if self._copied or now == ("", 0) or not self._told.is_new("model", now):
-            return []
-        return [ModelSeen(model=self._model, window=self._window, **where)]
+        if not self._copied and any(now) and self.told.is_new("model", now):
+            self.tell(ModelSeen, model=self._model, window=self._window)
 
-    def _states(self, where: Where, **now: str) -> list[Event]:
-        return [] if self._copied else self._told.states(where, **now)
+    def _states(self, **now: str) -> None:
+        if not self._copied:
+            self.states(**now)
 
-    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any], where: Where) -> list[Event]:
-        kind = text(payload, "type")
-        if kind != "message":
-            return self._called(payload, kind, where) if kind in _CALLS else self._answered(payload, kind, where)
-        role, words = text(payload, "role"), text_of(value(payload, "content"))
-        if not words or flag(about, "compaction_output"):
-            return []
-        if role == "user":
-            return self._words(words, "item", typed(payload, words), where, text(payload, "id"))
-        role = role if role == "assistant" else "system"
-        return [Message(role=role, text=words, id=text(payload, "id"), **where)]
+    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        kind, role, words = text(payload, "type"), text(payload, "role"), text_of(value(payload, "content"))
+        if kind in _CALLS:
+            self._call(payload, kind)
+        elif kind in _ANSWERS:
+            self._answer(payload)
+        elif kind == "message" and words and not flag(about, "compaction_output"):
+            if role == "user":
+                self._words(words, "item", typed(payload, words), text(payload, "id"))
+            else:
+                self.say(role if role == "assistant" else "system", words, id=text(payload, "id"))
 
-    def _words(self, words: str, source: str, is_typed: bool, where: Where, id: str = "") -> list[Event]:
+    def _words(self, words: str, source: str, is_typed: bool, id: str = "") -> None:
         if not is_typed:
-            return [Message(role="user", text=words, id=id, **where)]
+            self.say("user", words, id=id)
+            return
         words = asked(words)
         if not words or self._copied:
-            return []
+            return
         # Two sources that say the same tell it once; one source twice tells it twice.
         times = self._heard.get(hash(words), {})
         again = times.get(source, 0) + 1
         self._heard[hash(words)] = times | {source: again}
-        if again <= max(times.values(), default=0):
-            return []
-        return [Message(role="user", text=words, human=not self._lineage.agent, id=id, **where)]
+        if again > max(times.values(), default=0):
+            self.say("user", words, human=not self._lineage.agent, id=id)
 
-    def _called(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
+    def _call(self, payload: Mapping[str, Any], kind: str) -> None:
         call = text(payload, "call_id") or text(payload, "id")
         name = text(payload, "name") or _UNNAMED.get(kind, "")
         given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
         patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
         files = edits(patch)
         if not files:
-            return [tool_call(call, name, given, where)]
+            self.call(call, name, given)
         if len(files) > 1:
             self._files[call] = len(files)
-        calls = zip(_ids(call, len(files)), files, strict=True)
-        return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
+        for id, (tool, edit) in zip(_ids(call, len(files)), files, strict=True):
+            self.tell(ToolCall, id=id, name="apply_patch", tool=tool, input=edit)
 
-    def _answered(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
-        if kind not in _ANSWERS:
-            return []
+    def _answer(self, payload: Mapping[str, Any]) -> None:
         call = text(payload, "call_id") or text(payload, "id")
         said, code, failed = _answer(value(payload, "output"))
         refusal = refusal_in(said) if code is None else ""
         told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
-        failed = failed or bool(refusal) or told
-        ids = _ids(call, self._files.pop(call, 1))
-        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
+        for id in _ids(call, self._files.pop(call, 1)):
+            self.result(id, said, failed=failed or bool(refusal) or told, refusal=refusal, code=code)
 
 
 class _Lineage:
@@ -446,15 +435,15 @@ def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]
     return "edit", given
 
 
-class CodexExecReader:
+class CodexExecReader(LineReader):
     """Reads one stream, line by line."""
 
     def __init__(self) -> None:
-        self._session = ""
+        super().__init__()
+        self._session = self._last = ""
         self._open = Bounded(_MOST_OPEN)
         self._todos: dict[str, Any] = {}
         self._lists = 0
-        self._last = ""
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -466,55 +455,62 @@ class CodexExecReader:
             return bool(text(line, "message")) and not ("error" in line or "severity" in line or "sessionID" in line)
         return kind in ("thread.started", "turn.started", "turn.completed", "turn.failed")
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         kind = text(line, "type")
         if kind == "thread.started":
             self._session = text(line, "thread_id")
-        where: dict[str, Any] = {"session": self._session, "at": at}
-        said = text(line, "error", "message") if kind == "turn.failed" else text(line, "message")
-        happened: list[Event] = []
+        self.where["session"] = self._session
         if kind == "turn.completed":
-            used = tokens(mapping(line, "usage"))
-            happened += [RunTotal(usage=used, **where)] if used else []
-            happened.append(End(reason="complete", text=self._last, **where))
-        if kind in ("turn.failed", "error") and said:
-            happened.append(Message(role="error", text=said, **where))
-        if kind == "turn.failed":
-            happened.append(End(reason="failed", error=True, text=said, **where))
-        if kind.startswith("item."):
-            happened += self._item(mapping(line, "item"), kind, where)
-        return happened
+            if used := tokens(mapping(line, "usage")):
+                self.tell(RunTotal, usage=used)
+            self.tell(End, reason="complete", text=self._last)
+        elif kind == "turn.failed":
+            said = text(line, "error", "message")
+            self.say("error", said)
+            self.tell(End, reason="failed", error=True, text=said)
+        elif kind == "error":
+            self.say("error", text(line, "message"))
+        elif kind.startswith("item."):
+            self._item(mapping(line, "item"), kind)
 
-    def _item(self, item: Mapping[str, Any], when: str, where: Where) -> list[Event]:
+    def _item(self, item: Mapping[str, Any], when: str) -> None:
         kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
         done = when == "item.completed"
         if kind in ("agent_message", "assistant_message"):
-            self._last = text(item, "text") if done else self._last
-            return [Message(role="assistant", text=text(item, "text"), id=id, **where)] if done else []
-        if kind == "error":
-            return [Message(role="error", text=text(item, "message"), id=id, **where)] if done else []
-        if kind == "todo_list":
-            return self._todo_list(named("todo", {"items": items(item, "items")}), id, where)
-        if when == "item.updated":
-            return []
-        happened: list[Event] = []
-        if id not in self._open:
-            calls = _calls(kind, item)
-            named_calls = zip(_ids(id, len(calls)), calls, strict=True)
-            happened += [tool_call(one, name, given, where, tool) for one, (name, tool, given) in named_calls]
-            self._open[id] = len(calls)
-        if done:
-            happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
-        return happened
+            if done:
+                self._last = text(item, "text")
+                self.tell(Message, role="assistant", text=self._last, id=id)
+        elif kind == "error":
+            if done:
+                self.tell(Message, role="error", text=text(item, "message"), id=id)
+        elif kind == "todo_list":
+            self._todo_list(named("todo", {"items": items(item, "items")}), id)
+        elif when != "item.updated":
+            if id not in self._open:
+                calls = _calls(kind, item)
+                self._open[id] = len(calls)
+                for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
+                    self.call(one, name, given, tool)
+            if done:
+                self._end(item, _ids(id, self._open.pop(id)))
 
-    def _todo_list(self, given: dict[str, Any], id: str, where: Where) -> list[Event]:
-        """Return a call each time that the list is another: an item is written again when something in it changes."""
-        if given == self._todos:
-            return []
-        self._todos, self._lists = given, self._lists + 1
-        id = f"{id}#{self._lists}" if self._lists > 1 else id
-        return [ToolCall(id=id, name="todo_list", tool="todo", input=given, **where), ToolResult(id=id, **where)]
+    def _todo_list(self, given: dict[str, Any], id: str) -> None:
+        """Tell a call each time that the list is another: an item is written again when something in it changes."""
+        if given != self._todos:
+            self._todos, self._lists = given, self._lists + 1
+            id = f"{id}#{self._lists}" if self._lists > 1 else id
+            self.tell(ToolCall, id=id, name="todo_list", tool="todo", input=given)
+            self.tell(ToolResult, id=id)
+
+    def _end(self, item: Mapping[str, Any], ids: list[str]) -> None:
+        status, code = text(item, "status"), value(item, "exit_code")
+        said = text(item, "aggregated_output") or text(item, "error", "message")
+        said = said or text_of(value(item, "result", "content"))
+        failed = status in ("failed", "declined") or (type(code) is int and code != 0)
+        refusal = "permission" if status == "declined" else refusal_in(said) if failed else ""
+        for id in ids:
+            self.result(id, said, failed=failed, refusal=refusal, code=code)
 
 
 def _ids(id: str, number: int) -> list[str]:
@@ -549,13 +545,3 @@ def _unwrapped(command: str) -> str:
     if len(inner) < 2 or inner[-1] != quote or quote not in ("'", '"'):
         return inner
     return body.replace("'\\''", "'") if quote == "'" else re.sub(r"""\\(["\\$`])""", r"\1", body)
-
-
-def _result(item: Mapping[str, Any], id: str, where: Where) -> ToolResult:
-    code = value(item, "exit_code")
-    code = code if type(code) is int else None
-    said = text(item, "aggregated_output") or text(item, "error", "message")
-    said = said or text_of(value(item, "result", "content"))
-    failed = text(item, "status") in ("failed", "declined") or bool(code)
-    refusal = "permission" if text(item, "status") == "declined" else refusal_in(said) if failed else ""
-    return tool_result(id, said, where, failed=failed, refusal=refusal, code=code)

@@ -18,7 +18,7 @@ from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
-from brim.tracking.events import StateSeen, ToolCall, ToolResult
+from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -250,20 +250,6 @@ def tool_of(name: str) -> str:
     return _tools().get(name.lower(), "")
 
 
-def tool_call(id: str, name: str, given: object, where: Where, tool: str | None = None) -> ToolCall:
-    """Return the call of the tool *name*, which was *given* an object or the JSON text of one."""
-    tool = tool_of(name) if tool is None else tool
-    return ToolCall(id=id, name=name, tool=tool, input=named(tool, arguments(given)), **where)
-
-
-def tool_result(
-    id: str, said: str, where: Where, *, failed: bool, refusal: str = "", code: int | None = None
-) -> ToolResult:
-    """Return the result of the call *id*; an exit *code* other than 0 is a failure too."""
-    detail = None if code is None else {"exit_code": code}
-    return ToolResult(id=id, text=said, error=failed or bool(code), refusal=refusal, detail=detail, **where)
-
-
 def refusal_in(answer: str) -> str:
     """Return which of ``events.REFUSALS`` the *answer* to a failed call is, empty if it is a failure.
 
@@ -346,9 +332,52 @@ class Told:
             self._told[hash(key)] = hash(told)
         return new
 
-    def states(self, where: Where, **now: str) -> list[Event]:
-        """Return which of the session's states changed; one that is empty is not known."""
-        return [StateSeen(name=name, value=to, **where) for name, to in now.items() if to and self.is_new(name, to)]
-
     def __contains__(self, key: object) -> bool:
         return hash(key) in self._told
+
+
+class LineReader:
+    """Reads one stream, line by line: ``read`` takes a line, says ``where`` it is, and tells its events."""
+
+    def __init__(self) -> None:
+        self.told = Told()
+        self.where: dict[str, Any] = {}
+        self.found: list[Event] = []
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        self.where, self.found = {"at": at}, []
+        self.read(line)
+        return self.found
+
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        raise NotImplementedError
+
+    def tell(self, kind: type[Event], **fields: Any) -> None:
+        """Tell an event of *kind*, which happened where the line says."""
+        self.found.append(kind(**(self.where | fields)))
+
+    def say(self, role: str, words: str, **fields: Any) -> None:
+        """Tell a message, if it has words."""
+        if words:
+            self.tell(Message, role=role, text=words, **fields)
+
+    def states(self, **now: str) -> None:
+        """Tell which of the session's states changed; one that is empty is not known."""
+        for name, state in now.items():
+            if state and self.told.is_new(name, state):
+                self.tell(StateSeen, name=name, value=state)
+
+    def call(self, id: str, name: str, given: object, tool: str | None = None) -> None:
+        """Tell a call of the tool *name*, which was *given* an object or the JSON text of one."""
+        tool = tool_of(name) if tool is None else tool
+        self.tell(ToolCall, id=id, name=name, tool=tool, input=named(tool, arguments(given)))
+
+    def result(
+        self, id: str, said: str, *, failed: bool, refusal: str = "", code: object = None, **fields: Any
+    ) -> None:
+        """Tell the result of the call *id*; an exit *code* other than 0 is a failure too."""
+        known = type(code) is int
+        fields = {"error": failed or (known and code != 0), "detail": {"exit_code": code} if known else None, **fields}
+        self.tell(ToolResult, id=id, text=said, refusal=refusal, **fields)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolResult, Usage
+from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.readers.fields import (
-    Told,
+    LineReader,
     count,
     flag,
     items,
@@ -23,8 +23,6 @@ from brim.tracking.readers.fields import (
     seconds,
     text,
     text_of,
-    tool_call,
-    tool_result,
     value,
 )
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _STATUSES = ("success", "error", "cancelled")
@@ -43,15 +40,11 @@ _HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
 _MACHINE = ("<session_context>", "<environment_context>", "<state_snapshot>", "<loaded_context>")
 
 
-class GeminiTranscriptReader:
+class GeminiTranscriptReader(LineReader):
     """Reads one record, line by line."""
 
-    def __init__(self) -> None:
-        self._session = ""
-        self._agent = ""
-        self._model = ""
-        self._told = Told()
-        self._began = False
+    _session = _agent = _model = ""
+    _began = False
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -62,73 +55,59 @@ class GeminiTranscriptReader:
             return True
         return bool(text(line, "id")) and text(line, "type") in _TYPES and "content" in line and "timestamp" in line
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         if text(line, "sessionId"):
             self._session = text(line, "sessionId")
             self._agent = self._session if text(line, "kind") == "subagent" else ""
         messages = [line] if text(line, "type") else items(line, "messages")
         replaced = items(line, "$set", "messages")
-        where: dict[str, Any] = {"session": self._session, "agent": self._agent, "at": at}
+        self.where |= {"session": self._session, "agent": self._agent}
         if summaries := [message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)]:
             replaced = summaries  # the other messages were told before, and now has other ids
-        happened: list[Event] = []
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):
-                happened += self._message(message, {**where, "time": seconds(value(message, "timestamp"))})
-        if summaries and self._began and happened:
-            happened.insert(0, Compaction(**where, time=seconds(value(line, "$set", "lastUpdated"))))
-        self._began = self._began or bool(happened)
-        return happened
+                self.where["time"] = seconds(value(message, "timestamp"))
+                self._message(message, text(message, "type"), text(message, "id"))
+        if summaries and self._began and self.found:
+            self.tell(Compaction, time=seconds(value(line, "$set", "lastUpdated")))
+            self.found.insert(0, self.found.pop())
+        self._began = self._began or bool(self.found)
 
-    def _message(self, message: Mapping[str, Any], where: Where) -> list[Event]:
-        kind, id = text(message, "type"), text(message, "id")
+    def _message(self, message: Mapping[str, Any], kind: str, id: str) -> None:
+        said = text_of(value(message, "content"))
         if kind == "user":
-            return self._user(message, id, where)
+            said = words(value(message, "displayContent")) or words(said)
         if kind == "gemini":
-            return self._answer(message, id, where)
-        said = text_of(value(message, "content"))
-        if kind in ("error", "warning", "info") and said and self._told.is_new(f"{kind}:{id}", said):
-            return [Message(role="error" if kind == "error" else "system", text=said, id=id, **where)]
-        return []
+            self._model = self._see_model(text(message, "model") or self._model)
+        if kind in _TYPES and said and self.told.is_new(f"{kind}:{id}", said):
+            role = {"user": "user", "gemini": "assistant", "error": "error"}.get(kind, "system")
+            role = "summary" if kind == "user" and said.startswith(_SUMMARY) else role
+            self.say(role, said, human=role == "user" and is_typed(said) and not self._agent, id=id)
+        if kind == "gemini":
+            sizes = mapping(message, "tokens")
+            written = count(sizes, "output") + count(sizes, "thoughts")
+            used = _tokens(count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool"))
+            if used is not None and self.told.is_new(f"usage:{id}", used):
+                self.tell(Usage, tokens=used, model=self._model, request=id)
+            for call in items(message, "toolCalls"):
+                self._call(call)
 
-    def _user(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
-        said = words(value(message, "displayContent")) or words(value(message, "content"))
-        if not said or not self._told.is_new(f"user:{id}", said):
-            return []
-        if said.startswith(_SUMMARY):
-            return [Message(role="summary", text=said, id=id, **where)]
-        return [Message(role="user", text=said, human=is_typed(said) and not self._agent, id=id, **where)]
-
-    def _answer(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
-        happened: list[Event] = []
-        model = text(message, "model") or self._model
+    def _see_model(self, model: str) -> str:
         if model != self._model:
-            self._model = model
-            happened.append(ModelSeen(model=model, **where))
-        said = text_of(value(message, "content"))
-        if said and self._told.is_new(f"gemini:{id}", said):
-            happened.append(Message(role="assistant", text=said, id=id, **where))
-        sizes = mapping(message, "tokens")
-        written = count(sizes, "output") + count(sizes, "thoughts")
-        used = _tokens(count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool"))
-        if used is not None and self._told.is_new(f"usage:{id}", used):
-            happened.append(Usage(tokens=used, model=model, request=id, **where))
-        for call in items(message, "toolCalls"):
-            happened += self._call(call, where)
-        return happened
+            self.tell(ModelSeen, model=model)
+        return model
 
-    def _call(self, call: object, where: Where) -> list[Event]:
+    def _call(self, call: object) -> None:
         id, name = text(call, "id"), text(call, "name")
-        happened: list[Event] = []
-        if name and self._told.is_new(f"call:{id}", name):
-            happened.append(tool_call(id, name, value(call, "args"), where))
+        if name and self.told.is_new(f"call:{id}", name):
+            self.call(id, name, value(call, "args"))
         status, result = text(call, "status"), value(call, "result")
-        if status in _STATUSES and self._told.is_new(f"result:{id}", status):
+        if status in _STATUSES and self.told.is_new(f"result:{id}", status):
             said = failure(result) or answered(result) or text_of(value(call, "resultDisplay"))
-            time = seconds(value(call, "timestamp")) or where["time"]
-            happened.append(_result(id, status, said, {**where, "time": time}))
-        return happened
+            self.result(
+                id, said, time=seconds(value(call, "timestamp")) or self.where["time"], **_outcome(status, said)
+            )
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
@@ -138,10 +117,11 @@ def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None
     return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
-class GeminiStreamReader:
+class GeminiStreamReader(LineReader):
     """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing happens."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._session = ""
         self._answer: list[str] = []
         self._answer_where: dict[str, Any] = {}
@@ -161,18 +141,32 @@ class GeminiStreamReader:
             return text(line, "status") in _STATUSES and "subtype" not in line
         return kind in ("tool_use", "tool_result") and bool(text(line, "tool_id"))
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
-        kind = text(line, "type")
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        kind, role = text(line, "type"), text(line, "role")
         if kind == "init":
             self._session = text(line, "session_id")
-        where: dict[str, Any] = {"session": self._session, "time": seconds(value(line, "timestamp")), "at": at}
-        if kind == "message" and text(line, "role") == "assistant" and flag(line, "delta"):
-            self._answer_where = self._answer_where or where
+        self.where |= {"session": self._session, "time": seconds(value(line, "timestamp"))}
+        if kind == "message" and role == "assistant" and flag(line, "delta"):
+            self._answer_where = self._answer_where or self.where
             self._answer.append(text(line, "content"))
-            return []
-        told = "".join(self._answer)
-        return [*self.finish(), *self._happened(kind, line, where, told)]
+            return
+        answer = "".join(self._answer)
+        self.found += self.finish()
+        if kind == "init" and text(line, "model"):
+            self.tell(ModelSeen, model=text(line, "model"))
+        elif kind == "message":
+            said, user = words(value(line, "content")), role == "user"
+            self.say("user" if user else "assistant", said, human=user and is_typed(said))
+        elif kind == "tool_use":
+            self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
+        elif kind == "tool_result":
+            said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
+            self.result(text(line, "tool_id"), said, **_outcome(text(line, "status"), said))
+        elif kind == "error":
+            self.say("system" if text(line, "severity") == "warning" else "error", text(line, "message"))
+        elif kind == "result":
+            self._end(line, answer)
 
     def finish(self) -> list[Event]:
         """Return the answer whose end no line showed yet."""
@@ -180,41 +174,23 @@ class GeminiStreamReader:
         self._answer, self._answer_where = [], {}
         return [Message(role="assistant", text=said, **where)] if said else []
 
-    def _happened(self, kind: str, line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:
-        if kind == "init" and text(line, "model"):
-            return [ModelSeen(model=text(line, "model"), **where)]
-        if kind == "message":
-            said, user = words(value(line, "content")), text(line, "role") == "user"
-            role = "user" if user else "assistant"
-            return [Message(role=role, text=said, human=user and is_typed(said), **where)] if said else []
-        if kind == "tool_use":
-            return [tool_call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"), where)]
-        if kind == "tool_result":
-            said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
-            return [_result(text(line, "tool_id"), text(line, "status"), said, where)]
-        if kind == "error":
-            role = "system" if text(line, "severity") == "warning" else "error"
-            return [Message(role=role, text=text(line, "message"), **where)] if text(line, "message") else []
-        return _end(line, where, answer) if kind == "result" else []
+    def _end(self, line: Mapping[str, Any], answer: str) -> None:
+        failed = text(line, "status") != "success"
+        said = text(line, "error", "message") if failed else answer
+        self.say("error", said if failed else "")
+        if stats := mapping(line, "stats"):
+            named = [(name, sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)]
+            by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
+            self.tell(RunTotal, tokens=by_model, usage=_run_tokens(stats))
+        self.tell(End, reason=text(line, "status"), error=failed, text=said)
 
 
-def _result(id: str, status: str, said: str, where: Where) -> ToolResult:
-    """Return the result of the call *id*, which *said* something and ended with *status*."""
+def _outcome(status: str, said: str) -> dict[str, Any]:
+    """Return whether a call failed that ended with *status* and *said* something, why, and its exit code."""
     failed = status != "success"
     refusal = (refusal_in(said) or ("interrupt" if status == "cancelled" else "")) if failed else ""
     found = re.search(r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE)  # it is said only if it isn't 0
-    return tool_result(id, said, where, failed=failed, refusal=refusal, code=int(found[1]) if found else None)
-
-
-def _end(line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:
-    failed = text(line, "status") != "success"
-    said = text(line, "error", "message") if failed else answer
-    happened: list[Event] = [Message(role="error", text=said, **where)] if failed and said else []
-    if stats := mapping(line, "stats"):
-        named = [(name, sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)]
-        by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
-        happened.append(RunTotal(tokens=by_model, usage=_run_tokens(stats), **where))
-    return [*happened, End(reason=text(line, "status"), error=failed, text=said, **where)]
+    return {"failed": failed, "refusal": refusal, "code": int(found[1]) if found else None}
 
 
 def _run_tokens(sums: object) -> Tokens | None:
