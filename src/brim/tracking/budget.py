@@ -13,11 +13,11 @@ from brim.models.windows import window_from_error
 from brim.tokens.approximate import ApproximateTokenCounter
 from brim.tracking.estimate import Contents, anchored, by_length, length_of
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
-from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
+from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning
 from brim.tracking.notices import Notice, Subscribers
 from brim.tracking.readers import AnyReader
 from brim.tracking.readers.fields import Bounded
-from brim.tracking.windows import DEFAULT_WINDOW, AgentWindow, Occupancy, Window, Windows, share
+from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,14 +58,17 @@ class ContextBudget(Occupancy):
         self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
-        super().__init__(model or "")
+        super().__init__(Windows(context_window, pinned=pinned), model or "", main=True)
+        self.should_warn = False
+        """Whether the warning threshold was reached: set until ``clear_warning`` or ``clear_compact``."""
+        self.should_compact = False
+        """Whether the compaction threshold was reached: set until ``clear_compact`` or ``request_compaction``."""
         self.session = ""
         """The session of the last main-thread event that names one."""
         self._asked = self.model
-        self._windows = Windows(context_window, pinned=pinned)
         self._threads = Bounded(1_000)
         self._measured_on = ""  # the session of the last report
-        self._latches = Latches(warn_threshold, compact_threshold)
+        self._warned_until = self._compacted_until = 0  # reports up to these are dealt with: newer ones set the flags
         self._subscribers = Subscribers()
         self._reader = AnyReader()
         self._requested: str | None = None
@@ -89,31 +92,6 @@ class ContextBudget(Occupancy):
         return notices
 
     @property
-    def window(self) -> Window:
-        """How large the main thread's window is, who says so, and who says otherwise."""
-        return self._windows.of(self.model)
-
-    @property
-    def context_window(self) -> int:
-        """Tokens that the window holds."""
-        return self.window.tokens
-
-    @property
-    def utilization(self) -> float:
-        """The share of the window that is used. It may exceed 1; a window of no size gives 0."""
-        return share(self.used_tokens, self.context_window)
-
-    @property
-    def should_warn(self) -> bool:
-        """Whether the warning threshold was reached: set until ``clear_warning`` or ``clear_compact``."""
-        return self._latches.should_warn
-
-    @property
-    def should_compact(self) -> bool:
-        """Whether the compaction threshold was reached: set until ``clear_compact`` or ``request_compaction``."""
-        return self._latches.should_compact
-
-    @property
     def overhead_exceeds(self) -> bool:
         """Whether the last compaction still left the window over the threshold: another one would not help."""
         window = self.context_window
@@ -125,12 +103,9 @@ class ContextBudget(Occupancy):
         return self._contents.filling(self.used_tokens, self.model, self.basis)
 
     @property
-    def agents(self) -> dict[str, AgentWindow]:
-        """The windows of the sub-agents, by their id."""
-        return {
-            name: AgentWindow(each.model, each.used_tokens, self._windows.of(each.model, main=False), each.compactions)
-            for name, each in self._threads.items()
-        }
+    def agents(self) -> dict[str, Occupancy]:
+        """The windows of the sub-agents, by their id; each fills and is compacted on its own."""
+        return dict(self._threads)
 
     def pending(self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None) -> Count:
         """Return how large the next prompt will be: what was reported, and a local count of what came since.
@@ -158,15 +133,16 @@ class ContextBudget(Occupancy):
         window = self.context_window
         if self.compaction_requested or self.overhead_exceeds or window <= 0:
             return False
-        return share(self.pending(text, counter=counter).low, window) >= self.compact_threshold
+        return self.pending(text, counter=counter).low / window >= self.compact_threshold
 
     def clear_warning(self) -> None:
         """Clear the warning; a newer report sets it again."""
-        self._latches.clear_warning(self._reports)
+        self.should_warn, self._warned_until = False, self._reports
 
     def clear_compact(self) -> None:
         """Clear both flags, and end a request to compact; a newer report sets them again."""
-        self._latches.clear_compact(self._reports)
+        self.should_compact, self._compacted_until = False, self._reports
+        self.clear_warning()
         self._requested = None
 
     def request_compaction(self) -> None:
@@ -208,7 +184,7 @@ class ContextBudget(Occupancy):
         thread: Occupancy | None = self if main else self._threads.get(event.agent)
         if thread is None and isinstance(event, (Usage, Compaction, ModelSeen)):
             # Words alone make no window: a sub-agent is often named by another id there.
-            thread = self._threads[event.agent] = Occupancy()
+            thread = self._threads[event.agent] = Occupancy(self._windows)
         if thread is None:
             return
         if isinstance(event, Usage):
@@ -267,7 +243,9 @@ class ContextBudget(Occupancy):
         if self.basis not in ("call", "total"):
             return notices
         facts |= {"used_tokens": used, "utilization": used / window}
-        warn, compact = self._latches.judge(
-            used / window, self._reports, asked=self.compaction_requested, compacting=not exceeds
-        )
+        over = used / window >= self.compact_threshold and not self.compaction_requested
+        near = used / window >= self.warn_threshold and not self.compaction_requested
+        compact = over and not exceeds and not self.should_compact and self._reports > self._compacted_until
+        warn = not self.should_warn and (compact or ((near or over) and self._reports > self._warned_until))
+        self.should_warn, self.should_compact = self.should_warn or warn, self.should_compact or compact
         return [*notices, *([ContextWarning(**facts)] if warn else []), *([CompactDue(**facts)] if compact else [])]

@@ -11,10 +11,10 @@ import heapq
 import os
 import re
 import select
-import stat
 import time
 from collections.abc import Callable, Iterator
 from io import FileIO
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from brim.errors import InputError
@@ -182,11 +182,8 @@ def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts,
 
 def is_pipe(path: str) -> bool:
     """Return whether *path* is a pipe; raise if it is neither that nor a file that can be read."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        mode = 0
-    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
+    place = Path(path)
+    if place.is_fifo() or place.is_char_device() or place.is_socket():
         return True
     open_session(path).close()
     return False

@@ -11,6 +11,7 @@ import re
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from operator import attrgetter
@@ -19,8 +20,8 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import format_of
-from brim.tracking.readers.claude import parsed_report, report_of
-from brim.tracking.readers.fields import text
+from brim.tracking.readers.claude import report_of
+from brim.tracking.readers.fields import text, value
 from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
@@ -179,11 +180,9 @@ def slug_of(folder: str) -> str:
 
 
 def _first_line(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.readline(FIRST_BYTES)
-    except OSError:
-        return b""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.readline(FIRST_BYTES)
+    return b""
 
 
 def _names_one(first: bytes, projects: list[str]) -> bool:
@@ -452,15 +451,14 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
-        try:
-            parsed = parsed_report(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-        except ValueError:
-            found.broken += line.endswith(b"\n")  # a half line may be completed later
-        else:
-            message, said = parsed.get("message") if parsed else None, None
-            if parsed and isinstance(message, dict) and message.get("id"):
+        if b'"usage"' in line or b'"cost-state"' in line:  # one line in two; the others have most of the bytes
+            parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
+            message, said = value(parsed, "message"), None
+            if not isinstance(parsed, dict):
+                found.broken += line.endswith(b"\n")  # a half line may be completed later
+            elif isinstance(message, dict) and message.get("id"):
                 said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
-            if parsed and (said is None or said != last):  # most lines repeat the usage of the line before
+            if isinstance(parsed, dict) and (said is None or said != last):  # most lines repeat the one before
                 event = report_of(parsed, agent=agent, at=at)
                 found.take(event, path)
                 if isinstance(event, Usage):

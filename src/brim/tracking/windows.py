@@ -143,7 +143,8 @@ the smallest prompt so far, after a compaction that does not say; a run's total,
 class Occupancy:
     """What is in one thread's window."""
 
-    def __init__(self, model: str = "") -> None:
+    def __init__(self, windows: Windows, model: str = "", *, main: bool = False) -> None:
+        self._windows, self._main = windows, main
         self.model = model
         """The thread's model; empty if unknown."""
         self.input_tokens = 0
@@ -170,6 +171,21 @@ class Occupancy:
     def used_tokens(self) -> int:
         """Tokens in the window: the three counters together."""
         return self.input_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
+
+    @property
+    def window(self) -> Window:
+        """How large the thread's window is, who says so, and who says otherwise."""
+        return self._windows.of(self.model, main=self._main)
+
+    @property
+    def context_window(self) -> int:
+        """Tokens that the window holds."""
+        return self.window.tokens
+
+    @property
+    def utilization(self) -> float:
+        """The share of the window that is used. It may exceed 1; a window of no size gives 0."""
+        return self.used_tokens / self.context_window if self.context_window > 0 else 0.0
 
     @property
     def output_tokens(self) -> int:
@@ -264,22 +280,3 @@ class Occupancy:
     def _add_up(self, sign: int) -> None:
         self._prompts += sign * self.used_tokens
         self._reads += sign * self.cache_read_input_tokens
-
-
-def share(part: int, window: int) -> float:
-    """Return which share of *window* a *part* is; a window of no size gives 0."""
-    return part / window if window > 0 else 0.0
-
-
-class AgentWindow(Record):
-    """The window of a sub-agent: it fills and is compacted on its own."""
-
-    model: str
-    used_tokens: int
-    window: Window
-    compactions: int = 0
-
-    @property
-    def utilization(self) -> float:
-        """The share of its window that is used; it may exceed 1."""
-        return share(self.used_tokens, self.window.tokens)

@@ -30,14 +30,7 @@ if TYPE_CHECKING:
 
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_RESPONSES_CALLS = (
-    "function_call",
-    "custom_tool_call",
-    "mcp_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-)
+_RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")
 _ENDED = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 _INSIDE = ("response", "llm_response", "body")
 
@@ -147,7 +140,7 @@ class ApiResponseReader(LineReader):
             kind = text(item, "type")
             if kind == "message":
                 self._said(text_of(value(item, "content")), text(item, "id"))
-            elif kind in _RESPONSES_CALLS:
+            elif kind.endswith("_call") and kind.removesuffix("_call") in _RESPONSES_CALLS:
                 given = [value(item, key) for key in ("arguments", "input", "action", "operation")]
                 name = text(item, "name") or kind.removesuffix("_call")
                 self._called(text(item, "call_id") or text(item, "id"), name, next(filter(None, given), None))

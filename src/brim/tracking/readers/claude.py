@@ -84,19 +84,6 @@ def report_in(line: bytes) -> Usage | RunTotal | Compaction | None:
     return report_of(parsed) if isinstance(parsed, dict) else None
 
 
-def parsed_report(line: bytes) -> dict[str, Any] | None:
-    """Return the parsed *line* of a transcript if it may report usage, as one in two does; else None.
-
-    The other lines are mostly tool results, with most of the bytes. A line that is broken raises ``ValueError``.
-    """
-    if b'"usage"' not in line and b'"cost-state"' not in line:
-        return None
-    parsed = parsed_line(line)
-    if not isinstance(parsed, dict):
-        raise ValueError("not a JSON object")
-    return parsed
-
-
 def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | Compaction | None:
     """Return what a parsed *line* of a transcript reports.
 

@@ -55,16 +55,8 @@ if TYPE_CHECKING:
     from brim.tracking.events import Event
     from brim.tracking.readers.fields import Where
 
-_TYPES = (
-    "session_meta",
-    "turn_context",
-    "response_item",
-    "event_msg",
-    "compacted",
-    "token_usage_record",
-    "world_state",
-)
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
+_TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _ANSWERS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNNAMED = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
@@ -75,7 +67,6 @@ _COPYING = 2.0
 _COUNTERS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 _REQUEST = "## My request for Codex:"
 _BEGIN = "*** Begin Patch"
-_CHANGES = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
 _MOVE = "*** Move to: "
 _MOST_OPEN = 10_000
 
@@ -410,16 +401,10 @@ def edits(patch: str) -> list[tuple[str, dict[str, Any]]]:
     A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string`` and ``new_string``
     are the lines of all hunks as they were and as they are: a patch that undoes another has them the other way round.
     """
-    found: list[tuple[str, str, list[str]]] = []
-    for line in patch.splitlines():
-        start = next((start for start in _CHANGES if line.startswith(start)), None)
-        if start is not None:
-            found.append((_CHANGES[start], line[len(start) :].strip(), []))
-        elif line.startswith("*** End Patch"):
-            break
-        elif found:
-            found[-1][2].append(line)
-    return [_edit(*file) for file in found if file[1]]
+    whole = re.split(r"^\*\*\* End Patch", patch, maxsplit=1, flags=re.MULTILINE)[0]
+    parts = re.split(r"^\*\*\* (Add|Update|Delete) File: (.*)$", whole, flags=re.MULTILINE)
+    files = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    return [_edit(change.lower(), path.strip(), body.splitlines()) for change, path, body in files if path.strip()]
 
 
 def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]]:
@@ -537,11 +522,10 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
 
 def _unwrapped(command: str) -> str:
     """Return what the shell was given: the client writes ``/bin/bash -lc 'make test'``."""
-    found = re.match(r"(?:\S*/)?(?:ba|z|da)?sh -l?c (?=\S)", command)
+    found = re.fullmatch(r"""(?:\S*/)?(?:ba|z|da)?sh -l?c (?:'(.*)'|"(.*)"|(\S.*))""", command, re.DOTALL)
     if not found:
         return command
-    inner = command[found.end() :]
-    quote, body = inner[:1], inner[1:-1]
-    if len(inner) < 2 or inner[-1] != quote or quote not in ("'", '"'):
-        return inner
-    return body.replace("'\\''", "'") if quote == "'" else re.sub(r"""\\(["\\$`])""", r"\1", body)
+    single, double, bare = found.groups()
+    if single is not None:
+        return single.replace("'\\''", "'")
+    return bare if double is None else re.sub(r"""\\(["\\$`])""", r"\1", double)

@@ -169,18 +169,14 @@ def _calendar_seconds(*parts: str | None) -> float | None:
     return float(f"{total}.{fraction}") if fraction and total >= 0 else float(total)
 
 
-_SAME_AS = {
-    "command": ("cmd",),
-    "file_path": ("filePath", "absolute_path", "path", "notebook_path"),
-    "old_string": ("oldString",),
-    "new_string": ("newString",),
+_PATH = {"file_path": ("file_path", "filePath", "absolute_path", "path", "notebook_path")}
+_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "shell": {"command": ("command", "cmd")},
+    "read": _PATH,
+    "write": _PATH,
+    "edit": {**_PATH, "old_string": ("old_string", "oldString"), "new_string": ("new_string", "newString")},
 }
-_BY_TOOL = {
-    "shell": ("command",),
-    "read": ("file_path",),
-    "write": ("file_path",),
-    "edit": ("file_path", "old_string", "new_string"),
-}
+"""What is given to a tool, and what clients call it."""
 _SHELLS = ("sh", "bash", "zsh", "dash", "fish", "pwsh", "powershell", "cmd.exe")
 
 
@@ -203,10 +199,9 @@ def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     (files) and ``todos``, a list of ``content`` and ``status``.
     """
     known = dict(given)
-    for name in _BY_TOOL.get(tool, ()):
-        other = next((key for key in (name, *_SAME_AS[name]) if given.get(key)), None)
-        if other is not None:
-            known[name] = given[other]
+    for name, keys in _NAMES.get(tool, {}).items():
+        if found := next((given[key] for key in keys if given.get(key)), None):
+            known[name] = found
     if tool == "shell" and "command" in known:
         known["command"] = command_line(known["command"])
     if tool == "todo":
@@ -216,10 +211,8 @@ def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def command_line(command: object) -> str:
     """Return *command* as one text: of ``["bash", "-lc", "make test"]`` only what the shell was given."""
-    if isinstance(command, str):
-        return command
     if not isinstance(command, list):
-        return ""
+        return command if isinstance(command, str) else ""
     words = [word for word in command if isinstance(word, str)]
     if len(words) == 3 and words[0].rsplit("/", 1)[-1].rsplit("\\", 1)[-1] in _SHELLS and words[1].startswith("-"):
         return words[2]

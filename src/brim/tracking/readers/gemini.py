@@ -78,8 +78,9 @@ class GeminiTranscriptReader(LineReader):
         said = text_of(value(message, "content"))
         if kind == "user":
             said = words(value(message, "displayContent")) or words(said)
-        if kind == "gemini":
-            self._model = self._see_model(text(message, "model") or self._model)
+        if kind == "gemini" and (model := text(message, "model") or self._model) != self._model:
+            self._model = model
+            self.tell(ModelSeen, model=model)
         if kind in _TYPES and said and self.told.is_new(f"{kind}:{id}", said):
             role = {"user": "user", "gemini": "assistant", "error": "error"}.get(kind, "system")
             role = "summary" if kind == "user" and said.startswith(_SUMMARY) else role
@@ -92,11 +93,6 @@ class GeminiTranscriptReader(LineReader):
                 self.tell(Usage, tokens=used, model=self._model, request=id)
             for call in items(message, "toolCalls"):
                 self._call(call)
-
-    def _see_model(self, model: str) -> str:
-        if model != self._model:
-            self.tell(ModelSeen, model=model)
-        return model
 
     def _call(self, call: object) -> None:
         id, name = text(call, "id"), text(call, "name")
