@@ -240,30 +240,35 @@ class Days:
     def __init__(self, *, utc: bool = False) -> None:
         self._of = time.gmtime if utc else time.localtime
 
-    def __call__(self, when: float | None) -> str:
-        """Return the day of *when*, empty if there is none."""
-        return "" if when is None else self.text(when, "%Y-%m-%d")
-
-    def text(self, when: float, form: str) -> str:
-        """Return *when* in the *form* of ``strftime``; empty if no calendar of this machine has it."""
-        try:
-            return time.strftime(form, self._of(when)).rjust(10, "0")  # some systems don't pad early years
+    def __call__(self, when: float | None, form: str = "%Y-%m-%d") -> str:
+        """Return *when* in the *form* of ``strftime``; empty if there is none or no calendar of this machine has it."""
+        try:  # some systems don't pad early years
+            return "" if when is None else time.strftime(form, self._of(when)).rjust(10, "0")
         except (OverflowError, ValueError, OSError):
             return ""
 
 
 def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -> list[Sum]:
-    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first."""
-    if by == "block":
-        return _blocks(requests, day_of)
+    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
+
+    A billing window ends five hours after its beginning.
+    """
     sums: dict[str, Sum] = {}
+    begin = float("-inf")
+    if by == "block":
+        requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
     for request, source in requests:
-        if by in ("model", "session"):
+        if by == "block" and request.time is not None:
+            begin = request.time // 3600 * 3600 if request.time - begin >= BLOCK else begin
+            name = day_of(begin, "%Y-%m-%d %H:%M")
+        elif by in ("model", "session"):
             name = request.model if by == "model" else request.session
         else:
             name = source.project if by == "project" else _period(day_of(request.time), by)
-        sums.setdefault(name, Sum(name, source.project)).add(request, source)
-    if by in ("day", "week", "month"):
+        if name not in sums:
+            sums[name] = Sum(name, source.project)
+        sums[name].add(request, source)
+    if by in ("day", "week", "month", "block"):
         return sorted(sums.values(), key=lambda each: each.name)
     return sorted(sums.values(), key=lambda each: (-each.cost, -each.tokens, each.name))
 
@@ -276,23 +281,6 @@ def _period(day: str, by: str) -> str:
         monday = date.fromisoformat(day)
         return (monday - timedelta(days=monday.weekday())).isoformat()
     return day
-
-
-def _blocks(requests: Iterable[tuple[Request, Source]], day_of: Days) -> list[Sum]:
-    """Return the sums by billing window: one ends five hours after its beginning, or after its last request."""
-    found: list[Sum] = []
-    begin = last = float("-inf")
-    for request, source in sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0)):
-        if request.time is None:
-            name = ""
-        elif request.time - begin >= BLOCK or request.time - last >= BLOCK:
-            begin = request.time // 3600 * 3600
-            name = day_of.text(begin, "%Y-%m-%d %H:%M")
-        if not found or found[-1].name != name:
-            found.append(Sum(name))
-        found[-1].add(request, source)
-        last = request.time if request.time is not None else last
-    return found
 
 
 def parse_day(text: str, today: date) -> str:
@@ -515,4 +503,4 @@ def _is_named(project: str, wanted: str) -> bool:
 
 def iso(when: float | None) -> str | None:
     """Return *when* as an ISO 8601 text in UTC; None if there is none or no calendar has it."""
-    return (when is not None and Days(utc=True).text(when, "%Y-%m-%dT%H:%M:%SZ")) or None
+    return Days(utc=True)(when, "%Y-%m-%dT%H:%M:%SZ") or None

@@ -62,7 +62,6 @@ class Watch:
         limit = config["spend.limit"]
         most = None if limit is None else micro_dollars(repr(limit), up=False)
         self.money = CostBudget(most, config["spend.warn"])
-        self.money.subscribe(self._note_cost)
         self.cost_notice: Notice | None = None
         self.time: float | None = None
         self.notice: Notice | None = None
@@ -77,7 +76,9 @@ class Watch:
             self.meter.update(event)
             # Nobody can be asked here: what the limit is about is told, and the question is left out.
             spent = self.money.add(self.meter.total - self.money.spent)
-            notices += [each for each in spent if each.kind != INPUT_REQUESTED]
+            about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
+            notices += about_cost
+            self.cost_notice = about_cost[-1] if about_cost else self.cost_notice
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
@@ -140,10 +141,6 @@ class Watch:
             "unknown_lines": counts.unknown,
         }
 
-    def _note_cost(self, notice: Notice) -> None:
-        if notice.kind != INPUT_REQUESTED:
-            self.cost_notice = notice
-
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
 
@@ -159,8 +156,8 @@ class Watch:
         return not same or budget.used_tokens < _RELIEF * notice.used_tokens
 
     def _remember(self, event: Event) -> None:
+        windows = event.windows if isinstance(event, RunTotal) else {}
         if isinstance(event, ModelSeen) and event.window > 0:
-            self._memory.window(event.model, event.window)
-        elif isinstance(event, RunTotal):
-            for model, tokens in event.windows.items():
-                self._memory.window(model, tokens)
+            windows = {event.model: event.window}
+        for model, tokens in windows.items():
+            self._memory.window(model, tokens)

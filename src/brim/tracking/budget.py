@@ -82,9 +82,7 @@ class ContextBudget(Occupancy):
 
     def update(self, event: object) -> list[Notice]:
         """Take an event: a typed one, or any parsed line of any agent. Return what must be told because of it."""
-        notices: list[Notice] = []
-        for one in self._events(event):
-            notices += self._noticed(one)
+        notices = [notice for one in self._events(event) for notice in self._noticed(one)]
         try:
             self._subscribers.tell(notices)
         except Exception as error:  # it is the subscriber's, and must not stop the session

@@ -215,15 +215,13 @@ class Occupancy:
         if prompt:
             self._hold(tokens)
             self.overhead = min(self.overhead, prompt) if self.overhead else prompt
-        if known:
-            self._open += max(0, output - self._last_output)
-            self._last_output = max(output, self._last_output)
-        else:
+        before = self._last_output if known else 0
+        self._open += max(0, output - before)
+        self._last_output = max(output, before)
+        if not known:
             self._request = request
             if request:
                 self._requests[request] = None
-            self._open += output
-            self._last_output = output
             self._reports += 1
             self._calls += 1
         self.basis = "call"

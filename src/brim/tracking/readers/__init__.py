@@ -7,7 +7,6 @@ finds out which format a line has. Readers never raise on what is in a line.
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 
 from brim.errors import InputError
@@ -115,6 +114,4 @@ class AnyReader:
 @cache
 def _class(format: str) -> Any:
     module, name = _READERS[format]
-    full_name = f"{__name__}.{module}"
-    __import__(full_name)
-    return getattr(sys.modules[full_name], name)
+    return getattr(__import__(f"{__name__}.{module}", fromlist=[name]), name)

@@ -60,11 +60,6 @@ class ApiResponseReader(LineReader):
         self._requests = Requests()
         self._begun: Mapping[str, Any] = {}
 
-    @staticmethod
-    def recognises(line: Mapping[str, Any]) -> bool:
-        """Return whether *line* is a provider's response."""
-        return provider_of(line) is not None
-
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         provider, response = provider_of(line), _response(line)

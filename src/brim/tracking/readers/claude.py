@@ -453,9 +453,7 @@ def refusal_of(said: str) -> str:
     ('cascade', '')
     """
     opening = said[:200].lstrip().lower().replace("\u2019", "'")
-    for wrapping in ("<tool_use_error>", "error: "):
-        opening = opening.removeprefix(wrapping)
-    return opening_of(opening, "claude_refusals.tsv")
+    return opening_of(opening.removeprefix("<tool_use_error>").removeprefix("error: "), "claude_refusals.tsv")
 
 
 def refusal_of_decision(word: str) -> str:

@@ -462,13 +462,11 @@ class CodexExecReader(LineReader):
     def _item(self, item: Mapping[str, Any], when: str) -> None:
         kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
         done = when == "item.completed"
-        if kind in ("agent_message", "assistant_message"):
+        if kind in ("agent_message", "assistant_message", "error"):
+            role, key = ("error", "message") if kind == "error" else ("assistant", "text")
             if done:
-                self._last = text(item, "text")
-                self.tell(Message, role="assistant", text=self._last, id=id)
-        elif kind == "error":
-            if done:
-                self.tell(Message, role="error", text=text(item, "message"), id=id)
+                self._last = text(item, "text") if role == "assistant" else self._last
+                self.tell(Message, role=role, text=text(item, key), id=id)
         elif kind == "todo_list":
             self._todo_list(named("todo", {"items": items(item, "items")}), id)
         elif when != "item.updated":

@@ -94,14 +94,11 @@ def tokens(usage: object) -> Tokens | None:
     """Return what a provider's *usage* reports, counters that are none left out; None if nothing but zeros is left."""
     if not isinstance(usage, Mapping):
         return None
-    try:
-        read = read_usage(usage)
-    except (InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
-        try:
-            read = read_usage(_sound(usage))
-        except (InputError, RecursionError):
-            return None
-    return read if read.prompt or read.output else None
+    for sound in (False, True):
+        with suppress(InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
+            read = read_usage(_sound(usage) if sound else usage)
+            return read if read.prompt or read.output else None
+    return None
 
 
 def text_of(content: object) -> str:
@@ -157,9 +154,8 @@ def _calendar_seconds(*parts: str | None) -> float | None:
     year, month, day, hour, minute, second = [int(part or 0) for part in parts[:6]]
     fraction, zone_hours, zone_minutes = parts[6:]
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not (year and 1 <= month <= 12 and 1 <= day <= _MONTHS[month - 1] + (leap and month == 2)):
-        return None
-    if hour > 24 or minute > 59 or second > 60:
+    last = _MONTHS[month - 1] + (leap and month == 2) if 1 <= month <= 12 else 0
+    if not (year and 1 <= day <= last and hour <= 24 and minute <= 59 and second <= 60):
         return None
     before = year - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 - 719_163

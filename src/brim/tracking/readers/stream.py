@@ -162,13 +162,9 @@ def read(
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
     """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file *path*."""
-    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
-    if not path.endswith(".jsonl"):
-        return []
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
+    folder, names = os.path.join(path.removesuffix(".jsonl"), "subagents"), list[str]()
+    with suppress(OSError):
+        names = sorted(os.listdir(folder)) if path.endswith(".jsonl") else []
     return [(agent, os.path.join(folder, name)) for name in names if (agent := subagent_of(name))]
 
 
