@@ -363,8 +363,7 @@ def read_all(
         read_to = (scanned.offset, scanned.check, scanned.format)
         changed.append(Indexed(job.path, *scanned.stamp, *read_to, prices, usage.to_row()))
     if index:
-        saved = not changed or save_index(index, changed)
-        reading.index = "used" if saved else "unavailable"
+        reading.index = "used" if not changed or save_index(index, changed) else "unavailable"
     _gather(reading, files, found)
     return reading
 

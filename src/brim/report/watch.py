@@ -123,7 +123,7 @@ class Watch:
                     "id": id,
                     "model": agent.model,
                     "used_tokens": agent.used_tokens,
-                    "context_window": agent.window.tokens,
+                    "context_window": agent.context_window,
                     "utilization": round(agent.utilization, 6),
                 }
                 for id, agent in budget.agents.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from unicodedata import category
 
 from brim.errors import InputError
@@ -105,7 +106,7 @@ class Pending:
     def __init__(self) -> None:
         self._human: list[Turn] = []
         self._slots: dict[str, tuple[Turn, str]] = {}
-        self._dropped: list[Dropped] = []
+        self._dropped: deque[Dropped] = deque(maxlen=_DROPPED_KEPT)
 
     def add(self, purpose: str, text: str, *, session: str = "") -> None:
         """Let *text* wait for its turn. A compaction is for the *session* that it was measured on, and no other."""
@@ -128,13 +129,14 @@ class Pending:
             turn, bound = self._slots.pop(purpose)
             if not bound or not session or bound == session:
                 return turn
-            self._drop(turn, f"it was for the session {bound[:80]}, and this is {session[:80]}")
+            reason = f"it was for the session {bound[:80]}, and this is {session[:80]}"
+            self._dropped.append(Dropped(turn, reason))
         return self._human.pop(0) if self._human else None
 
     def cancel(self, purpose: str, reason: str) -> None:
         """Drop the request of *purpose*, if one waits. What a person said cannot be dropped."""
         if purpose in self._slots:
-            self._drop(self._slots.pop(purpose)[0], reason)
+            self._dropped.append(Dropped(self._slots.pop(purpose)[0], reason))
 
     @property
     def waiting(self) -> tuple[Turn, ...]:
@@ -149,6 +151,3 @@ class Pending:
 
     def __len__(self) -> int:
         return len(self._slots) + len(self._human)
-
-    def _drop(self, turn: Turn, reason: str) -> None:
-        self._dropped = [*self._dropped[1 - _DROPPED_KEPT :], Dropped(turn, reason)]

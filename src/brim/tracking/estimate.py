@@ -11,6 +11,7 @@ of that is known from its own report, so the rest is the results of tools, which
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 from brim.models.light import lookup
 from brim.record import Record
@@ -222,10 +223,9 @@ class Contents:
 
 
 def _call_text(call: ToolCall) -> str:
-    try:
+    with suppress(ValueError, TypeError, RecursionError):
         return f"{call.name} {json.dumps(call.input, ensure_ascii=False, default=str)}"
-    except (ValueError, TypeError, RecursionError):
-        return call.name
+    return call.name
 
 
 _LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000

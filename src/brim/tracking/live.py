@@ -13,6 +13,7 @@ import re
 import select
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -191,10 +192,9 @@ def is_pipe(path: str) -> bool:
 
 def _is_ready(handle: int, seconds: float) -> bool:
     """Wait until there is something to read from *handle*, or it ended."""
-    try:
+    with suppress(OSError, ValueError):
         return bool(select.select([handle], [], [], seconds)[0])
-    except (OSError, ValueError):  # not a pipe that can be waited for: reading it waits as well
-        return True
+    return True  # not a pipe that can be waited for: reading it waits as well
 
 
 class _Session:
@@ -272,12 +272,11 @@ class _Tail:
         """Whether another file has this name now, or this one is shorter than what was read of it, or a new value."""
         if self._file is None:
             return False
-        try:
+        with suppress(OSError):
             there, here = os.stat(self._path), os.fstat(self._file.fileno())
             changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
             return changed or not os.path.samestat(there, here) or there.st_size < self._file.tell()
-        except OSError:
-            return False
+        return False
 
     def close(self) -> None:
         """Close the file."""

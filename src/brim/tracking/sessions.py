@@ -230,13 +230,11 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
             on_problem(f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted")
             continue
         for entry in entries:
-            try:
+            with suppress(OSError):
                 if entry.is_dir():
                     waiting.insert(0 if entry.is_symlink() else len(waiting), entry.path)
                 elif entry.name.endswith(".jsonl") and entry.is_file():
                     yield _file(entry.path, entry.stat())
-            except OSError:
-                continue
 
 
 def _once(found: list[SessionFile]) -> list[SessionFile]:
@@ -306,10 +304,6 @@ class Request:
         """
         return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
 
-    def fields(self) -> list[Any]:
-        """Return its fields, in the order that the class takes them."""
-        return [getattr(self, name) for name in self.__slots__]
-
 
 @dataclass(slots=True)
 class Total:
@@ -372,7 +366,7 @@ class FileUsage:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        requests = [each.fields() for each in self.requests.values()]
+        requests = [[getattr(each, name) for name in Request.__slots__] for each in self.requests.values()]
         totals = [[each.session, each.cost, each.tokens] for each in self.totals.values()]
         return [requests, totals, self.folder, self.broken]
 

@@ -88,17 +88,16 @@ class Windows:
 
     def of(self, model: str, *, main: bool = True) -> Window:
         """Return the window of *model*; *main* says whether it is the main thread's, which the caller's is for."""
-        if (model, main) not in self._found:
-            self._found[model, main] = self._decide(model, main=main)
-        return self._found[model, main]  # type: ignore[no-any-return]
-
-    def _decide(self, model: str, *, main: bool) -> Window:
+        if (model, main) in self._found:
+            return self._found[model, main]  # type: ignore[no-any-return]
         said = {"overflow": _named(self._overflow, model), "reported": _named(self._reported, model), **_known(model)}
         if main:
             said["pinned" if self._pinned else "given"] = self._given
         ranked = [(source, tokens) for source in SOURCES if (tokens := said.get(source)) is not None]
         (source, tokens), *others = ranked or [("default", int(DEFAULT_WINDOW))]
-        return Window(tokens, source, tuple(other for other in others if other[1] != tokens))
+        found = Window(tokens, source, tuple(other for other in others if other[1] != tokens))
+        self._found[model, main] = found
+        return found
 
     def _keep(self, kept: dict[str, int], model: str, size: object) -> None:
         if tokens := whole(size):
@@ -135,11 +134,6 @@ def _known(model: str) -> dict[str, int | None]:
     return {"family": light.max_input} if light.max_input != UNKNOWN_WINDOW else {}
 
 
-BASES = ("", "call", "compaction", "guess", "total")
-"""What the occupancy rests on: nothing yet; the prompt of the last call; what the client says that a compaction left;
-the smallest prompt so far, after a compaction that does not say; a run's total, a sum and so at least as much."""
-
-
 class Occupancy:
     """What is in one thread's window."""
 
@@ -154,7 +148,12 @@ class Occupancy:
         self.cache_read_input_tokens = 0
         """Tokens of the last prompt that were read from a cache."""
         self.basis = ""
-        """What ``used_tokens`` rests on: ``call``, ``compaction``, ``guess``, ``total``, or empty for nothing yet."""
+        """What ``used_tokens`` rests on.
+
+        Empty: nothing yet; ``call``: the prompt of the last call; ``compaction``: what the client says that one left;
+        ``guess``: the smallest prompt so far, after a compaction that doesn't say; ``total``: a run's total, which is a
+        sum and so at least as much.
+        """
         self.compactions = 0
         """How often the window was compacted."""
         self.overhead = 0

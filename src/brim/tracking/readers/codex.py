@@ -31,7 +31,6 @@ from brim.tracking.events import (
 from brim.tracking.readers.fields import (
     Bounded,
     LineReader,
-    Told,
     arguments,
     count,
     flag,
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
 _TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
@@ -78,7 +76,10 @@ class CodexRolloutReader(LineReader):
         super().__init__()
         self._lineage = _Lineage()
         self._copied = False
-        self._requests = _Requests()
+        self._records = False
+        self._sum: tuple[int, ...] | None = None
+        self._begin: tuple[int, ...] = ()
+        self._models: set[str] = set()
         self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
         self._model, self._window = "", 0
         self._window_is_new = False
@@ -103,7 +104,7 @@ class CodexRolloutReader(LineReader):
         elif kind == "turn_context":
             self._turn(payload)
         elif kind == "token_usage_record":
-            self.found += self._requests.recorded(payload, self._model, self.where)
+            self._record(payload)
         elif kind == "response_item":
             self._item(payload, mapping(line, "metadata"))
         elif kind == "compacted":
@@ -151,7 +152,44 @@ class CodexRolloutReader(LineReader):
         if window := count(info, "model_context_window"):
             self._window = window
             self._see_model()
-        self.found += self._requests.counted(info, self._model, self.where, copied=self._copied)
+        self._add_up(info)
+
+    def _record(self, payload: Mapping[str, Any]) -> None:
+        """Tell the request of a ``token_usage_record``."""
+        self._records = True
+        used, total = tokens(mapping(payload, "usage")), count(payload, "thread_token_usage", "total_tokens")
+        request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
+        if used and self.told.is_new(f"request:{request}", used):
+            self.tell(Usage, tokens=used, model=self._model, request=request)
+
+    def _add_up(self, info: Mapping[str, Any]) -> None:
+        """Tell the request in a ``token_count``, if it is new and no record tells it.
+
+        Newer clients write a record per request. Before that there are only notes of the sum so far: they are written
+        more often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The
+        first sum of a file is only where it begins: it may contain a parent's. If it grew by more than the last
+        request, requests are missing, and a ``RunTotal`` tells the sum.
+        """
+        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
+        if not any(now):
+            return
+        before, self._sum = self._sum, now
+        if self._copied or self._records:
+            return
+        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
+            before = _less(now, last) if any(last) else (0, 0, 0, 0)
+        self._begin = self._begin or before
+        grown, model = _less(now, before), self._model
+        if not any(grown):
+            return
+        self._models |= {model} - {""}
+        one = last if mapping(info, "last_token_usage") else grown
+        if any(one):
+            request = f"{self.where['agent'] or self.where['session']}:{now[0]}:{now[3]}"
+            self.tell(Usage, tokens=_tokens(one), model=model, request=request)
+        if grown != one:
+            total = _tokens(_less(now, self._begin))
+            self.tell(RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total)
 
     def _turn(self, settings: Mapping[str, Any]) -> None:
         model = text(settings, "model")
@@ -279,60 +317,6 @@ class _Lineage:
         if self._turns or written is None or self._began is None:
             return False
         return written > self._began + _COPYING
-
-
-class _Requests:
-    """The requests of one thread, each once.
-
-    Newer clients write a record per request. Before that there are only notes of the sum so far: they are written more
-    often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The first sum
-    of a file is only where it begins: it may contain a parent's. If it grew by more than the last request, requests are
-    missing, and a ``RunTotal`` tells the sum.
-    """
-
-    def __init__(self) -> None:
-        self._records = False
-        self._told = Told()
-        self._sum: tuple[int, ...] | None = None
-        self._begin: tuple[int, ...] = ()
-        self._models: set[str] = set()
-
-    def recorded(self, payload: Mapping[str, Any], model: str, where: Where) -> list[Event]:
-        """Return the request of a ``token_usage_record``."""
-        self._records = True
-        found = tokens(mapping(payload, "usage"))
-        thread = mapping(payload, "thread_token_usage")
-        request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{count(thread, 'total_tokens')}"
-        if found is None or not self._told.is_new(request, found):
-            return []
-        return [Usage(tokens=found, model=model, request=request, **where)]
-
-    def counted(self, info: Mapping[str, Any], model: str, where: Where, *, copied: bool = False) -> list[Event]:
-        """Return the request that a ``token_count`` tells of, if it is new and no record tells of it."""
-        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
-        if not any(now):
-            return []
-        before, self._sum = self._sum, now
-        if copied or self._records:
-            return []
-        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
-            before = _less(now, last) if any(last) else (0, 0, 0, 0)
-        self._begin = self._begin or before
-        grown = _less(now, before)
-        if not any(grown):
-            return []
-        if model:
-            self._models.add(model)
-        one = last if mapping(info, "last_token_usage") else grown
-        events: list[Event] = []
-        if any(one):
-            request = f"{where.get('agent') or where.get('session')}:{now[0]}:{now[3]}"
-            events.append(Usage(tokens=_tokens(one), model=model, request=request, **where))
-        if grown != one:
-            total = _tokens(_less(now, self._begin))
-            by_model = {model: total} if self._models == {model} else {}
-            events.append(RunTotal(tokens=by_model, usage=total, **where))
-        return events
 
 
 def _counters(usage: Mapping[str, Any]) -> tuple[int, ...]:

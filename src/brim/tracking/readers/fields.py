@@ -180,12 +180,10 @@ def arguments(raw: object) -> dict[str, Any]:
     """Return what a call was given: an object, or the JSON text of one. Any other text is kept as ``input``."""
     if isinstance(raw, Mapping):
         return dict(raw)
-    if not isinstance(raw, str):
-        return {}
-    with suppress(ValueError, RecursionError):
-        if isinstance(read := json.loads(raw), dict):
+    with suppress(ValueError, RecursionError, TypeError):
+        if isinstance(read := json.loads(raw), dict):  # type: ignore[arg-type] # TypeError if it isn't a text
             return read
-    return {"input": raw} if raw else {}
+    return {"input": raw} if raw and isinstance(raw, str) else {}
 
 
 def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:

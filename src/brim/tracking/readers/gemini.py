@@ -100,7 +100,8 @@ class GeminiTranscriptReader(LineReader):
             self.call(id, name, value(call, "args"))
         status, result = text(call, "status"), value(call, "result")
         if status in _STATUSES and self.told.is_new(f"result:{id}", status):
-            said = failure(result) or answered(result) or text_of(value(call, "resultDisplay"))
+            parts = result if isinstance(result, list) else [result]
+            said = failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
             self.result(
                 id, said, time=seconds(value(call, "timestamp")) or self.where["time"], **_outcome(status, said)
             )
@@ -206,23 +207,19 @@ def is_typed(said: str) -> bool:
     return bool(said) and not said.startswith(_MACHINE)
 
 
-def answered(result: object) -> str:
+def answered(parts: list[Any]) -> str:
     """Return the text that a tool answered, without what differs each time.
 
     It is a list of parts with a ``functionResponse`` each, or a text.
     """
-    found = [_response(part) or text_of(part) for part in _parts(result)]
+    found = [_response(part) or text_of(part) for part in parts]
     return re.sub(_AROUND, "", words("\n".join(filter(None, found))), flags=re.MULTILINE)
 
 
-def failure(result: object) -> str:
+def failure(parts: list[Any]) -> str:
     """Return the error in a tool's answer, empty if there is none."""
-    errors = [text(part, "functionResponse", "response", "error") for part in _parts(result)]
+    errors = [text(part, "functionResponse", "response", "error") for part in parts]
     return next(filter(None, errors), "")
-
-
-def _parts(result: object) -> list[Any]:
-    return result if isinstance(result, list) else [result]
 
 
 def _response(part: object) -> str:
