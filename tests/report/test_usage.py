@@ -112,10 +112,9 @@ def test_requests_without_a_name_are_known_by_their_place() -> None:
 
 
 def test_the_report_with_more_output_counts_and_a_final_one_before_that() -> None:
-    assert request(output=9).outranks(request(output=5))
-    assert request(output=5).outranks(request(output=9, final=False))
-    assert request(output=5, time=NOW).outranks(request(output=5, time=NOW + 1))
-    assert not request().outranks(request())
+    assert request(output=9).rank > request(output=5).rank
+    assert request(output=5).rank > request(output=9, final=False).rank
+    assert request(output=5, time=NOW).rank > request(output=5, time=NOW + 1).rank
 
 
 @pytest.mark.parametrize("by", BY)

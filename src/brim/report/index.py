@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from typing import Any, NamedTuple, Self
 
 from brim.errors import StoreError
 from brim.store.database import APPLICATION, Database, connect
@@ -39,9 +39,6 @@ CREATE TABLE files (
     row_check INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-_SELECT = """
-SELECT path, inode, size, modified, read_to, read_check, format, prices, found, row_check FROM files WHERE path IN ({})
-"""
 _TIMEOUT = 2.0
 
 
@@ -63,6 +60,18 @@ class Indexed(NamedTuple):
     found: Any
     """The usage in it: a JSON value."""
 
+    @classmethod
+    def of(cls, row: tuple[Any, ...]) -> Self:
+        """Return a row as it was written; a ``ValueError`` if a bit of it has changed since."""
+        if _check(row[:-1]) != row[-1]:
+            raise ValueError("the row is not as it was written")
+        return cls._make((*row[:8], json.loads(row[8])))
+
+    def values(self) -> tuple[object, ...]:
+        """Return the row as it is written: with the usage as JSON, and with a checksum."""
+        values = (*self[:-1], json.dumps(self.found, separators=(",", ":")))
+        return (*values, _check(values))
+
     def is_of(self, file: SessionFile) -> bool:
         """Whether this is all of *file*: nothing was written to it since."""
         return file.stamp == (self.inode, self.size, self.modified) and file.format in ("", self.format)
@@ -79,8 +88,8 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
         with _opened(path) as database:
             if not _is_current(database):
                 return {}
-            rows = database.rows_in(_SELECT, wanted)
-        return {row[0]: _indexed(row) for row in rows}
+            rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", wanted)
+        return {row[0]: Indexed.of(row) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)
@@ -107,38 +116,20 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
-                database.run_many(
-                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", map(_values, rows)
-                )
+                every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                database.run_many(every, [row.values() for row in rows])
         return True
     except StoreError:
         return False
-
-
-def _values(row: Indexed) -> tuple[object, ...]:
-    values = (*row[:-1], json.dumps(row.found, separators=(",", ":")))
-    return (*values, _check(values))
-
-
-def _indexed(row: tuple[Any, ...]) -> Indexed:
-    """Return a row as it was written; a ``ValueError`` if a bit of it has changed since."""
-    if _check(row[:-1]) != row[-1]:
-        raise ValueError("the row is not as it was written")
-    return Indexed._make([*row[:8], json.loads(row[8])])
 
 
 def _check(values: Iterable[object]) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "replace"))
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[Database]:
+def _opened(path: str) -> closing[Database]:
     check_ours(path)
-    database = connect(path, timeout=_TIMEOUT)
-    try:
-        yield database
-    finally:
-        database.close()
+    return closing(connect(path, timeout=_TIMEOUT))
 
 
 def _is_current(database: Database) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import zlib
 from calendar import monthrange
@@ -45,7 +46,7 @@ BY = ("day", "week", "month", "model", "session", "project", "block")
 BLOCK = 5 * 3600.0
 """Seconds of a billing window: it begins with the hour of its first request."""
 
-_IN_ORDER = ("day", "week", "month", "block")
+_NONE = [0] * 5
 _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 """The formats of the files whose place says whose project they are."""
 
@@ -74,14 +75,12 @@ class Gathered:
             if known is not None and known[0].session != request.session:
                 self._copies[known[0].session, key] = known[0]
                 self._copies[request.session, key] = request
-            if known is None or request.outranks(known[0]):
+            if known is None or request.rank > known[0].rank:
                 self._requests[key] = (request, source)
             self.sources.setdefault(request.session, source)
         for session, total in found.totals.items():
             self.sources.setdefault(session, source)
-            before = self.totals.get(session)
-            if before is None or total.outranks(before):
-                self.totals[session] = total
+            self.totals[session] = max(self.totals.get(session, total), total, key=lambda each: each.rank)
 
     def requests(self) -> list[tuple[Request, Source]]:
         """Return every request once, without the replays of the main thread in sub-agents' files."""
@@ -89,7 +88,7 @@ class Gathered:
         for key, (request, _) in found.items():  # one file may name a request by its message alone, another in full
             name = request.message
             if name != key and name in found:
-                dropped.add(key if found[name][0].outranks(request) else name)
+                dropped.add(key if found[name][0].rank > request.rank else name)
         kept = [each for key, each in found.items() if key not in dropped]
         main = {request.message for request, _ in kept if request.main}
         return [each for each in kept if each[0].main or each[0].message not in main]
@@ -121,24 +120,24 @@ class Unattributed(NamedTuple):
 
 def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> list[Unattributed]:
     """Return what is left of the *totals* of each session when its *requests* are taken off."""
-    tokens: dict[str, dict[str, list[int]]] = {session: {} for session in totals}
-    costs = dict.fromkeys(totals, 0)
+    known: dict[tuple[str, str], list[int]] = {}
+    costs: Counter[str] = Counter()
     times: dict[str, float] = {}
     for request in requests:
         session = request.session
         if session in totals:
-            sums = tokens[session].setdefault(request.model, [0] * 5)
-            tokens[session][request.model] = [sum(pair) for pair in zip(sums, request.counts, strict=True)]
+            for key in {(session, request.model), (session, "")}:  # without a name: all models together
+                known[key] = [sum(pair) for pair in zip(known.get(key, _NONE), request.counts, strict=True)]
             costs[session] += request.cost or 0
             if request.time is not None:
                 times[session] = max(request.time, times.get(session, request.time))
     found = []
     for session, total in sorted(totals.items()):
-        rest = [0] * 5
-        everything = [sum(column) for column in zip([0] * 5, *tokens[session].values(), strict=True)]
-        for model, sums in total.tokens.items():
-            known = tokens[session].get(model, [0] * 5) if model else everything
-            rest = [left + max(0, all_ - one) for left, all_, one in zip(rest, sums, known, strict=True)]
+        rests = [
+            [max(0, more - less) for more, less in zip(sums, known.get((session, model), _NONE), strict=True)]
+            for model, sums in total.tokens.items()
+        ]
+        rest = [sum(column) for column in zip(_NONE, *rests, strict=True)]
         cost = None if total.cost is None else max(0, total.cost - costs[session])
         if any(rest) or cost:
             found.append(Unattributed(session, rest, cost, times.get(session)))
@@ -241,34 +240,35 @@ class Days:
     def __init__(self, *, utc: bool = False) -> None:
         self._of = time.gmtime if utc else time.localtime
 
-    def __call__(self, when: float | None) -> str:
-        """Return the day of *when*, empty if there is none."""
-        return "" if when is None else self.text(when, "%Y-%m-%d")
-
-    def text(self, when: float, form: str) -> str:
-        """Return *when* in the *form* of ``strftime``; empty if no calendar of this machine has it."""
-        try:
-            return time.strftime(form, self._of(when)).rjust(10, "0")  # some systems don't pad early years
+    def __call__(self, when: float | None, form: str = "%Y-%m-%d") -> str:
+        """Return *when* in the *form* of ``strftime``; empty if there is none or no calendar of this machine has it."""
+        try:  # some systems don't pad early years
+            return "" if when is None else time.strftime(form, self._of(when)).rjust(10, "0")
         except (OverflowError, ValueError, OSError):
             return ""
 
 
 def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -> list[Sum]:
-    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first."""
-    if by == "block":
-        return _blocks(requests, day_of)
+    """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
+
+    A billing window ends five hours after its beginning.
+    """
     sums: dict[str, Sum] = {}
+    begin = float("-inf")
+    if by == "block":
+        requests = sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0))
     for request, source in requests:
-        if by == "project":
-            name = source.project
+        if by == "block" and request.time is not None:
+            begin = request.time // 3600 * 3600 if request.time - begin >= BLOCK else begin
+            name = day_of(begin, "%Y-%m-%d %H:%M")
         elif by in ("model", "session"):
             name = request.model if by == "model" else request.session
         else:
-            name = _period(day_of(request.time), by)
+            name = source.project if by == "project" else _period(day_of(request.time), by)
         if name not in sums:
             sums[name] = Sum(name, source.project)
         sums[name].add(request, source)
-    if by in _IN_ORDER:
+    if by in ("day", "week", "month", "block"):
         return sorted(sums.values(), key=lambda each: each.name)
     return sorted(sums.values(), key=lambda each: (-each.cost, -each.tokens, each.name))
 
@@ -283,23 +283,6 @@ def _period(day: str, by: str) -> str:
     return day
 
 
-def _blocks(requests: Iterable[tuple[Request, Source]], day_of: Days) -> list[Sum]:
-    """Return the sums by billing window: one ends five hours after its beginning, or after its last request."""
-    found: list[Sum] = []
-    begin = last = float("-inf")
-    for request, source in sorted(requests, key=lambda each: (each[0].time is not None, each[0].time or 0.0)):
-        if request.time is None:
-            name = ""
-        elif request.time - begin >= BLOCK or request.time - last >= BLOCK:
-            begin = request.time // 3600 * 3600
-            name = day_of.text(begin, "%Y-%m-%d %H:%M")
-        if not found or found[-1].name != name:
-            found.append(Sum(name))
-        found[-1].add(request, source)
-        last = request.time if request.time is not None else last
-    return found
-
-
 def parse_day(text: str, today: date) -> str:
     """Return the day that *text* means, as ``2026-11-15``.
 
@@ -308,19 +291,17 @@ def parse_day(text: str, today: date) -> str:
     >>> parse_day("2w", date(2026, 11, 15)), parse_day("1m", date(2026, 3, 31)), parse_day("20261115", date.today())
     ('2026-11-01', '2026-02-28', '2026-11-15')
     """
-    number, unit = text[:-1], text[-1:]
-    digits = text.replace("-", "") if len(text) == 10 and text[4] == text[7] == "-" else text
+    before = re.fullmatch(r"([0-9]+)([dwm])", text)
     try:
-        if unit in ("d", "w") and number.isascii() and number.isdigit():
-            return (today - timedelta(days=int(number) * (7 if unit == "w" else 1))).isoformat()
-        if unit == "m" and number.isascii() and number.isdigit():
-            year, month = divmod(today.year * 12 + today.month - 1 - int(number), 12)
-            return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])).isoformat()
-        if len(digits) == 8 and digits.isascii() and digits.isdigit():
-            return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])).isoformat()
+        if before is None:
+            return date.fromisoformat(text).isoformat()
+        number, unit = int(before[1]), before[2]
+        if unit != "m":
+            return (today - timedelta(days=number * (7 if unit == "w" else 1))).isoformat()
+        year, month = divmod(today.year * 12 + today.month - 1 - number, 12)
+        return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])).isoformat()
     except (ValueError, OverflowError):
-        pass
-    raise InputError(f"{text!r} is no day: write it as 2026-11-15, or as 7d, 2w or 1m before today")
+        raise InputError(f"{text!r} is no day: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
 
 
 class UsageReading:
@@ -351,7 +332,6 @@ def read_all(
     reading = UsageReading()
     known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
     jobs: list[Job] = []
-    waiting: list[SessionFile] = []
     found: dict[str, tuple[str, FileUsage]] = {}
     changed: list[Indexed] = []
     pricing = Prices(now)
@@ -364,28 +344,26 @@ def read_all(
                 pricing.put(usage.requests.values())
                 changed.append(row._replace(prices=prices, found=usage.to_row()))
         else:
-            waiting.append(file)
             jobs.append(_job(file, row))
     size = sum(job.size for job in jobs)
     for place, scanned in scan_many(jobs):
-        file = waiting[place]
-        on_read(jobs[place].size, size, len(jobs))
+        job = jobs[place]
+        on_read(job.size, size, len(jobs))
         if isinstance(scanned, InputError):
-            if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
+            if os.path.lexists(job.path):  # one that vanished meanwhile isn't a problem
                 reading.failed.append(str(scanned))
             continue
-        reading.bytes_read += scanned.stamp.size - (jobs[place].start if scanned.resumed else 0)
+        reading.bytes_read += scanned.stamp.size - (job.start if scanned.resumed else 0)
         usage = scanned.usage
         if scanned.resumed:
-            usage = FileUsage.from_row(known[file.path].found)
+            usage = FileUsage.from_row(known[job.path].found)
             usage.merge(scanned.usage)
         pricing.put(usage.requests.values())
-        found[file.path] = scanned.format, usage
-        stamp, place_read = scanned.stamp, (scanned.offset, scanned.check, scanned.format)
-        changed.append(Indexed(file.path, *stamp, *place_read, prices, usage.to_row()))
+        found[job.path] = scanned.format, usage
+        read_to = (scanned.offset, scanned.check, scanned.format)
+        changed.append(Indexed(job.path, *scanned.stamp, *read_to, prices, usage.to_row()))
     if index:
-        saved = not changed or save_index(index, changed)
-        reading.index = "used" if saved else "unavailable"
+        reading.index = "used" if not changed or save_index(index, changed) else "unavailable"
     _gather(reading, files, found)
     return reading
 
@@ -524,4 +502,4 @@ def _is_named(project: str, wanted: str) -> bool:
 
 def iso(when: float | None) -> str | None:
     """Return *when* as an ISO 8601 text in UTC; None if there is none or no calendar has it."""
-    return (when is not None and Days(utc=True).text(when, "%Y-%m-%dT%H:%M:%SZ")) or None
+    return Days(utc=True)(when, "%Y-%m-%dT%H:%M:%SZ") or None

@@ -22,6 +22,12 @@ SCHEMA = 1
 UNTOLD = ("time", "notices", "lines", "unknown_lines")
 """Keys that change without anything to tell."""
 
+_SAME = (
+    *("warn_threshold", "compact_threshold", "should_warn", "should_compact", "input_tokens"),
+    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"),
+)
+"""Keys that are the budget's own names."""
+
 _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
 
@@ -50,14 +56,12 @@ class Watch:
     def forget(self) -> None:
         """Begin again: the file is another one."""
         config, window = self._config, self._config["context.window"]
-        pinned = window is not None
-        given = window if pinned else DEFAULT_WINDOW
-        self.budget = ContextBudget(given, config["context.warn"], config["context.compact"], pinned=pinned)
+        pinned, marks = window is not None, (config["context.warn"], config["context.compact"])
+        self.budget = ContextBudget(window if pinned else DEFAULT_WINDOW, *marks, pinned=pinned)
         self.meter = SpendMeter()
         limit = config["spend.limit"]
         most = None if limit is None else micro_dollars(repr(limit), up=False)
         self.money = CostBudget(most, config["spend.warn"])
-        self.money.subscribe(self._note_cost)
         self.cost_notice: Notice | None = None
         self.time: float | None = None
         self.notice: Notice | None = None
@@ -72,7 +76,9 @@ class Watch:
             self.meter.update(event)
             # Nobody can be asked here: what the limit is about is told, and the question is left out.
             spent = self.money.add(self.meter.total - self.money.spent)
-            notices += [each for each in spent if each.kind != INPUT_REQUESTED]
+            about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
+            notices += about_cost
+            self.cost_notice = about_cost[-1] if about_cost else self.cost_notice
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
@@ -106,14 +112,7 @@ class Watch:
             "window_source": budget.window.source,
             "window_others": dict(budget.window.others),
             "utilization": round(budget.utilization, 6),
-            "warn_threshold": budget.warn_threshold,
-            "compact_threshold": budget.compact_threshold,
-            "should_warn": budget.should_warn,
-            "should_compact": budget.should_compact,
-            "input_tokens": budget.input_tokens,
-            "cache_creation_input_tokens": budget.cache_creation_input_tokens,
-            "cache_read_input_tokens": budget.cache_read_input_tokens,
-            "output_tokens": budget.output_tokens,
+            **{name: getattr(budget, name) for name in _SAME},
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
             "filling": {
@@ -124,7 +123,7 @@ class Watch:
                     "id": id,
                     "model": agent.model,
                     "used_tokens": agent.used_tokens,
-                    "context_window": agent.window.tokens,
+                    "context_window": agent.context_window,
                     "utilization": round(agent.utilization, 6),
                 }
                 for id, agent in budget.agents.items()
@@ -142,10 +141,6 @@ class Watch:
             "unknown_lines": counts.unknown,
         }
 
-    def _note_cost(self, notice: Notice) -> None:
-        if notice.kind != INPUT_REQUESTED:
-            self.cost_notice = notice
-
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
 
@@ -154,16 +149,15 @@ class Watch:
         budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:
             return True
-        if not budget.should_warn or not isinstance(notice, ContextNotice):
-            return False
-        if budget.utilization >= budget.warn_threshold:
+        over = budget.should_warn and budget.utilization < budget.warn_threshold
+        if not over or not isinstance(notice, ContextNotice):
             return False
         same = (notice.window, notice.session) == (budget.context_window, budget.session)
         return not same or budget.used_tokens < _RELIEF * notice.used_tokens
 
     def _remember(self, event: Event) -> None:
+        windows = event.windows if isinstance(event, RunTotal) else {}
         if isinstance(event, ModelSeen) and event.window > 0:
-            self._memory.window(event.model, event.window)
-        elif isinstance(event, RunTotal):
-            for model, tokens in event.windows.items():
-                self._memory.window(model, tokens)
+            windows = {event.model: event.window}
+        for model, tokens in windows.items():
+            self._memory.window(model, tokens)

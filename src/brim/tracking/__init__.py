@@ -55,28 +55,13 @@ __all__ = [
     "read",
 ]
 
-__getattr__, __dir__ = exports(
-    __name__,
-    {
-        "FORMATS": "readers",
-        "CompactDue": "gauge",
-        "Compaction": "events",
-        "ContextBudget": "budget",
-        "ContextWarning": "gauge",
-        "End": "events",
-        "Event": "events",
-        "Feed": "readers.stream",
-        "Message": "events",
-        "ModelSeen": "events",
-        "Pending": "compaction",
-        "RunTotal": "events",
-        "StateSeen": "events",
-        "ToolCall": "events",
-        "ToolResult": "events",
-        "Usage": "events",
-        "Window": "windows",
-        "build_compact_prompt": "compaction",
-        "format_of": "readers",
-        "read": "readers.stream",
-    },
-)
+_MODULES = {
+    "budget": ("ContextBudget",),
+    "compaction": ("Pending", "build_compact_prompt"),
+    "gauge": ("CompactDue", "ContextWarning"),
+    "readers": ("FORMATS", "format_of"),
+    "readers.stream": ("Feed", "read"),
+    "windows": ("Window",),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+__getattr__, __dir__ = exports(__name__, dict.fromkeys(__all__, "events") | _HOMES)

@@ -9,21 +9,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.errors import InputError
-from brim.tracking.events import Event
-from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning, Latches
+from brim.models.windows import window_from_error
+from brim.tokens.approximate import ApproximateTokenCounter
+from brim.tracking.estimate import Contents, anchored, by_length, length_of
+from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, RunTotal, Usage
+from brim.tracking.gauge import COMPACT, OVERHEAD, WARN, CompactDue, ContextWarning
 from brim.tracking.notices import Notice, Subscribers
 from brim.tracking.readers import AnyReader
-from brim.tracking.windows import DEFAULT_WINDOW, SessionWindows, Windows, share
+from brim.tracking.readers.fields import Bounded
+from brim.tracking.windows import DEFAULT_WINDOW, Occupancy, Windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
+    from brim.tokens.count import Count
     from brim.tokens.counters import TokenCounter
     from brim.tracking.estimate import Filling
 
 
-class ContextBudget(SessionWindows):
+class ContextBudget(Occupancy):
     """How full the window of a session's main thread is, from whatever its agent writes.
 
     *context_window* is the caller's word for the main thread; what the agent or the provider reports outranks it, and
@@ -52,18 +58,31 @@ class ContextBudget(SessionWindows):
         self.warn_threshold, self.compact_threshold = warn_threshold, compact_threshold
         self.subscriber_error: Exception | None = None
         """What the last subscriber that failed raised: ``update`` does not raise it."""
-        super().__init__(Windows(context_window, pinned=pinned), model or "")
-        self._latches = Latches(warn_threshold, compact_threshold)
+        super().__init__(Windows(context_window, pinned=pinned), model or "", main=True)
+        self.should_warn = False
+        """Whether the warning threshold was reached: set until ``clear_warning`` or ``clear_compact``."""
+        self.should_compact = False
+        """Whether the compaction threshold was reached: set until ``clear_compact`` or ``request_compaction``."""
+        self.session = ""
+        """The session of the last main-thread event that names one."""
+        self._asked = self.model
+        self._threads = Bounded(1_000)
+        self._measured_on = ""  # the session of the last report
+        self._warned_until = self._compacted_until = 0  # reports up to these are dealt with: newer ones set the flags
         self._subscribers = Subscribers()
-        self._reader: AnyReader | None = None
+        self._reader = AnyReader()
         self._requested: str | None = None
-        self._told_overhead = False
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with another window. Its floor is what the last compaction left, as the prompt after it shows."""
+        self._contents = Contents()
+        self._floor: int | None = None
+        self._compacted = self._told_overhead = False
 
     def update(self, event: object) -> list[Notice]:
         """Take an event: a typed one, or any parsed line of any agent. Return what must be told because of it."""
-        notices: list[Notice] = []
-        for one in self._events(event):
-            notices += self._noticed(one)
+        notices = [notice for one in self._events(event) for notice in self._noticed(one)]
         try:
             self._subscribers.tell(notices)
         except Exception as error:  # it is the subscriber's, and must not stop the session
@@ -71,85 +90,37 @@ class ContextBudget(SessionWindows):
         return notices
 
     @property
-    def input_tokens(self) -> int:
-        """Tokens of the last prompt that no cache has to do with."""
-        return self.main.input
-
-    @property
-    def cache_creation_input_tokens(self) -> int:
-        """Tokens of the last prompt that were written to a cache."""
-        return self.main.cache_creation
-
-    @property
-    def cache_read_input_tokens(self) -> int:
-        """Tokens of the last prompt that were read from a cache."""
-        return self.main.cache_read
-
-    @property
-    def output_tokens(self) -> int:
-        """Tokens that the main thread's model has written so far; a run's total settles them."""
-        return self.main.written
-
-    @property
-    def used_tokens(self) -> int:
-        """Tokens in the window: the three counters together."""
-        return self.main.used
-
-    @property
-    def basis(self) -> str:
-        """What ``used_tokens`` rests on: ``call``, ``compaction``, ``guess``, ``total``, or empty for nothing yet."""
-        return self.main.basis
-
-    @property
-    def context_window(self) -> int:
-        """Tokens that the window holds."""
-        return self.window.tokens
-
-    @property
-    def utilization(self) -> float:
-        """The share of the window that is used. It may exceed 1; a window of no size gives 0."""
-        return share(self.used_tokens, self.context_window)
-
-    @property
-    def should_warn(self) -> bool:
-        """Whether the warning threshold was reached: set until ``clear_warning`` or ``clear_compact``."""
-        return self._latches.should_warn
-
-    @property
-    def should_compact(self) -> bool:
-        """Whether the compaction threshold was reached: set until ``clear_compact`` or ``request_compaction``."""
-        return self._latches.should_compact
-
-    @property
-    def model(self) -> str:
-        """The main thread's model; empty if unknown."""
-        return self.main.model
-
-    @property
-    def compactions(self) -> int:
-        """How often the main thread's window was compacted."""
-        return self.main.compactions
-
-    @property
-    def cache_hit_share(self) -> float:
-        """The share of all prompt tokens so far that were read from a cache."""
-        return self.main.cache_hit_share
-
-    @property
-    def overhead(self) -> int:
-        """What is in every prompt (system, tools, pinned text), at most: the smallest prompt so far; 0 if unknown."""
-        return self.main.smallest
-
-    @property
     def overhead_exceeds(self) -> bool:
         """Whether the last compaction still left the window over the threshold: another one would not help."""
-        floor, window = self.floor, self.context_window
-        return floor is not None and window > 0 and share(floor, window) >= self.compact_threshold
+        window = self.context_window
+        return self._floor is not None and window > 0 and self._floor / window >= self.compact_threshold
 
     @property
     def filling(self) -> Filling:
         """What fills the window, largest part first: an estimate that adds up to ``used_tokens``."""
-        return self.contents.filling(self.used_tokens, self.model, self.basis)
+        return self._contents.filling(self.used_tokens, self.model, self.basis)
+
+    @property
+    def agents(self) -> dict[str, Occupancy]:
+        """The windows of the sub-agents, by their id; each fills and is compacted on its own."""
+        return dict(self._threads)
+
+    def pending(self, text: str = "", *, messages: Sequence[Any] = (), counter: TokenCounter | None = None) -> Count:
+        """Return how large the next prompt will be: what was reported, and a local count of what came since.
+
+        *text* and *messages* are what is to be sent on top. Without a *counter* texts are taken by their length.
+        """
+        rest = self._contents.since(self._answer, counter, self.model)
+        if text:
+            rest += counter.count(text) if counter else by_length(length_of(text), self.model)
+        if messages:
+            rest += (counter or ApproximateTokenCounter(self.model)).count_messages(messages)
+        if not self.basis:
+            return rest
+        if self.basis in ("total", "guess"):  # at most as much as a run's sum; a guess has no lower end either
+            return anchored(0, rest, more=self.used_tokens)
+        # What clients say that a compaction left is the conversation: system and tools come on top of it.
+        return anchored(self.used_tokens, rest, more=self.overhead if self.basis == "compaction" else 0)
 
     def must_compact(self, text: str = "", *, counter: TokenCounter | None = None) -> bool:
         """Whether the next prompt is over the compaction threshold for certain, so that compacting may be forced.
@@ -160,15 +131,16 @@ class ContextBudget(SessionWindows):
         window = self.context_window
         if self.compaction_requested or self.overhead_exceeds or window <= 0:
             return False
-        return share(self.pending(text, counter=counter).low, window) >= self.compact_threshold
+        return self.pending(text, counter=counter).low / window >= self.compact_threshold
 
     def clear_warning(self) -> None:
         """Clear the warning; a newer report sets it again."""
-        self._latches.clear_warning(self.main.reports)
+        self.should_warn, self._warned_until = False, self._reports
 
     def clear_compact(self) -> None:
         """Clear both flags, and end a request to compact; a newer report sets them again."""
-        self._latches.clear_compact(self.main.reports)
+        self.should_compact, self._compacted_until = False, self._reports
+        self.clear_warning()
         self._requested = None
 
     def request_compaction(self) -> None:
@@ -192,11 +164,8 @@ class ContextBudget(SessionWindows):
     def _events(self, event: object) -> list[Event]:
         if isinstance(event, Event):
             return [event]
-        if not isinstance(event, Mapping):
-            return []
-        self._reader = self._reader or AnyReader()
         try:
-            return self._reader.events(event)
+            return self._reader.events(event) if isinstance(event, Mapping) else []
         except Exception:  # a caller's own mapping class can raise anything
             return []
 
@@ -208,35 +177,73 @@ class ContextBudget(SessionWindows):
             return []
 
     def _take(self, event: Event) -> None:
-        main = self.main
-        compactions, session = main.compactions, self.measured_on
-        self.take(event)
-        if main.compactions > compactions:
-            self._requested = None
-        if session and self.measured_on != session:  # what was asked and told was about the other session
+        main = not event.agent
+        self.session = (event.session if main and isinstance(event.session, str) else "") or self.session
+        thread: Occupancy | None = self if main else self._threads.get(event.agent)
+        if thread is None and isinstance(event, (Usage, Compaction, ModelSeen)):
+            # Words alone make no window: a sub-agent is often named by another id there.
+            thread = self._threads[event.agent] = Occupancy(self._windows)
+        if thread is None:
+            return
+        if isinstance(event, Usage):
+            before = thread.used_tokens
+            if thread._report(event):
+                self._windows.prove(thread.model, thread.used_tokens)
+                if main:
+                    self._measure(before)
+        elif isinstance(event, Compaction):
+            if thread._compact(event) and main:
+                self._contents.compact()
+                self._floor, self._compacted, self._requested = None, True, None
+        elif isinstance(event, ModelSeen):
+            thread._see_model(event.model, self._asked if main else "")
+            self._windows.report({thread.model: event.window})
+        elif (isinstance(event, Message) and event.role == "error") or (
+            main and isinstance(event, End) and event.error
+        ):
+            self._windows.overflow(thread.model, window_from_error(event.text) or 0)
+        elif main and isinstance(event, RunTotal):
+            self._windows.report(event.windows)
+            if self._total(event):
+                self._measure(0)
+        elif main:
+            self._contents.add(event)
+
+    def _measure(self, before: int) -> None:
+        """Note a newer measurement of the window: what came before is in it."""
+        used = self.used_tokens
+        if self._measured_on and self.session != self._measured_on:
+            # What was asked and told was about the other session. If less is used, the conversation did not move here.
             self._told_overhead = False
-            if self._requested != self.measured_on:
+            if self._requested != self.session:
                 self._requested = None
+            if used < before:
+                self._begin()
+                self.overhead = used
+        if self._compacted:
+            # A large result right after a compaction is no overhead: its highest estimate is taken off.
+            self._floor = max(0, used - by_length(self._contents.arrived, self.model).high)
+            self._compacted = False
+        elif self._floor is not None:
+            self._floor = min(self._floor, used)
+        self._contents.report(used, self.model)
+        self._measured_on = self.session
 
     def _judge(self) -> list[Notice]:
-        main, window = self.main, self.context_window
-        if not main.reports or window <= 0:
+        window, used, exceeds = self.context_window, self.used_tokens, self.overhead_exceeds
+        if not self._reports or window <= 0:
             return []
         notices: list[Notice] = []
-        session, used, floor = self.measured_on, main.used, self.floor or 0
-        exceeds = self.overhead_exceeds
+        facts: Any = {"window": window, "session": self._measured_on}
         if exceeds and not self._told_overhead:
-            self._told_overhead = True
-            part = floor / window
-            notices.append(
-                ContextWarning(used_tokens=floor, window=window, utilization=part, session=session, reason=OVERHEAD)
-            )
-        if main.basis not in ("call", "total"):
+            self._told_overhead, floor = True, self._floor or 0
+            notices.append(ContextWarning(used_tokens=floor, utilization=floor / window, reason=OVERHEAD, **facts))
+        if self.basis not in ("call", "total"):
             return notices
-        part = used / window
-        warn, compact = self._latches.judge(part, main.reports, asked=self.compaction_requested, compacting=not exceeds)
-        if warn:
-            notices.append(ContextWarning(used_tokens=used, window=window, utilization=part, session=session))
-        if compact:
-            notices.append(CompactDue(used_tokens=used, window=window, utilization=part, session=session))
-        return notices
+        facts |= {"used_tokens": used, "utilization": used / window}
+        over = used / window >= self.compact_threshold and not self.compaction_requested
+        near = used / window >= self.warn_threshold and not self.compaction_requested
+        compact = over and not exceeds and not self.should_compact and self._reports > self._compacted_until
+        warn = not self.should_warn and (compact or ((near or over) and self._reports > self._warned_until))
+        self.should_warn, self.should_compact = self.should_warn or warn, self.should_compact or compact
+        return [*notices, *([ContextWarning(**facts)] if warn else []), *([CompactDue(**facts)] if compact else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from unicodedata import category
 
 from brim.errors import InputError
@@ -32,11 +33,9 @@ def build_compact_prompt(task: str, cfa_state: str = "", scratch_path: str | Non
     After compaction, read .context/scratch.md for preserved context.
     """
     prompt = f"/compact focus on {fold(task) or NO_TASK}"
-    state = fold(cfa_state)
-    if state:
+    if state := fold(cfa_state):
         prompt += f" -- current CfA state is {state}"
-    path = _one_line(str(scratch_path)) if scratch_path else ""
-    if path:
+    if path := _one_line(str(scratch_path or "")):
         prompt += f"\nAfter compaction, read {path} for preserved context."
     return prompt
 
@@ -107,7 +106,7 @@ class Pending:
     def __init__(self) -> None:
         self._human: list[Turn] = []
         self._slots: dict[str, tuple[Turn, str]] = {}
-        self._dropped: list[Dropped] = []
+        self._dropped: deque[Dropped] = deque(maxlen=_DROPPED_KEPT)
 
     def add(self, purpose: str, text: str, *, session: str = "") -> None:
         """Let *text* wait for its turn. A compaction is for the *session* that it was measured on, and no other."""
@@ -115,34 +114,29 @@ class Pending:
             raise InputError(f"unknown purpose {str(purpose)[:40]!r}: use one of {', '.join(PURPOSES)}")
         if not isinstance(text, str) or not text.strip():
             raise InputError(f"a turn of purpose {purpose!r} needs a text")
-        turn = Turn(purpose, text)
         if purpose == "human":
-            self._human.append(turn)
-            return
-        if purpose in self._slots:
-            self._drop(self._slots[purpose][0], "a newer request took its place")
-        self._slots[purpose] = (turn, session)
+            self._human.append(Turn(purpose, text))
+        else:
+            self.cancel(purpose, "a newer request took its place")
+            self._slots[purpose] = (Turn(purpose, text), session)
 
     def take(self, session: str = "") -> Turn | None:
         """Return the next turn to send to *session*, which then waits no more; None if there is none.
 
         A request that is bound to another session is dropped: ``dropped`` says why.
         """
-        for purpose in PURPOSES[:-1]:
-            waiting = self._slots.pop(purpose, None)
-            if waiting is None:
-                continue
-            turn, bound = waiting
+        for purpose in [purpose for purpose in PURPOSES if purpose in self._slots]:
+            turn, bound = self._slots.pop(purpose)
             if not bound or not session or bound == session:
                 return turn
-            self._drop(turn, f"it was for the session {bound[:80]}, and this is {session[:80]}")
+            reason = f"it was for the session {bound[:80]}, and this is {session[:80]}"
+            self._dropped.append(Dropped(turn, reason))
         return self._human.pop(0) if self._human else None
 
     def cancel(self, purpose: str, reason: str) -> None:
         """Drop the request of *purpose*, if one waits. What a person said cannot be dropped."""
-        waiting = self._slots.pop(purpose, None)
-        if waiting is not None:
-            self._drop(waiting[0], reason)
+        if purpose in self._slots:
+            self._dropped.append(Dropped(self._slots.pop(purpose)[0], reason))
 
     @property
     def waiting(self) -> tuple[Turn, ...]:
@@ -157,6 +151,3 @@ class Pending:
 
     def __len__(self) -> int:
         return len(self._slots) + len(self._human)
-
-    def _drop(self, turn: Turn, reason: str) -> None:
-        self._dropped = [*self._dropped[1 - _DROPPED_KEPT :], Dropped(turn, reason)]

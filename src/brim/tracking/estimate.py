@@ -11,6 +11,7 @@ of that is known from its own report, so the rest is the results of tools, which
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 from brim.models.light import lookup
 from brim.record import Record
@@ -19,6 +20,7 @@ from brim.tokens.calibrate import ANY_FAMILY, MAX_RATIO, MIN_RATIO, learn, ratio
 from brim.tokens.count import PREFIX_ERROR, Count
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult, Usage
 from brim.tracking.readers.fields import SYNTHETIC, Bounded
+from brim.tracking.readers.fields import count as whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +29,8 @@ if TYPE_CHECKING:
     from brim.tokens.counters import TokenCounter
     from brim.tracking.events import Event
 
-_MOST = 10**12
 _TEXT_KEPT = 4_000_000
-"""Characters that are kept for a counter; of what comes after them only the length is."""
+"""Bytes of text that are kept for a counter; of what comes after them only the length is."""
 
 
 def length_of(text: str) -> int:
@@ -37,15 +38,9 @@ def length_of(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def whole(value: object) -> int:
-    """Return *value* if it can be a number of tokens, else 0."""
-    return value if type(value) is int and 0 <= value <= _MOST else 0
-
-
 def prompt_of(tokens: Tokens) -> int:
     """Return the whole prompt, whatever is in the fields."""
-    fields = (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
-    return sum(whole(field) for field in fields)
+    return sum(map(whole, (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)))
 
 
 def by_length(size: int, model: str = "") -> Count:
@@ -54,10 +49,16 @@ def by_length(size: int, model: str = "") -> Count:
     >>> by_length(4_000, "gpt-4o")
     Count(1000, estimated, 800 to 3000)
     """
-    light = lookup(model)
-    ratio = ratio_for(model, light.encoding if light.resolved else ANY_FAMILY)
+    if not size:
+        return Count(0)
     tokens = (size + 3) // 4
-    return Count(tokens, "estimated", int(tokens * LOW), -int(-tokens * HIGH // 1)).scaled(*ratio)
+    count = Count(tokens, "estimated", int(tokens * LOW), -int(-tokens * HIGH // 1))
+    return count.scaled(*ratio_for(model, _family(model)))
+
+
+def _family(model: str) -> str:
+    light = lookup(model)
+    return light.encoding if light.resolved else ANY_FAMILY
 
 
 def anchored(reported: int, rest: Count, *, more: int = 0) -> Count:
@@ -75,7 +76,6 @@ class Words:
 
     def __init__(self) -> None:
         self._texts: list[str] = []
-        self._kept = 0
         self._rest = 0
         self.size = 0
         """Their UTF-8 bytes."""
@@ -84,60 +84,16 @@ class Words:
         """Add one text."""
         size = length_of(text)
         self.size += size
-        if self._kept + len(text) <= _TEXT_KEPT:
+        if self.size <= _TEXT_KEPT:
             self._texts.append(text)
-            self._kept += len(text)
         else:
             self._rest += size
 
     def count(self, counter: TokenCounter | None, model: str) -> Count:
         """Return their tokens by *counter*, or without one by their length for *model*."""
         if counter is None:
-            return by_length(self.size, model) if self.size else Count(0)
-        return sum(map(counter.count, self._texts), by_length(self._rest, model) if self._rest else Count(0))
-
-
-class Tail:
-    """What came since the last report: what the model wrote then, and what arrived for its next call.
-
-    Most clients report a call before they carry out its tools. Some (opencode) report a step when its tools are done:
-    then what they answered is not in the prompt that is reported, but in the next. That order is known by a call and
-    its result that both come before any report.
-    """
-
-    def __init__(self) -> None:
-        self._written, self._arrived, self._step = Words(), Words(), Words()
-        self._reported = self._called = self._late = False
-
-    @property
-    def size(self) -> int:
-        """Bytes that arrived."""
-        return self._arrived.size + self._step.size
-
-    def wrote(self, text: str, *, call: bool = False) -> None:
-        """Take what the model wrote: words, or a *call*."""
-        self._called |= call
-        self._written.add(text)
-
-    def arrive(self, text: str, *, result: bool = False) -> None:
-        """Take what the next prompt will have on top: a message, or the *result* of a tool."""
-        if result and self._called and not self._reported:
-            self._late = True
-        (self._step if result and self._late else self._arrived).add(text)
-
-    def report(self) -> None:
-        """Take that a newer prompt was reported: what came before is in it."""
-        self._written, self._arrived, self._step = Words(), self._step, Words()
-        self._reported = True
-
-    def clear(self) -> None:
-        """Take that the window was compacted: what came before is in what is left."""
-        self._written, self._arrived, self._step = Words(), Words(), Words()
-
-    def count(self, output: int, counter: TokenCounter | None, model: str) -> Count:
-        """Return the tokens of all of it; *output* is what the last call is known to have written, 0 if not known."""
-        written = Count(output) if output else self._written.count(counter, model)
-        return written + self._arrived.count(counter, model) + self._step.count(counter, model)
+            return by_length(self.size, model)
+        return sum(map(counter.count, self._texts), by_length(self._rest, model))
 
 
 CATEGORIES = ("system and tools", "summary", "your words", "agent's words", "tool results", "other")
@@ -179,60 +135,81 @@ class Filling(Record):
 
 
 class Contents:
-    """What was put into a window since it was empty or compacted, in bytes by category and tool."""
+    """What was put into a window since it was empty or compacted, and what came since the last report.
+
+    Most clients report a call before they carry out its tools. Some (opencode) report a step when its tools are done:
+    then what they answered is not in the prompt that is reported, but in the next. That order is known by a call and
+    its result that both come before any report.
+    """
 
     def __init__(self) -> None:
+        self._fixed = 0
+        self._names = Bounded(4_096)
+        self._reported = self._called = self._late = False
+        self.compact()
+
+    def compact(self) -> None:
+        """Take that everything was replaced by a summary, which is yet to come."""
         self._inside: dict[tuple[str, str], int] = {}
         self._coming: dict[tuple[str, str], int] = {}
-        self._names = Bounded(4_096)
-        self._fixed = 0
         self._measured = False
+        self._written, self._arrived, self._step = Words(), Words(), Words()
 
-    def add(self, event: Event, text: str) -> None:
-        """Take a message, a call or a result of this window's thread, and its *text*."""
-        if isinstance(event, Message):
-            if event.role == "assistant":
-                self._put(AGENTS, "", text)
-            elif event.role == "summary":
-                self._put(SUMMARY, "", text)
-            elif event.role != "error":
-                self._put(YOURS if event.human else OTHER, "", text)
-        elif isinstance(event, ToolCall):
-            self._put(AGENTS, "", text)
+    @property
+    def arrived(self) -> int:
+        """Bytes that arrived for the next prompt since the last report."""
+        return self._arrived.size + self._step.size
+
+    def add(self, event: Event) -> None:
+        """Take a message, a call or a result of this window's thread."""
+        tool, words = "", self._arrived
+        if isinstance(event, ToolCall):
+            category, words, text = AGENTS, self._written, _call_text(event)
+            self._called = True
             self._names[event.id] = event.name or event.tool
         elif isinstance(event, ToolResult):
-            self._put(RESULTS, self._names.get(event.id, ""), text)
+            category, tool, text = RESULTS, self._names.get(event.id, ""), event.text
+            self._late |= self._called and not self._reported
+            words = self._step if self._late else self._arrived
+        elif isinstance(event, Message):
+            category, text = YOURS if event.human else OTHER, event.text
+            if event.role == "assistant":
+                category, words = AGENTS, self._written
+            elif event.role == "summary":  # what a compaction left is known already
+                category, words = SUMMARY, Words()
+        else:
+            return
+        self._coming[category, tool] = self._coming.get((category, tool), 0) + length_of(text)
+        words.add(text)
 
     def report(self, prompt: int, model: str) -> None:
         """Take that a prompt was reported: what came before is in it. The first shows what is always there."""
         for key, size in self._coming.items():
-            room = key in self._inside or len(self._inside) < _NAMES_KEPT
-            place = key if room else (key[0], "")
+            place = key if key in self._inside or len(self._inside) < _NAMES_KEPT else (key[0], "")
             self._inside[place] = self._inside.get(place, 0) + size
         self._coming = {}
+        self._written, self._arrived, self._step = Words(), self._step, Words()
+        self._reported = True
         if not self._measured:
-            seen = int(by_length(sum(self._inside.values()), model)) if self._inside else 0
-            alone = max(0, prompt - seen)
+            alone = max(0, prompt - int(by_length(sum(self._inside.values()), model)))
             self._fixed = min(self._fixed, alone) if self._fixed else alone
             self._measured = True
 
-    def compact(self) -> None:
-        """Take that everything was replaced by a summary, which is yet to come."""
-        self._inside, self._coming, self._measured = {}, {}, False
+    def since(self, output: int, counter: TokenCounter | None, model: str) -> Count:
+        """Return the tokens that came since the last report; *output* is what that call wrote, 0 if not known."""
+        written = Count(output) if output else self._written.count(counter, model)
+        return written + self._arrived.count(counter, model) + self._step.count(counter, model)
 
     def filling(self, used: int, model: str, basis: str) -> Filling:
         """Return how *used* tokens are shared out; *basis* is what that number rests on."""
         if used <= 0:
             return Filling(0, ())
-        if basis in ("compaction", "guess"):
+        if basis != "call":
             return Filling(used, (Part(SUMMARY if basis == "compaction" else OTHER, "", used),))
-        if basis == "total":
-            return Filling(used, (Part(OTHER, "", used),))
         fixed = min(self._fixed, used)
-        room = used - fixed
         sizes = {key: float(int(by_length(size, model))) for key, size in self._inside.items() if size}
-        whole = sum(sizes.values())
-        scale = min(_MOST_SCALE, room / whole) if whole else 0.0
+        everything = sum(sizes.values())
+        scale = min(_MOST_SCALE, (used - fixed) / everything) if everything else 0.0
         shares = {key: size * scale for key, size in sizes.items()}
         parts = {(FIXED, ""): fixed, **{key: int(share) for key, share in shares.items()}}
         missing = used - sum(parts.values())
@@ -244,19 +221,11 @@ class Contents:
         ranked = sorted(((tokens, key) for key, tokens in parts.items() if tokens), key=lambda one: (-one[0], one[1]))
         return Filling(used, tuple(Part(*key, tokens) for tokens, key in ranked))
 
-    def _put(self, category: str, name: str, text: str) -> None:
-        key = (category, name)
-        self._coming[key] = self._coming.get(key, 0) + length_of(text)
 
-
-def text_of(event: Event) -> str:
-    """Return what an event puts into a window: its text, or the name and the input of a call, as JSON."""
-    if not isinstance(event, ToolCall):
-        return event.text if isinstance(event, (Message, ToolResult)) else ""
-    try:
-        return f"{event.name} {json.dumps(event.input, ensure_ascii=False, default=str)}"
-    except (ValueError, TypeError, RecursionError):
-        return event.name
+def _call_text(call: ToolCall) -> str:
+    with suppress(ValueError, TypeError, RecursionError):
+        return f"{call.name} {json.dumps(call.input, ensure_ascii=False, default=str)}"
+    return call.name
 
 
 _LEAST_TAUGHT, _MOST_TAUGHT = 2_000, 400_000
@@ -299,22 +268,18 @@ class Calibrator:
         last = self._last
         if event.model == SYNTHETIC or not prompt_of(event.tokens):
             return
-        if last is not None and event.request and event.request == last.request:
-            self._last = event
-            return
-        if last is not None and self._says_something(last, event):
-            self._teach(last, event)
-        self._last, self._texts, self._size, self._spoiled = event, [], 0, False
+        if last is None or not event.request or event.request != last.request:
+            if last is not None and not (self._spoiled or self._late):
+                self._learn(last, event)
+            self._texts, self._size, self._spoiled = [], 0, False
+        self._last = event
 
-    def _says_something(self, last: Usage, event: Usage) -> bool:
+    def _learn(self, last: Usage, event: Usage) -> None:
         same = (last.model, last.session) == (event.model, event.session) and bool(event.model)
-        return same and last.final and not (self._spoiled or self._late) and _LEAST_TAUGHT <= self._size <= _MOST_TAUGHT
-
-    def _teach(self, last: Usage, event: Usage) -> None:
+        if not (same and last.final and _LEAST_TAUGHT <= self._size <= _MOST_TAUGHT):
+            return
         ratio = getattr(self._counter, "ratio", None)
         local = sum(int(self._counter.count(text)) for text in self._texts) / (ratio.value if ratio else 1.0)
         reported = prompt_of(event.tokens) - prompt_of(last.tokens) - whole(last.tokens.output)
         if local > 0 and MIN_RATIO <= reported / local <= MAX_RATIO:
-            light = lookup(event.model)
-            family = light.encoding if light.resolved else ANY_FAMILY
-            learn(self._store, event.model, family, reported=reported, local=local)
+            learn(self._store, event.model, _family(event.model), reported=reported, local=local)

@@ -75,39 +75,3 @@ class CompactDue(ContextNotice):
 
     def __str__(self) -> str:
         return f"It is time to compact: {self._full}."
-
-
-class Latches:
-    """The two flags. Each is set by a report at or over its threshold and stays set until it is cleared.
-
-    Once cleared, it takes a newer report to set it again: the same one has been dealt with.
-    """
-
-    def __init__(self, warn: float = WARN, compact: float = COMPACT) -> None:
-        self.warn, self.compact = warn, compact
-        self.should_warn = self.should_compact = False
-        self._warned_until = self._compacted_until = 0
-
-    def judge(
-        self, utilization: float, report: int, *, asked: bool = False, compacting: bool = True
-    ) -> tuple[bool, bool]:
-        """Set what the *report* (its number, from 1 on) asks for; return whether to warn and to compact now.
-
-        Nothing is set while the agent is *asked* to compact already. Without *compacting* that is not asked for.
-        """
-        over = utilization >= self.compact and not asked
-        compact = over and compacting and not self.should_compact and report > self._compacted_until
-        near = (utilization >= self.warn or over) and not asked and report > self._warned_until
-        warn = not self.should_warn and (compact or near)
-        self.should_compact |= compact
-        self.should_warn |= warn
-        return warn, compact
-
-    def clear_warning(self, report: int) -> None:
-        """Clear the warning; *report* is the number of the last report, which cannot set it again."""
-        self.should_warn, self._warned_until = False, report
-
-    def clear_compact(self, report: int) -> None:
-        """Clear both: compacting answers the warning too."""
-        self.should_compact, self._compacted_until = False, report
-        self.clear_warning(report)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import heapq
 import os
+import re
 import select
-import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from io import FileIO
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from brim.errors import InputError
@@ -181,11 +183,8 @@ def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts,
 
 def is_pipe(path: str) -> bool:
     """Return whether *path* is a pipe; raise if it is neither that nor a file that can be read."""
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        mode = 0
-    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
+    place = Path(path)
+    if place.is_fifo() or place.is_char_device() or place.is_socket():
         return True
     open_session(path).close()
     return False
@@ -193,10 +192,9 @@ def is_pipe(path: str) -> bool:
 
 def _is_ready(handle: int, seconds: float) -> bool:
     """Wait until there is something to read from *handle*, or it ended."""
-    try:
+    with suppress(OSError, ValueError):
         return bool(select.select([handle], [], [], seconds)[0])
-    except (OSError, ValueError):  # not a pipe that can be waited for: reading it waits as well
-        return True
+    return True  # not a pipe that can be waited for: reading it waits as well
 
 
 class _Session:
@@ -204,13 +202,13 @@ class _Session:
 
     def __init__(self, path: str, taken: Callable[[int], None] = ignore) -> None:
         self._path, self.counts = path, Counts(taken)
-        self._tails: dict[str, _Tail] = {path: _Tail(path, self.counts, subagent_of(path), watched=True)}
+        self._tails: dict[str, _Tail] = {}
 
     def tails(self) -> list[_Tail]:
         """Return every file of it that is there now, its own first."""
-        for agent, path in subagent_files(self._path):
+        for agent, path in [(subagent_of(self._path), self._path), *subagent_files(self._path)]:
             if path not in self._tails:
-                self._tails[path] = _Tail(path, self.counts, agent)
+                self._tails[path] = _Tail(path, self.counts, agent, watched=path == self._path)
         return list(self._tails.values())
 
     def renew(self) -> bool:
@@ -219,7 +217,7 @@ class _Session:
             return False
         self.close()
         self.counts.forget()
-        self._tails = {self._path: _Tail(self._path, self.counts, subagent_of(self._path), watched=True)}
+        self._tails = {}
         return True
 
     def close(self) -> None:
@@ -274,18 +272,17 @@ class _Tail:
         """Whether another file has this name now, or this one is shorter than what was read of it, or a new value."""
         if self._file is None:
             return False
-        try:
+        with suppress(OSError):
             there, here = os.stat(self._path), os.fstat(self._file.fileno())
             changed = self._stamp is not None and self._stamp != (there.st_mtime_ns, there.st_size)
             return changed or not os.path.samestat(there, here) or there.st_size < self._file.tell()
-        except OSError:
-            return False
+        return False
 
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
             self._file.close()
-            self._file = None
+        self._file = None
 
     def _value(self, file: FileIO) -> Iterator[list[Event]]:
         """Give the events of a file that is one JSON value; then nothing of it is left to read as lines.
@@ -295,8 +292,8 @@ class _Tail:
         about = os.fstat(file.fileno())
         values = json_values(file)
         self._is_half = values is None and _begins_a_value(file.read(_LONGEST_BRACKET))
+        file.seek(0)
         if values is None and not self._is_half:
-            file.seek(0)
             return
         self._stamp = about.st_mtime_ns, about.st_size
         self.size = file.seek(0, os.SEEK_END)
@@ -314,30 +311,23 @@ class _Opening:
     """The beginning of a pipe: held back as long as it may be one JSON value, which begins with a bracket alone."""
 
     def __init__(self) -> None:
-        self._held = b""
-        self._is_value: bool | None = None
+        self._held: bytes | None = b""
 
     def pass_on(self, data: bytes) -> bytes:
         """Return what of *data*, and of all before it, is to be read as lines now."""
-        if self._is_value is False:
+        if self._held is None:
             return data
         self._held += data
-        if self._is_value is None:
-            begun = self._held.lstrip()
-            alone = _begins_a_value(begun)
-            if b"\n" not in begun and (alone or not begun):
-                return b""
-            self._is_value = alone
-        if self._is_value and len(self._held) <= LONGEST_LINE:
+        head = self._held[:_LONGEST_BRACKET]
+        if (_begins_a_value(head) or not head.strip()) and len(self._held) <= LONGEST_LINE:
             return b""
-        self._is_value = False
-        held, self._held = self._held, b""
+        held, self._held = self._held, None
         return held
 
     def end(self) -> tuple[list[dict[str, Any]], bytes]:
         """Return the objects of the value, or what is to be read as lines after all."""
-        values = objects_in(self._held)
-        return ([], self._held) if values is None else (values, b"")
+        values = objects_in(self._held or b"")
+        return ([], self._held or b"") if values is None else (values, b"")
 
 
 def _begins_a_value(data: bytes) -> bool:
@@ -347,5 +337,4 @@ def _begins_a_value(data: bytes) -> bool:
 
 def _lines_of(data: bytes) -> list[bytes]:
     """Return *data* cut after each newline; bytes have other line ends that JSON lines don't know."""
-    parts = data.split(b"\n")
-    return [*(part + b"\n" for part in parts[:-1]), *([parts[-1]] if parts[-1] else [])]
+    return re.findall(rb"[^\n]*\n|[^\n]+", data)

@@ -6,21 +6,22 @@ appended only what is new is read. Files of other agents are read whole, by thei
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
 from brim.tracking.readers import format_of
-from brim.tracking.readers.claude import parsed_report, report_of
-from brim.tracking.readers.fields import text
+from brim.tracking.readers.claude import report_of
+from brim.tracking.readers.fields import text, value
 from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
 
 AGENTS = ("claude", "codex", "gemini")
@@ -179,11 +180,9 @@ def slug_of(folder: str) -> str:
 
 
 def _first_line(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.readline(FIRST_BYTES)
-    except OSError:
-        return b""
+    with suppress(OSError), open(path, "rb") as file:
+        return file.readline(FIRST_BYTES)
+    return b""
 
 
 def _names_one(first: bytes, projects: list[str]) -> bool:
@@ -195,10 +194,7 @@ def _names_one(first: bytes, projects: list[str]) -> bool:
         return False
     named = re.search(rb'"cwd"\s*:\s*("(?:[^"\\]|\\.)*")', first)
     if named:
-        try:
-            return json.loads(named[1]) in projects
-        except ValueError:
-            return False
+        return parsed_line(named[1]) in projects
     hashed = re.search(rb'"projectHash"\s*:\s*"([0-9a-f]{64})"', first)
     return hashed is not None and hashed[1].decode() in {sha256(os.fsencode(each)).hexdigest() for each in projects}
 
@@ -234,13 +230,11 @@ def _files(root: str, on_problem: Callable[[str], object]) -> Iterator[SessionFi
             on_problem(f"{folder}: cannot be looked into: {error.strerror or error}; what is in it is not counted")
             continue
         for entry in entries:
-            try:
+            with suppress(OSError):
                 if entry.is_dir():
                     waiting.insert(0 if entry.is_symlink() else len(waiting), entry.path)
                 elif entry.name.endswith(".jsonl") and entry.is_file():
                     yield _file(entry.path, entry.stat())
-            except OSError:
-                continue
 
 
 def _once(found: list[SessionFile]) -> list[SessionFile]:
@@ -248,6 +242,11 @@ def _once(found: list[SessionFile]) -> list[SessionFile]:
     for each in sorted(found, key=lambda each: each.path):
         by_file.setdefault(each.identity, each)
     return list(by_file.values())
+
+
+_COUNTS: Callable[[object], tuple[int, int, int, int, int]] = attrgetter(
+    "input", "output", "cache_read", "cache_write_5m", "cache_write_1h"
+)
 
 
 @dataclass(slots=True)
@@ -277,12 +276,9 @@ class Request:
     @classmethod
     def of(cls, event: Usage, path: str) -> Self:
         """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
-        used = event.tokens
-        counts = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
-        key, more = event.request or f"{PLACE}{event.at}:{path}", (used.writes_are_input, " ".join(used.factors))
-        return cls(
-            key, not event.agent, event.final, event.model, event.time, event.session, *counts, *more, event.cost
-        )
+        used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
+        about = (not event.agent, event.final, event.model, event.time, event.session)
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, " ".join(used.factors), event.cost)
 
     @property
     def message(self) -> str:
@@ -292,27 +288,21 @@ class Request:
     @property
     def counts(self) -> tuple[int, ...]:
         """The counters, in the order that ``Total.tokens`` has."""
-        return self.input, self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h
+        return _COUNTS(self)
 
     @property
     def prompt(self) -> int:
         """The whole prompt, cached tokens included."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
-    def outranks(self, other: Request) -> bool:
-        """Whether this report of a request counts instead of *other*, whichever was read first.
+    @property
+    def rank(self) -> tuple[bool, bool, int, int, float]:
+        """Which report of a request counts: the one that ranks highest, whichever was read first.
 
         The main thread's counts before a sub-agent's replay of it, a final one before a placeholder, then the one with
         more output, for a stream reports while the model still writes; then the larger prompt, then the earlier one.
         """
-        return self._rank() > other._rank()
-
-    def _rank(self) -> tuple[bool, bool, int, int, float]:
         return self.main, self.final, self.output, self.prompt, -self.time if self.time is not None else float("-inf")
-
-    def fields(self) -> list[Any]:
-        """Return its fields, in the order that the class takes them."""
-        return [getattr(self, name) for name in self.__slots__]
 
 
 @dataclass(slots=True)
@@ -331,15 +321,11 @@ class Total:
     def of(cls, event: RunTotal) -> Self:
         """Return what a reader's *event* says."""
         by_model = event.tokens or ({"": event.usage} if event.usage else {})
-        names = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
-        counts = {model: [getattr(each, name) for name in names] for model, each in by_model.items()}
-        return cls(event.session, event.cost, counts)
+        return cls(event.session, event.cost, {model: list(_COUNTS(each)) for model, each in by_model.items()})
 
-    def outranks(self, other: Total) -> bool:
-        """Whether this total is the later one: totals only grow, so it is the larger."""
-        return self._size() > other._size()
-
-    def _size(self) -> tuple[int, int]:
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Which total of a session is the last: totals only grow, so it is the largest."""
         return self.cost or 0, sum(map(sum, self.tokens.values()))
 
 
@@ -355,10 +341,10 @@ class FileUsage:
     """Lines that should have said something and couldn't be read."""
 
     def add(self, found: Request | Total) -> None:
-        """Add a request or a total, if it outranks what is known."""
+        """Add a request or a total, if it ranks above what is known."""
         kept: dict[str, Any] = self.requests if isinstance(found, Request) else self.totals
         key = found.key if isinstance(found, Request) else found.session
-        if key not in kept or found.outranks(kept[key]):
+        if key not in kept or found.rank > kept[key].rank:
             kept[key] = found
 
     def take(self, event: Event | None, path: str) -> None:
@@ -372,16 +358,15 @@ class FileUsage:
 
     def merge(self, newer: FileUsage) -> None:
         """Add what was read after this."""
-        for request in newer.requests.values():
-            self.add(request)
-        for total in newer.totals.values():
-            self.add(total)
+        added: list[Request | Total] = [*newer.requests.values(), *newer.totals.values()]
+        for found in added:
+            self.add(found)
         self.broken += newer.broken
         self.folder = self.folder or newer.folder
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        requests = [each.fields() for each in self.requests.values()]
+        requests = [[getattr(each, name) for name in Request.__slots__] for each in self.requests.values()]
         totals = [[each.session, each.cost, each.tokens] for each in self.totals.values()]
         return [requests, totals, self.folder, self.broken]
 
@@ -460,15 +445,14 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
-        try:
-            parsed = parsed_report(line if at else line.removeprefix(b"\xef\xbb\xbf"))
-        except ValueError:
-            found.broken += line.endswith(b"\n")  # a half line may be completed later
-        else:
-            message, said = parsed.get("message") if parsed else None, None
-            if parsed and isinstance(message, dict) and message.get("id"):
+        if b'"usage"' in line or b'"cost-state"' in line:  # one line in two; the others have most of the bytes
+            parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
+            message, said = value(parsed, "message"), None
+            if not isinstance(parsed, dict):
+                found.broken += line.endswith(b"\n")  # a half line may be completed later
+            elif isinstance(message, dict) and message.get("id"):
                 said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
-            if parsed and (said is None or said != last):  # most lines repeat the usage of the line before
+            if isinstance(parsed, dict) and (said is None or said != last):  # most lines repeat the one before
                 event = report_of(parsed, agent=agent, at=at)
                 found.take(event, path)
                 if isinstance(event, Usage):

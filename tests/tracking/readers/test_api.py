@@ -95,7 +95,7 @@ def test_a_response_is_its_providers(provider: str) -> None:
 
 def test_what_is_no_response_is_nobodys() -> None:
     for line in ({}, {"type": "user"}, {"type": "message"}, {"error": "no"}, {"response": {"status": 200}}):
-        assert not ApiResponseReader.recognises(line)
+        assert provider_of(line) is None
         assert events(line) == []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.models.usage import Tokens
-from brim.tracking.readers.fields import Ids, Requests
+from brim.tracking.readers.fields import Requests, Told
 
 
 def test_a_request_is_news_once() -> None:
@@ -49,8 +49,9 @@ def test_the_last_half_is_never_forgotten() -> None:
         assert not any(requests.is_news(str(key), Tokens(input=1), final=True) for key in (last[0], number))
 
 
-def test_ids_are_bounded_and_an_empty_one_is_none() -> None:
-    ids = Ids(most=2)
-    for id in ("", "a", "b", "c"):
-        ids.add(id)
-    assert [id in ids for id in ("", "a", "b", "c")] == [False, False, True, True]
+def test_what_was_told_is_bounded_and_an_empty_key_is_always_new() -> None:
+    told = Told(most=2)
+    assert all(told.is_new(key) for key in ("", "", "a", "b", "c"))
+    assert [key in told for key in ("", "a", "b", "c")] == [False, False, True, True]
+    assert not told.is_new("c")
+    assert told.is_new("c", "another")

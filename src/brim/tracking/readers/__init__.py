@@ -7,7 +7,6 @@ finds out which format a line has. Readers never raise on what is in a line.
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 
 from brim.errors import InputError
@@ -88,8 +87,8 @@ class AnyReader:
     def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
         """Return what happened in *line*, which begins at byte *at*; nothing if no format is like it."""
         try:
-            if self._is_known(line):
-                return self._reader().events(line, at)
+            if reader := self._reader(line):
+                return reader.events(line, at)
         except (ArithmeticError, AttributeError, InputError, LookupError, RecursionError, TypeError, ValueError):
             pass
         self.unknown += 1
@@ -100,26 +99,19 @@ class AnyReader:
         held = [reader for reader in self._readers.values() if hasattr(reader, "finish")]
         return [event for reader in held for event in reader.finish()]
 
-    def _is_known(self, line: Mapping[str, Any]) -> bool:
-        if self._fixed or (self.format in _AGENTS and _class(self.format).recognises(line)):
-            return True
-        found = format_of(line)
-        self.format = found or self.format
-        return found is not None
-
-    def _reader(self) -> Reader:
+    def _reader(self, line: Mapping[str, Any]) -> Reader | None:
+        if not self._fixed and not (self.format in _AGENTS and _class(self.format).recognises(line)):
+            found = format_of(line)
+            if found is None:
+                return None
+            self.format = found
         kind = _class(self.format or "")
-        if kind not in self._readers:
-            self._readers[kind] = kind()
-        reader: Any = self._readers[kind]
-        if self.format == "claude-transcript":
-            reader.agent = self.agent
+        reader: Any = self._readers.setdefault(kind, self._readers.get(kind) or kind())
+        reader.agent = self.agent
         return reader  # type: ignore[no-any-return]
 
 
 @cache
 def _class(format: str) -> Any:
     module, name = _READERS[format]
-    full_name = f"{__name__}.{module}"
-    __import__(full_name)
-    return getattr(sys.modules[full_name], name)
+    return getattr(__import__(f"{__name__}.{module}", fromlist=[name]), name)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.tracking.events import Message, Usage
+from brim.tracking.events import Usage
 from brim.tracking.readers.fields import (
+    LineReader,
     Requests,
     flag,
     items,
@@ -20,7 +21,6 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
-    tool_call,
     value,
 )
 
@@ -28,19 +28,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
 _ANTHROPIC_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-_RESPONSES_CALLS = (
-    "function_call",
-    "custom_tool_call",
-    "mcp_call",
-    "local_shell_call",
-    "shell_call",
-    "apply_patch_call",
-)
-_USAGE = {"gemini": "usageMetadata"}
+_RESPONSES_CALLS = ("function", "custom_tool", "mcp", "local_shell", "shell", "apply_patch")
 _ENDED = ("response.completed", "response.failed", "response.incomplete", "response.cancelled")
 _INSIDE = ("response", "llm_response", "body")
 
@@ -55,57 +45,57 @@ def provider_of(line: Mapping[str, Any]) -> str | None:
         return "openai-chat"
     if "usageMetadata" in response or items(response, "candidates") or mapping(response, "promptFeedback"):
         return "gemini"
-    if kind in ("message", "message_start", "message_delta") and _is_anthropic(response, kind):
-        return "anthropic"
-    return _failed_by(response)
+    if kind == "message":
+        known = text(response, "role") == "assistant" and isinstance(value(response, "content"), list)
+        return "anthropic" if known else _failed_by(response)
+    begun = {"message_start": "message", "message_delta": "usage"}.get(kind)
+    return "anthropic" if begun and mapping(response, begun) else _failed_by(response)
 
 
-class ApiResponseReader:
+class ApiResponseReader(LineReader):
     """Reads responses one by one, whosever they are."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._requests = Requests()
         self._begun: Mapping[str, Any] = {}
 
-    @staticmethod
-    def recognises(line: Mapping[str, Any]) -> bool:
-        """Return whether *line* is a provider's response."""
-        return provider_of(line) is not None
-
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         provider, response = provider_of(line), _response(line)
         if provider is None:
-            return []
+            return
         kind = text(response, "type")
         final = kind != "message_start"
         if kind in ("message_start", "message_delta"):
             response = self._streamed(response, kind)
         elif kind.startswith("response."):
             response = mapping(response, "response") if kind in _ENDED else {}
-        where = _where(line, response, at)
-        happened = [] if kind.startswith("message_") else _WORDS[provider](response, where)
+        times = [value(response, key) for key in ("created", "created_at", "createTime")]
+        times = [seconds(time) for time in (*times, value(line, "timestamp"), value(line, "time"))]
+        self.where["session"] = text(line, "session_id") or text(line, "session")
+        self.where["time"] = next((time for time in times if time is not None), None)
+        if not kind.startswith("message_"):
+            _WORDS[provider](self, response, text(response, "id"))
         if provider == "gemini":
             final = any(text(candidate, "finishReason") for candidate in items(response, "candidates"))
-        happened += self._usage(provider, line, response, final, where)
-        said = _failure(response)
-        return [*happened, Message(role="error", text=said, id=text(response, "id"), **where)] if said else happened
+        self._usage(line, response, final)
+        blocked = text(response, "promptFeedback", "blockReason")
+        failure = text(response, "error", "message") or (f"the prompt was blocked: {blocked}" if blocked else "")
+        self.say("error", failure, id=text(response, "id"))
 
-    def _usage(
-        self, provider: str, line: Mapping[str, Any], response: Mapping[str, Any], final: bool, where: Where
-    ) -> list[Event]:
-        report = mapping(response, _USAGE.get(provider, "usage"))
+    def _usage(self, line: Mapping[str, Any], response: Mapping[str, Any], final: bool) -> None:
+        report = mapping(response, "usageMetadata") or mapping(response, "usage")
         if text(response, "service_tier"):
             report = {"service_tier": response["service_tier"], **report}
         used = tokens(report)
         request = text(response, "id") or text(response, "responseId")
         if not request and used and "llm_response" in line:
-            asked = len(items(line, "llm_request", "messages"))
-            request = f"{where['session']}:{asked}:{used.prompt}"
-        if used is None or not self._requests.is_news(request, used, final=final):
-            return []
-        model = text(response, "model") or text(response, "modelVersion") or _asked_model(line)
-        return [Usage(tokens=used, model=model, request=request, final=final, **where)]
+            request = f"{self.where['session']}:{len(items(line, 'llm_request', 'messages'))}:{used.prompt}"
+        if used and self._requests.is_news(request, used, final=final):
+            asked = text(line, "request", "model") or text(line, "llm_request", "model") or text(line, "model")
+            model = text(response, "model") or text(response, "modelVersion") or asked
+            self.tell(Usage, tokens=used, model=model, request=request, final=final)
 
     def _streamed(self, event: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
         """Return the message that a streamed *event* is about, with the usage that is known now."""
@@ -114,6 +104,59 @@ class ApiResponseReader:
             return self._begun
         later = {key: found for key, found in mapping(event, "usage").items() if found is not None}
         return {**self._begun, "usage": {**mapping(self._begun, "usage"), **later}}
+
+    def _said(self, words: str, id: str) -> None:
+        if words.strip():
+            self.say("assistant", words, id=id)
+
+    def _called(self, id: str, name: str, given: object) -> None:
+        if name:
+            self.call(id, name, given)
+
+    def _anthropic(self, response: Mapping[str, Any], id: str) -> None:
+        blocks = items(response, "content")
+        self._said(text_of([block for block in blocks if text(block, "type") == "text"]), id)
+        for block in blocks:
+            if text(block, "type") in _ANTHROPIC_CALLS:
+                self._called(text(block, "id"), text(block, "name"), value(block, "input"))
+
+    def _openai_chat(self, response: Mapping[str, Any], id: str) -> None:
+        """Tell the words and calls of a chat completion; of a chunk of one nothing: it holds pieces of words."""
+        for choice in items(response, "choices"):
+            message = mapping(choice, "message")
+            self._said(text_of(value(message, "content")) or text(message, "refusal"), id)
+            for call in items(message, "tool_calls"):
+                kind = mapping(call, "function") or mapping(call, "custom")
+                given = value(kind, "arguments") or value(kind, "input")
+                self._called(text(call, "id"), text(kind, "name"), given)
+
+    def _openai_responses(self, response: Mapping[str, Any], _: str) -> None:
+        for item in items(response, "output"):
+            kind = text(item, "type")
+            if kind == "message":
+                self._said(text_of(value(item, "content")), text(item, "id"))
+            elif kind.endswith("_call") and kind.removesuffix("_call") in _RESPONSES_CALLS:
+                given = [value(item, key) for key in ("arguments", "input", "action", "operation")]
+                name = text(item, "name") or kind.removesuffix("_call")
+                self._called(text(item, "call_id") or text(item, "id"), name, next(filter(None, given), None))
+
+    def _gemini(self, response: Mapping[str, Any], _: str) -> None:
+        """Tell the words and calls of a Gemini response; what it thought is left out."""
+        for candidate in items(response, "candidates"):
+            parts = items(candidate, "content", "parts")
+            spoken = [part for part in parts if not flag(part, "thought")]
+            words = [part if isinstance(part, str) else text(part, "text") for part in spoken]
+            self._said("".join(words), text(response, "responseId"))
+            for call in [mapping(part, "functionCall") for part in parts]:
+                self._called(text(call, "id"), text(call, "name"), value(call, "args"))
+
+
+_WORDS = {
+    "anthropic": ApiResponseReader._anthropic,
+    "openai-chat": ApiResponseReader._openai_chat,
+    "openai-responses": ApiResponseReader._openai_responses,
+    "gemini": ApiResponseReader._gemini,
+}
 
 
 def _response(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -127,12 +170,6 @@ def _response(line: Mapping[str, Any]) -> Mapping[str, Any]:
     return response
 
 
-def _is_anthropic(response: Mapping[str, Any], kind: str) -> bool:
-    if kind == "message":
-        return text(response, "role") == "assistant" and isinstance(value(response, "content"), list)
-    return bool(mapping(response, "message") if kind == "message_start" else mapping(response, "usage"))
-
-
 def _failed_by(response: Mapping[str, Any]) -> str | None:
     """Return whose error the *response* is."""
     error = mapping(response, "error")
@@ -143,89 +180,3 @@ def _failed_by(response: Mapping[str, Any]) -> str | None:
     if text(error, "status") and type(error.get("code")) is int:
         return "gemini"
     return "openai-chat" if "type" in error or "code" in error else None
-
-
-def _failure(response: Mapping[str, Any]) -> str:
-    said = text(response, "error", "message")
-    blocked = text(response, "promptFeedback", "blockReason")
-    return said or (f"the prompt was blocked: {blocked}" if blocked else "")
-
-
-def _asked_model(line: Mapping[str, Any]) -> str:
-    return text(line, "request", "model") or text(line, "llm_request", "model") or text(line, "model")
-
-
-def _where(line: Mapping[str, Any], response: Mapping[str, Any], at: int) -> dict[str, Any]:
-    times = (value(response, "created"), value(response, "created_at"), value(response, "createTime"))
-    written = [seconds(time) for time in (*times, value(line, "timestamp"), value(line, "time")) if time is not None]
-    session = text(line, "session_id") or text(line, "session")
-    return {"session": session, "time": next((time for time in written if time is not None), None), "at": at}
-
-
-def _anthropic_words(response: Mapping[str, Any], where: Where) -> list[Event]:
-    """Return the words and calls of an Anthropic message."""
-    id, blocks = text(response, "id"), items(response, "content")
-    happened = _said(text_of([block for block in blocks if text(block, "type") == "text"]), id, where)
-    for block in blocks:
-        if text(block, "type") in _ANTHROPIC_CALLS:
-            happened += _call(text(block, "id"), text(block, "name"), value(block, "input"), where)
-    return happened
-
-
-def _openai_chat_words(response: Mapping[str, Any], where: Where) -> list[Event]:
-    """Return the words and calls of an OpenAI chat completion; of a chunk of one nothing: it holds pieces of words."""
-    happened: list[Event] = []
-    for choice in items(response, "choices"):
-        message = mapping(choice, "message")
-        happened += _said(text_of(value(message, "content")) or text(message, "refusal"), text(response, "id"), where)
-        for call in items(message, "tool_calls"):
-            kind = mapping(call, "function") or mapping(call, "custom")
-            given = value(kind, "arguments") or value(kind, "input")
-            happened += _call(text(call, "id"), text(kind, "name"), given, where)
-    return happened
-
-
-def _openai_responses_words(response: Mapping[str, Any], where: Where) -> list[Event]:
-    """Return the words and calls of a response of OpenAI's Responses API."""
-    happened: list[Event] = []
-    for item in items(response, "output"):
-        kind = text(item, "type")
-        if kind == "message":
-            happened += _said(text_of(value(item, "content")), text(item, "id"), where)
-        elif kind in _RESPONSES_CALLS:
-            given = (
-                value(item, "arguments") or value(item, "input") or value(item, "action") or value(item, "operation")
-            )
-            name = text(item, "name") or kind.removesuffix("_call")
-            happened += _call(text(item, "call_id") or text(item, "id"), name, given, where)
-    return happened
-
-
-def _gemini_words(response: Mapping[str, Any], where: Where) -> list[Event]:
-    """Return the words and calls of a Gemini response; what it thought is left out."""
-    happened: list[Event] = []
-    for candidate in items(response, "candidates"):
-        parts = items(candidate, "content", "parts")
-        said = [part if isinstance(part, str) else text(part, "text") for part in parts if not flag(part, "thought")]
-        happened += _said("".join(said), text(response, "responseId"), where)
-        for part in parts:
-            call = mapping(part, "functionCall")
-            if call:
-                happened += _call(text(call, "id"), text(call, "name"), value(call, "args"), where)
-    return happened
-
-
-def _said(words: str, id: str, where: Where) -> list[Event]:
-    return [Message(role="assistant", text=words, id=id, **where)] if words.strip() else []
-
-
-def _call(id: str, name: str, given: object, where: Where) -> list[Event]:
-    return [tool_call(id, name, given, where)] if name else []
-
-
-_WORDS = {
-    "anthropic": _anthropic_words,
-    "openai-chat": _openai_chat_words,
-    "openai-responses": _openai_responses_words,
-    "gemini": _gemini_words,
-}

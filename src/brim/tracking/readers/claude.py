@@ -19,16 +19,15 @@ from brim.tracking.events import (
     Message,
     ModelSeen,
     RunTotal,
-    StateSeen,
     ToolCall,
-    ToolResult,
     Usage,
 )
 from brim.tracking.readers.fields import (
     SYNTHETIC,
     Bounded,
-    Ids,
+    LineReader,
     Requests,
+    Told,
     count,
     flag,
     is_short_for,
@@ -49,15 +48,21 @@ from brim.tracking.readers.stream import parsed_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from brim.tracking.events import Event
     from brim.tracking.readers.fields import Where
 
 _UNKNOWN_AGENT = "sidechain"
 """Older transcripts mark the lines of sub-agents without saying whose they are."""
 _CONTINUED = "This session is being continued"
-_OTHER_TYPES = ("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event")
+_STREAM_TYPES: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"), ()),
+    "system": ("subtype",),
+    "tool_use": ("name", "input"),
+    "tool_result": ("tool_use_id",),
+}
+"""Types of the stream's lines, and the keys that they have."""
 _TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
 """What a person typed behind a sign of its own, and the sign."""
 _REMINDER = "system-reminder"
@@ -71,29 +76,15 @@ _DECISIONS = (
 """Parts of the words by which the client itself says that a call wasn't carried out."""
 
 
-def report_in(line: bytes) -> Usage | RunTotal | None:
-    """Return the request or the client's total that a *line* of a transcript reports, None if it reports nothing."""
-    try:
-        parsed = parsed_report(line)
-    except ValueError:
-        return None
-    return report_of(parsed) if parsed else None
-
-
-def parsed_report(line: bytes) -> dict[str, Any] | None:
-    """Return the parsed *line* of a transcript if it may report usage, as one in two does; else None.
-
-    The other lines are mostly tool results, with most of the bytes. A line that is broken raises ``ValueError``.
-    """
-    if b'"usage"' not in line and b'"cost-state"' not in line:
+def report_in(line: bytes) -> Usage | RunTotal | Compaction | None:
+    """Return the request, total or compaction that a *line* of a transcript reports; None if it reports nothing."""
+    if not any(sign in line for sign in (b'"usage"', b'"cost-state"', b'"compact_boundary"')):
         return None
     parsed = parsed_line(line)
-    if not isinstance(parsed, dict):
-        raise ValueError("not a JSON object")
-    return parsed
+    return report_of(parsed) if isinstance(parsed, dict) else None
 
 
-def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | None:
+def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage | RunTotal | Compaction | None:
     """Return what a parsed *line* of a transcript reports.
 
     *agent* is the sub-agent whose file it is, *at* the byte where the line begins.
@@ -101,12 +92,11 @@ def report_of(line: Mapping[str, Any], *, agent: str = "", at: int = 0) -> Usage
     This is the only place that reads the usage of a transcript. The same request may be in several lines and files:
     count it once, by ``Usage.request``, which is empty if the line names neither message nor request.
     """
-    kind = line.get("type")
-    if kind not in ("assistant", "cost-state"):
-        return None
-    where = _where(line, agent, at)
-    if kind == "cost-state":
-        return _run_total(line, where)
+    kind, where = line.get("type"), _where(line, agent, at)
+    if kind == "system" and line.get("subtype") == "compact_boundary":
+        return _compaction(line, where)
+    if kind != "assistant":
+        return _run_total(line, where) if kind == "cost-state" else None
     message = _message_of(line)
     model = text(message, "model")
     used = None if flag(line, "isApiErrorMessage") or model == SYNTHETIC else tokens(message.get("usage"))
@@ -128,54 +118,74 @@ def _key(id: str, request: str) -> str:
     return f"{id}:{request}" if id and request else id or request
 
 
-class _Reader:
-    """What transcript and stream have in common: models, states and sub-agents that were seen."""
-
-    states: tuple[tuple[str, str], ...] = ()
-    """The keys of a line that say how the session is set up, each with the name of the state."""
+class _Reader(LineReader):
+    """What transcript and stream have in common: models, requests and sub-agents that were seen."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._requests = Requests()
-        self._sub_agents = Ids()
-        self._state: dict[str, str] = {}
+        self._sub_agents = Told()
         self._models = Bounded(1_000)
 
-    def _state_changes(self, line: Mapping[str, Any], where: Where) -> list[Event]:
-        found: list[Event] = []
-        for key, name in self.states:
-            now = text(line, key)
-            if now and self._state.get(name) != now:
-                self._state[name] = now
-                found.append(StateSeen(name=name, value=now, **where))
-        return found
+    def _see_model(self, model: str, *, chosen: bool = False) -> None:
+        """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
+        before = self._models.get(self.where["agent"], "")
+        if model and model != before and (chosen or not is_short_for(model, before)):
+            self._models[self.where["agent"]] = model
+            self.tell(ModelSeen, model=model)
 
-    def _model_change(self, model: str, where: Where, *, chosen: bool = False) -> list[Event]:
-        """Return the new model; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
-        agent = where["agent"]
-        before = self._models.get(agent, "")
-        if not model or model == before or (not chosen and is_short_for(model, before)):
-            return []
-        self._models[agent] = model
-        return [ModelSeen(model=model, **where)]
+    def _end_sub_agent(self, agent: str, status: str, said: str) -> None:
+        if agent in self._sub_agents and status:
+            self.tell(End, agent=agent, reason=status, error=status != "completed", text=said)
 
-    def _sub_agent_end(self, agent: str, status: str, said: str, where: Where) -> list[Event]:
-        if agent not in self._sub_agents or not status:
-            return []
-        return [End(reason=status, error=status != "completed", text=said, **{**where, "agent": agent})]
+    def _speak(self, message: Mapping[str, Any], role: str) -> None:
+        """Tell the texts and the tool calls of an assistant's *message*; *role* is whose text it is."""
+        id, content = text(message, "id"), message.get("content")
+        for block in content if isinstance(content, list) else [{"type": "text", "text": content}]:
+            kind = text(block, "type")
+            if kind == "text":
+                self.say(role, text(block, "text"), id=id)
+            elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
+                self._call(block)
+
+    def _call(self, block: Mapping[str, Any]) -> None:
+        """Tell the call in a ``tool_use`` *block*."""
+        name, given = text(block, "name"), mapping(block, "input")
+        tool = tool_of(name)
+        given = named(tool, given) if tool == "edit" else given
+        self.tell(ToolCall, id=text(block, "id"), name=name, tool=tool, input=given)
+
+    def _answer(self, line: Mapping[str, Any], content: object) -> bool:
+        """Tell the tool results in the *content* of a user's *line*; return whether there are any.
+
+        What the line says in addition to the text belongs to the result if there is only one.
+        """
+        every = content if isinstance(content, list) else []
+        blocks = [block for block in every if text(block, "type") == "tool_result"]
+        told = line.get("tool_use_result")
+        detail = (line.get("toolUseResult") if told is None else told) if len(blocks) == 1 else None
+        for block in blocks:
+            id, said, failed = text(block, "tool_use_id"), text_of(block.get("content")), flag(block, "is_error")
+            refusal = _decided(line, block, id)
+            if not refusal and flag(detail, "interrupted"):
+                refusal = "interrupt"
+            elif not refusal and failed:
+                refusal = refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
+            self.result(id, said, failed=failed, refusal=refusal, detail=detail)
+        if blocks:
+            self._sub_agents.is_new(text(line, "toolUseResult", "agentId") or text(line, "tool_use_result", "agentId"))
+        return bool(blocks)
 
 
 class ClaudeTranscriptReader(_Reader):
     """Reads one session: its own file first, then those of its sub-agents, with ``agent`` set to each one's id."""
-
-    states = (("permissionMode", "permission_mode"), ("gitBranch", "branch"), ("cwd", "folder"), ("version", "version"))
 
     def __init__(self) -> None:
         super().__init__()
         self.agent = ""
         """Whose file is read; empty for the session's own."""
         self._last_report: tuple[str, object] = ("", None)
-        self._main_messages = Ids()
-        self._lines = Ids()
+        self._main_messages, self._lines = Told(), Told()
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -183,86 +193,80 @@ class ClaudeTranscriptReader(_Reader):
         kind = line.get("type")
         if not isinstance(kind, str):
             return False
-        if "isSidechain" in line or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line):
-            return True
-        return isinstance(line.get("sessionId"), str)
+        named = "isSidechain" in line or isinstance(line.get("sessionId"), str)
+        return named or kind.startswith("file-history-") or (kind == "summary" and "leafUuid" in line)
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*."""
-        where = _where(line, self.agent, at)
-        kind = line.get("type")
-        found = [] if where["agent"] else self._state_changes(line, where)
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
+        if not self.where["agent"]:
+            mode, branch = text(line, "permissionMode"), text(line, "gitBranch")
+            folder, version = text(line, "cwd"), text(line, "version")
+            self.states(permission_mode=mode, branch=branch, folder=folder, version=version)
         if kind == "assistant":
-            found += self._assistant(line, where)
+            self._assistant(line)
         elif kind == "user":
-            found += self._user(line, where) if self._lines.add(text(line, "uuid")) else []
-        elif kind == "system" and line.get("subtype") == "compact_boundary":
-            found.append(_compaction(line, where))
+            self._user(line)
         elif kind == "attachment":
-            found += self._attachment(mapping(line, "attachment"), where)
-        elif (total := report_of(line, agent=self.agent, at=at)) is not None:
-            found.append(total)
-        return found
+            self._attachment(mapping(line, "attachment"))
+        elif report := report_of(line, agent=self.agent, at=self.where["at"]):
+            self.found.append(report)
 
-    def _assistant(self, line: Mapping[str, Any], where: Where) -> list[Event]:
-        message = _message_of(line)
+    def _assistant(self, line: Mapping[str, Any]) -> None:
+        message, agent = _message_of(line), self.where["agent"]
         id, model = text(message, "id"), text(message, "model")
-        if where["agent"] and id in self._main_messages:
-            return []
+        if agent and id in self._main_messages:
+            return
         if flag(line, "isApiErrorMessage") or model == SYNTHETIC:
-            return _spoken(message, "error" if flag(line, "isApiErrorMessage") else "system", where)
-        found = self._model_change(model, where)
+            self._speak(message, "error" if flag(line, "isApiErrorMessage") else "system")
+            return
+        self._see_model(model)
         reported = (_key(id, text(line, "requestId")), message.get("usage"))
         if not reported[0] or reported != self._last_report:
             self._last_report = reported
-            usage = report_of(line, agent=self.agent, at=where["at"])
+            usage = report_of(line, agent=self.agent, at=self.where["at"])
             if isinstance(usage, Usage):
-                if not where["agent"]:
-                    self._main_messages.add(id)
+                if not agent:
+                    self._main_messages.is_new(id)
                 if self._requests.is_news(usage.request, usage.tokens, final=True):
-                    found.append(usage)
-        # A session that is resumed can have its history again.
-        return found + (_spoken(message, "assistant", where) if self._lines.add(text(line, "uuid")) else [])
+                    self.found.append(usage)
+        if self._lines.is_new(text(line, "uuid")):  # a session that is resumed can have its history again
+            self._speak(message, "assistant")
 
-    def _user(self, line: Mapping[str, Any], where: Where) -> list[Event]:
-        content = _message_of(line).get("content")
-        id = text(line, "uuid")
+    def _user(self, line: Mapping[str, Any]) -> None:
+        content, id = _message_of(line).get("content"), text(line, "uuid")
+        if not self._lines.is_new(id):
+            return
         if flag(line, "isCompactSummary"):
-            return [Message(role="summary", text=text_of(content), id=id, **where)]
-        found = _answered(line, content, where)
-        if found:
-            self._sub_agents.add(text(line, "toolUseResult", "agentId"))
+            self.tell(Message, role="summary", text=text_of(content), id=id)
+            return
+        answered = self._answer(line, content)
         said, human = words(line, content)
-        if said:
-            human = human and not found and not where["agent"]
-            found.append(Message(role="user", text=said, human=human, id=id, **where))
-            found += self._notified(said, where) if not human else []
-        return found
+        human = human and not answered and not self.where["agent"]
+        self.say("user", said, human=human, id=id)
+        if not human:
+            self._notify(said)
 
-    def _notified(self, said: str, where: Where) -> list[Event]:
-        if not said.startswith("<task-notification>"):
-            return []
-        result = tagged(said, "result") or tagged(said, "summary")
-        return self._sub_agent_end(tagged(said, "task-id"), tagged(said, "status"), result, where)
+    def _notify(self, said: str) -> None:
+        if said.startswith("<task-notification>"):
+            result = tagged(said, "result") or tagged(said, "summary")
+            self._end_sub_agent(tagged(said, "task-id"), tagged(said, "status"), result)
 
-    def _attachment(self, attachment: Mapping[str, Any], where: Where) -> list[Event]:
+    def _attachment(self, attachment: Mapping[str, Any]) -> None:
         kind = attachment.get("type")
         if kind == "model":
-            return self._model_change(text(attachment, "identity", "modelId"), where, chosen=True)
-        if kind != "queued_command" or where["agent"]:
-            return []
-        said = text_of(attachment.get("prompt"))
-        by_person = text(attachment, "commandMode") in ("", "prompt") and not flag(attachment, "isMeta")
-        by_person = by_person and text(attachment, "origin", "kind") in ("", "human")
-        if by_person and (typed := typed_text(said)):
-            return [Message(role="user", text=typed, human=True, **where)]
-        return self._notified(said, where)
+            self._see_model(text(attachment, "identity", "modelId"), chosen=True)
+        elif kind == "queued_command" and not self.where["agent"]:
+            said = text_of(attachment.get("prompt"))
+            is_typed = text(attachment, "commandMode") in ("", "prompt") and not _is_machines(attachment)
+            if is_typed and (typed := typed_text(said)):
+                self.say("user", typed, human=True)
+            else:
+                self._notify(said)
 
 
 class ClaudeStreamReader(_Reader):
     """Reads one stream. Sub-agents speak in it too, under the tool call that started them."""
-
-    states = (("permissionMode", "permission_mode"), ("cwd", "folder"), ("claude_code_version", "version"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -274,213 +278,128 @@ class ClaudeStreamReader(_Reader):
         """Return whether *line* is an event of the stream."""
         if "sessionId" in line or "isSidechain" in line:
             return False
-        match line.get("type"):
-            case "assistant" | "user":
-                known = "message" in line or "content" in line
-            case "system":
-                known = "subtype" in line
-            case "tool_use":
-                known = "name" in line and "input" in line
-            case "tool_result":
-                known = "tool_use_id" in line
-            case "result":
-                known = "stats" not in line
-            case kind:
-                known = kind in _OTHER_TYPES
-        return known
+        kind = text(line, "type")
+        if kind in ("assistant", "user"):
+            return "message" in line or "content" in line
+        if kind == "result":
+            return "stats" not in line
+        return kind in _STREAM_TYPES and all(key in line for key in _STREAM_TYPES[kind])
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*."""
-        parent = text(line, "parent_tool_use_id")
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        parent, time = text(line, "parent_tool_use_id"), seconds(line.get("timestamp"))
         agent = (text(line, "agent_id") or parent) if parent else ""
-        time = seconds(line.get("timestamp"))
-        where: dict[str, Any] = {"session": text(line, "session_id"), "agent": agent, "time": time, "at": at}
-        match line.get("type"):
-            case "assistant":
-                found = self._assistant(line, where)
-            case "user":
-                found = self._user(line, where)
-            case "stream_event":
-                found = self._partial(mapping(line, "event"), where)
-            case "result":
-                found = _result(line, where)
-            case "system":
-                found = self._system(line, where)
-            case "control_response":
-                found = self._context_usage(mapping(line, "response", "response"), where)
-            case "tool_use":
-                found = [_call(line, where)]
-            case "tool_result":
-                found = _answered(line, [line], where)
-            case _:
-                found = []
-        return found
+        self.where |= {"session": text(line, "session_id"), "agent": agent, "time": time}
+        readers: dict[str, Callable[[Mapping[str, Any]], object]] = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "stream_event": self._partial,
+            "result": self._end,
+            "system": self._system,
+            "control_response": self._context_usage,
+            "tool_use": self._call,
+            "tool_result": lambda line: self._answer(line, [line]),
+        }
+        readers.get(text(line, "type"), bool)(line)
 
-    def _assistant(self, line: Mapping[str, Any], where: Where) -> list[Event]:
+    def _assistant(self, line: Mapping[str, Any]) -> None:
         message = _message_of(line)
         id, model = text(message, "id"), text(message, "model")
         failed = flag(line, "is_api_error_message") or flag(line, "isApiErrorMessage")
         if failed or model == SYNTHETIC:
-            return _spoken(message, "error" if failed else "system", where)
+            self._speak(message, "error" if failed else "system")
+            return
         key = _key(id, text(line, "request_id") or text(line, "requestId"))
-        opened = self._open.get(where["agent"])
+        opened = self._open.get(self.where["agent"])
         if opened and opened["id"] == id:
             opened["key"] = key
-        found = self._model_change(model, where)
-        found += self._usage(key, model, message.get("usage"), where, final=bool(message.get("stop_reason")))
-        return found + _spoken(message, "assistant", where)
+        self._see_model(model)
+        self._usage(key, model, message.get("usage"), final=bool(message.get("stop_reason")))
+        self._speak(message, "assistant")
 
-    def _usage(self, key: str, model: str, usage: object, where: Where, *, final: bool) -> list[Event]:
+    def _usage(self, key: str, model: str, usage: object, *, final: bool) -> None:
         used = tokens(usage)
-        if used is None or not self._requests.is_news(key, used, final=final):
-            return []
-        return [Usage(tokens=used, model=model, request=key, final=final, **where)]
+        if used and self._requests.is_news(key, used, final=final):
+            self.tell(Usage, tokens=used, model=model, request=key, final=final)
 
-    def _partial(self, event: Mapping[str, Any], where: Where) -> list[Event]:
+    def _partial(self, line: Mapping[str, Any]) -> None:
         """Follow one answer: it begins with the prompt's tokens and ends with the output's; its key comes between."""
-        agent, kind = where["agent"], event.get("type")
+        event, agent = mapping(line, "event"), self.where["agent"]
+        kind, message = event.get("type"), mapping(event, "message")
         if kind == "message_start":
-            message = mapping(event, "message")
-            id = text(message, "id")
-            usage = dict(mapping(message, "usage"))
+            id, usage = text(message, "id"), dict(mapping(message, "usage"))
             self._open[agent] = {"id": id, "key": id, "model": text(message, "model"), "usage": usage}
         elif kind == "message_delta" and (opened := self._open.get(agent)):
             opened["usage"].update({name: n for name, n in mapping(event, "usage").items() if n is not None})
-            return self._usage(opened["key"], opened["model"], opened["usage"], where, final=True)
+            self._usage(opened["key"], opened["model"], opened["usage"], final=True)
         elif kind == "message_stop":
             self._open.pop(agent, None)
-        return []
 
-    def _user(self, line: Mapping[str, Any], where: Where) -> list[Event]:
+    def _user(self, line: Mapping[str, Any]) -> None:
         content = _message_of(line).get("content")
-        found = _answered(line, content, where)
-        if found:
-            self._sub_agents.add(text(line, "tool_use_result", "agentId"))
+        answered = self._answer(line, content)
         said, human = words(line, content)
-        if not said:
-            return found
-        role = "user"
-        if self._compacted and not where["agent"] and (flag(line, "isSynthetic") or said.startswith(_CONTINUED)):
-            role, self._compacted = "summary", False
-        human = human and not found
-        return [*found, Message(role=role, text=said, human=human, id=text(line, "uuid"), **where)]
+        continued = bool(said) and (flag(line, "isSynthetic") or said.startswith(_CONTINUED))
+        is_summary = self._compacted and continued and not self.where["agent"]
+        self._compacted = self._compacted and not is_summary
+        role = "summary" if is_summary else "user"
+        self.say(role, said, human=human and not answered, id=text(line, "uuid"))
 
-    def _system(self, line: Mapping[str, Any], where: Where) -> list[Event]:
-        subtype = line.get("subtype")
-        found: list[Event] = []
+    def _system(self, line: Mapping[str, Any]) -> None:
+        subtype, main = line.get("subtype"), not self.where["agent"]
         if subtype == "compact_boundary":
-            self._compacted = self._compacted or not where["agent"]
-            found.append(_compaction(line, where))
+            self._compacted = self._compacted or main
+            self.found.append(_compaction(line, self.where))
         elif subtype == "task_started" and "agent" in text(line, "task_type"):
-            self._sub_agents.add(text(line, "task_id"))
+            self._sub_agents.is_new(text(line, "task_id"))
         elif subtype == "task_notification":
-            found += self._sub_agent_end(text(line, "task_id"), text(line, "status"), text(line, "summary"), where)
-        if where["agent"]:
-            return found
-        return (
-            found
-            + self._state_changes(line, where)
-            + (self._model_change(text(line, "model"), where, chosen=True) if subtype == "init" else [])
-        )
+            self._end_sub_agent(text(line, "task_id"), text(line, "status"), text(line, "summary"))
+        if main:
+            mode, folder, version = (text(line, key) for key in ("permissionMode", "cwd", "claude_code_version"))
+            self.states(permission_mode=mode, folder=folder, version=version)
+            self._see_model(text(line, "model") if subtype == "init" else "", chosen=True)
 
-    def _context_usage(self, answer: Mapping[str, Any], where: Where) -> list[Event]:
+    def _context_usage(self, line: Mapping[str, Any]) -> None:
+        answer = mapping(line, "response", "response")
         model, window = text(answer, "model"), count(answer, "maxTokens")
-        if not model or not window:
-            return []
-        self._models[where["agent"]] = model
-        return [ModelSeen(model=model, window=window, **where)]
+        if model and window:
+            self._models[self.where["agent"]] = model
+            self.tell(ModelSeen, model=model, window=window)
+
+    def _end(self, line: Mapping[str, Any]) -> None:
+        if total := _run_total(line, self.where):
+            self.found.append(total)
+        errors = "; ".join(error for error in items(line, "errors") if isinstance(error, str))
+        reason = text(line, "terminal_reason") or text(line, "subtype")
+        self.tell(End, reason=reason, error=flag(line, "is_error"), text=text(line, "result") or errors)
 
 
-def _result(line: Mapping[str, Any], where: Where) -> list[Event]:
-    total = _run_total(line, where)
-    errors = "; ".join(error for error in items(line, "errors") if isinstance(error, str))
-    reason = text(line, "terminal_reason") or text(line, "subtype")
-    end = End(reason=reason, error=flag(line, "is_error"), text=text(line, "result") or errors, **where)
-    return [total, end] if total else [end]
-
-
-class ClaudeStatusReader:
+class ClaudeStatusReader(LineReader):
     """Reads one status after the other. They come often: only what changed is told."""
 
-    def __init__(self) -> None:
-        self._told: dict[str, object] = {}
-        self._requests = 0
+    _requests = 0
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
         """Return whether *line* is the input of a status line."""
-        return (
-            "type" not in line and isinstance(line.get("context_window"), dict) and isinstance(line.get("model"), dict)
-        )
+        known = isinstance(line.get("context_window"), dict) and isinstance(line.get("model"), dict)
+        return known and "type" not in line
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what changed with *line*."""
-        session = text(line, "session_id")
-        where: dict[str, Any] = {"session": session, "agent": "", "time": None, "at": at}
-        found: list[Event] = []
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what changed with *line*."""
+        session = self.where["session"] = text(line, "session_id")
         model, window = text(line, "model", "id"), count(line, "context_window", "context_window_size")
-        if model and self._is_new("model", (session, model, window)):
-            found.append(ModelSeen(model=model, window=window, **where))
-        for name, key in (("folder", "cwd"), ("version", "version")):
-            if (now := text(line, key)) and self._is_new(name, now):
-                found.append(StateSeen(name=name, value=now, **where))
+        if model and self.told.is_new("model", (session, model, window)):
+            self.tell(ModelSeen, model=model, window=window)
+        self.states(folder=text(line, "cwd"), version=text(line, "version"))
         used = tokens(value(line, "context_window", "current_usage"))
         cost = micro_dollars(line, "cost", "total_cost_usd")
-        if used and self._is_new("usage", (session, used)):
+        if used and self.told.is_new("usage", (session, used)):
             self._requests += 1  # a status names no request
             request = f"status:{session}:{self._requests}:{used.prompt}:{used.output}"
-            found.append(Usage(tokens=used, model=model, request=request, **where))
-        if cost is not None and self._is_new("cost", (session, cost)):
-            found.append(RunTotal(cost=cost, windows={model: window} if model and window else {}, **where))
-        return found
-
-    def _is_new(self, name: str, now: object) -> bool:
-        if self._told.get(name) == now:
-            return False
-        self._told[name] = now
-        return True
-
-
-def _spoken(message: Mapping[str, Any], role: str, where: Where) -> list[Event]:
-    """Return the texts and the tool calls of an assistant's *message*; *role* is whose text it is."""
-    id = text(message, "id")
-    content = message.get("content")
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    found: list[Event] = []
-    for block in content if isinstance(content, list) else []:
-        kind = text(block, "type")
-        if kind == "text" and (written := text(block, "text")):
-            found.append(Message(role=role, text=written, id=id, **where))
-        elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-            found.append(_call(block, where))
-    return found
-
-
-def _call(block: Mapping[str, Any], where: Where) -> ToolCall:
-    """Return the call in a ``tool_use`` *block*."""
-    name, given = text(block, "name"), mapping(block, "input")
-    tool = tool_of(name)
-    if tool == "edit":
-        given = named(tool, given)
-    return ToolCall(id=text(block, "id"), name=name, tool=tool, input=given, **where)
-
-
-def _answered(line: Mapping[str, Any], content: object, where: Where) -> list[Event]:
-    """Return the tool results in the *content* of a user's *line*.
-
-    What the line says in addition to the text belongs to the result if there is only one.
-    """
-    blocks = [block for block in content if text(block, "type") == "tool_result"] if isinstance(content, list) else []
-    told = line.get("tool_use_result")
-    detail = (line.get("toolUseResult") if told is None else told) if len(blocks) == 1 else None
-    found: list[Event] = []
-    for block in blocks:
-        id, said, failed = text(block, "tool_use_id"), text_of(block.get("content")), flag(block, "is_error")
-        stopped = failed or flag(detail, "interrupted")
-        refusal = _decided(line, block, id) or (_refusal(said, detail) if stopped else "")
-        found.append(ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=detail, **where))
-    return found
+            self.tell(Usage, tokens=used, model=model, request=request)
+        if cost is not None and self.told.is_new("cost", (session, cost)):
+            self.tell(RunTotal, cost=cost, windows={model: window} if model and window else {})
 
 
 def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
@@ -497,9 +416,7 @@ def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
         )
         if window := count(used, "contextWindow"):
             windows[model] = window
-    cost = micro_dollars(line, "total_cost_usd")
-    if cost is None:
-        cost = micro_dollars(line, "totalCostUSD")
+    cost = micro_dollars(line, "total_cost_usd" if "total_cost_usd" in line else "totalCostUSD")
     usage = tokens(mapping(line, "usage")) or tokens(line)
     if cost is None and usage is None and not by_model:
         return None
@@ -510,12 +427,9 @@ def _compaction(line: Mapping[str, Any], where: Where) -> Compaction:
     """Return the compaction in *line*: the stream's names have underscores, the transcript's have capitals."""
     about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
     before, after = whole(about, "pre_tokens"), whole(about, "post_tokens")
-    return Compaction(
-        trigger=text(about, "trigger"),
-        before=whole(about, "preTokens") if before is None else before,
-        after=whole(about, "postTokens") if after is None else after,
-        **where,
-    )
+    before = whole(about, "preTokens") if before is None else before
+    after = whole(about, "postTokens") if after is None else after
+    return Compaction(trigger=text(about, "trigger"), before=before, after=after, **where)
 
 
 def _message_of(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -532,12 +446,6 @@ def _decided(line: Mapping[str, Any], block: Mapping[str, Any], id: str) -> str:
     return next((refusal for word in said if (refusal := refusal_of_decision(word))), "")
 
 
-def _refusal(said: str, detail: Any) -> str:
-    if flag(detail, "interrupted"):
-        return "interrupt"
-    return refusal_of(said) or (refusal_of(detail) if isinstance(detail, str) else "")
-
-
 def refusal_of(said: str) -> str:
     """Return which of ``events.REFUSALS`` the text *said* by a failed call's result is, empty if it is a failure.
 
@@ -545,9 +453,7 @@ def refusal_of(said: str) -> str:
     ('cascade', '')
     """
     opening = said[:200].lstrip().lower().replace("\u2019", "'")
-    for wrapping in ("<tool_use_error>", "error: "):
-        opening = opening.removeprefix(wrapping)
-    return opening_of(opening, "claude_refusals.tsv")
+    return opening_of(opening.removeprefix("<tool_use_error>").removeprefix("error: "), "claude_refusals.tsv")
 
 
 def refusal_of_decision(word: str) -> str:
@@ -566,7 +472,8 @@ def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
     A slash command is what was typed: ``/model sonnet``.
     """
     everything = text_of(content)
-    if not everything or _is_machines(line):
+    by_tool = text(line, "parent_tool_use_id") or text(line, "sourceToolUseID")
+    if not everything or by_tool or _is_machines(line) or text(line, "promptSource") == "system":
         return everything, False
     parts = content if isinstance(content, list) else [content]
     typed = [found for part in parts if (found := typed_text(text_of(part)))]
@@ -624,9 +531,5 @@ def tagged(written: str, tag: str) -> str:
 
 
 def _is_machines(line: Mapping[str, Any]) -> bool:
-    return (
-        any(flag(line, sign) for sign in ("isMeta", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly"))
-        or text(line, "origin", "kind") not in ("", "human")
-        or text(line, "promptSource") == "system"
-        or bool(text(line, "parent_tool_use_id") or text(line, "sourceToolUseID"))
-    )
+    signs = ("isMeta", "isSynthetic", "isSidechain", "isVisibleInTranscriptOnly")
+    return any(flag(line, sign) for sign in signs) or text(line, "origin", "kind") not in ("", "human")

@@ -24,13 +24,13 @@ from brim.tracking.events import (
     Message,
     ModelSeen,
     RunTotal,
-    StateSeen,
     ToolCall,
     ToolResult,
     Usage,
 )
 from brim.tracking.readers.fields import (
     Bounded,
+    LineReader,
     arguments,
     count,
     flag,
@@ -42,11 +42,8 @@ from brim.tracking.readers.fields import (
     text,
     text_of,
     tokens,
-    tool_call,
     tool_of,
-    tool_result,
     value,
-    whole,
 )
 from brim.tracking.readers.stream import parsed_line
 
@@ -55,19 +52,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
-_TYPES = (
-    "session_meta",
-    "turn_context",
-    "response_item",
-    "event_msg",
-    "compacted",
-    "token_usage_record",
-    "world_state",
-)
 _AFTER_COMPACTION = ("world_state", "turn_context", "event_msg")
-_STATES = (("permission_mode", "approval_policy"), ("folder", "cwd"))
+_TYPES = (*_AFTER_COMPACTION, "session_meta", "response_item", "compacted", "token_usage_record")
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "web_search_call")
 _ANSWERS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
 _UNNAMED = {"local_shell_call": "local_shell", "web_search_call": "web_search"}
@@ -76,171 +63,200 @@ _TIMED_ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12
 _COPYING = 2.0
 """Seconds in which a parent's history is copied: no answer of a model is that fast."""
 _COUNTERS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-_MACHINE = (
-    "<environment_context>",
-    "<user_instructions>",
-    "<user_action>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<skill>",
-    "<skills_instructions>",
-    "<permissions instructions>",
-    "<collaboration_mode>",
-    "<user_shell_command>",
-    "<hook_prompt",
-    "<instructions>",
-    "# agents.md instructions",
-    "# agents.md",
-    "warning:",
-    "another language model started to solve this problem",
-)
-"""How a user message begins that the client put in as context, in lower case."""
 _REQUEST = "## My request for Codex:"
 _BEGIN = "*** Begin Patch"
-_CHANGES = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
 _MOVE = "*** Move to: "
 _MOST_OPEN = 10_000
 
 
-class CodexRolloutReader:
+class CodexRolloutReader(LineReader):
     """Reads one rollout, line by line."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._lineage = _Lineage()
         self._copied = False
-        self._requests = _Requests()
-        self._calls = _Calls()
-        self._heard = _Heard()
+        self._records = False
+        self._sum: tuple[int, ...] | None = None
+        self._begin: tuple[int, ...] = ()
+        self._models: set[str] = set()
+        self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
         self._model, self._window = "", 0
         self._window_is_new = False
-        self._told: tuple[str, int] = ("", 0)
-        self._states: dict[str, str] = {}
-        self._compacted: tuple[Compaction, Message | None] | None = None
+        self._compacted: list[Event] = []
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
         """Return whether *line* is one of a rollout."""
         return text(line, "type") in _TYPES and bool(mapping(line, "payload"))
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
-        copied = self._copied = self._lineage.see(line)
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*; nothing if it is a copy."""
+        self._copied = self._lineage.see(line)
         kind, payload = text(line, "type"), mapping(line, "payload")
-        where: dict[str, Any] = {
-            "session": self._lineage.session,
-            "agent": self._lineage.agent,
-            "time": seconds(value(line, "timestamp")),
-            "at": at,
-        }
-        happened = self.finish() if kind not in _AFTER_COMPACTION else []
+        self.where |= {"session": self._lineage.session, "agent": self._lineage.agent}
+        self.where["time"] = seconds(value(line, "timestamp"))
+        if kind not in _AFTER_COMPACTION:
+            self.found += self.finish()
         if kind == "session_meta":
-            happened += self._state("version", text(payload, "cli_version"), where)
-            happened += self._state("folder", text(payload, "cwd"), where)
-            happened += self._state("branch", text(payload, "git", "branch"), where)
+            version, folder, branch = text(payload, "cli_version"), text(payload, "cwd"), text(payload, "git", "branch")
+            self._states(version=version, folder=folder, branch=branch)
         elif kind == "turn_context":
-            happened += self._turn(payload, where)
+            self._turn(payload)
         elif kind == "token_usage_record":
-            happened += self._requests.recorded(payload, self._model, where)
+            self._record(payload)
         elif kind == "response_item":
-            happened += self._item(payload, mapping(line, "metadata"), where)
+            self._item(payload, mapping(line, "metadata"))
         elif kind == "compacted":
-            summary = text(payload, "message")
-            told = Message(role="summary", text=summary, **where) if summary else None
-            self._compacted = Compaction(**where), told
+            self._compacted = [Compaction(**self.where)]
+            if summary := text(payload, "message"):
+                self._compacted.append(Message(role="summary", text=summary, **self.where))
         elif kind == "event_msg":
-            happened += self._note(payload, where)
-        if copied:
-            self._compacted = None
-            return []
-        return happened
+            self._note(payload)
+        if self._copied:
+            self.found, self._compacted = [], []
 
     def finish(self) -> list[Event]:
         """Return the compaction that no count followed yet."""
-        if self._compacted is None:
-            return []
-        compaction, summary = self._compacted
-        self._compacted = None
-        return [compaction, summary] if summary else [compaction]
+        held, self._compacted = self._compacted, []
+        return held
 
-    def _note(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        kind = text(payload, "type")
+    def _note(self, payload: Mapping[str, Any]) -> None:
+        kind, said = text(payload, "type"), text(payload, "message")
+        if kind not in ("token_count", "thread_settings_applied", "context_compacted"):
+            self.found += self.finish()
         if kind == "token_count":
-            return self._count(mapping(payload, "info"), where)
-        if kind == "thread_settings_applied":
-            return self._turn(mapping(payload, "thread_settings"), where)
-        happened = self.finish() if kind != "context_compacted" else []
-        if kind == "task_started":
+            self._count(mapping(payload, "info"))
+        elif kind == "thread_settings_applied":
+            self._turn(mapping(payload, "thread_settings"))
+        elif kind == "task_started":
             self._window = count(payload, "model_context_window")
             self._window_is_new = self._window > 0
         elif kind == "user_message":
-            happened += self._words(text(payload, "message"), kind, True, where)
+            self._words(said, kind, True)
         elif kind == "item_completed" and text(payload, "item", "type") == "UserMessage":
-            happened += self._words(text_of(value(payload, "item", "content")), kind, True, where)
+            self._words(text_of(value(payload, "item", "content")), kind, True)
         elif kind == "task_complete":
-            happened.append(End(reason="complete", text=text(payload, "last_agent_message"), **where))
+            self.tell(End, reason="complete", text=text(payload, "last_agent_message"))
         elif kind == "turn_aborted":
-            happened.append(End(reason=text(payload, "reason") or "aborted", **where))
-        elif kind in ("error", "stream_error") and text(payload, "message"):
-            happened.append(Message(role="error", text=text(payload, "message"), **where))
-        return happened
+            self.tell(End, reason=text(payload, "reason") or "aborted")
+        elif kind in ("error", "stream_error"):
+            self.say("error", said)
 
-    def _count(self, info: Mapping[str, Any], where: Where) -> list[Event]:
-        left = whole(info, "last_token_usage", "total_tokens")
-        happened: list[Event] = []
-        if self._compacted is not None:
-            sent = count(info, "last_token_usage", "input_tokens") + count(info, "last_token_usage", "output_tokens")
-            if left and not sent:
-                compaction, summary = self._compacted
-                self._compacted = compaction.replace(after=left), summary
-            happened = self.finish()
-        window = count(info, "model_context_window")
-        if window:
+    def _count(self, info: Mapping[str, Any]) -> None:
+        last = mapping(info, "last_token_usage")
+        left = 0 if count(last, "input_tokens") + count(last, "output_tokens") else count(last, "total_tokens")
+        if self._compacted and left:
+            self._compacted[0] = self._compacted[0].replace(after=left)
+        self.found += self.finish()
+        if window := count(info, "model_context_window"):
             self._window = window
-            happened += self._seen(where)
-        return happened + self._requests.counted(info, self._model, where, copied=self._copied)
+            self._see_model()
+        self._add_up(info)
 
-    def _turn(self, settings: Mapping[str, Any], where: Where) -> list[Event]:
+    def _record(self, payload: Mapping[str, Any]) -> None:
+        """Tell the request of a ``token_usage_record``."""
+        self._records = True
+        used, total = tokens(mapping(payload, "usage")), count(payload, "thread_token_usage", "total_tokens")
+        request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
+        if used and self.told.is_new(f"request:{request}", used):
+            self.tell(Usage, tokens=used, model=self._model, request=request)
+
+    def _add_up(self, info: Mapping[str, Any]) -> None:
+        """Tell the request in a ``token_count``, if it is new and no record tells it.
+
+        Newer clients write a record per request. Before that there are only notes of the sum so far: they are written
+        more often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The
+        first sum of a file is only where it begins: it may contain a parent's. If it grew by more than the last
+        request, requests are missing, and a ``RunTotal`` tells the sum.
+        """
+        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
+        if not any(now):
+            return
+        before, self._sum = self._sum, now
+        if self._copied or self._records:
+            return
+        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
+            before = _less(now, last) if any(last) else (0, 0, 0, 0)
+        self._begin = self._begin or before
+        grown, model = _less(now, before), self._model
+        if not any(grown):
+            return
+        self._models |= {model} - {""}
+        one = last if mapping(info, "last_token_usage") else grown
+        if any(one):
+            request = f"{self.where['agent'] or self.where['session']}:{now[0]}:{now[3]}"
+            self.tell(Usage, tokens=_tokens(one), model=model, request=request)
+        if grown != one:
+            total = _tokens(_less(now, self._begin))
+            self.tell(RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total)
+
+    def _turn(self, settings: Mapping[str, Any]) -> None:
         model = text(settings, "model")
         if model and model != self._model:
             if self._model and not self._window_is_new:
                 self._window = 0
             self._model = model
         self._window_is_new = False
-        happened = self._seen(where) if model else []
-        for name, key in _STATES:
-            happened += self._state(name, text(settings, key), where)
-        return happened
+        if model:
+            self._see_model()
+        self._states(permission_mode=text(settings, "approval_policy"), folder=text(settings, "cwd"))
 
-    def _seen(self, where: Where) -> list[Event]:
-        if self._copied or self._told == (self._model, self._window):
-            return []
-        self._told = self._model, self._window
-        return [ModelSeen(model=self._model, window=self._window, **where)]
+    def _see_model(self) -> None:
+        now = self._model, self._window
+        if not self._copied and any(now) and self.told.is_new("model", now):
+            self.tell(ModelSeen, model=self._model, window=self._window)
 
-    def _state(self, name: str, now: str, where: Where) -> list[Event]:
-        if self._copied or not now or self._states.get(name) == now:
-            return []
-        self._states[name] = now
-        return [StateSeen(name=name, value=now, **where)]
+    def _states(self, **now: str) -> None:
+        if not self._copied:
+            self.states(**now)
 
-    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any], where: Where) -> list[Event]:
-        if text(payload, "type") != "message":
-            return self._calls.events(payload, where)
-        role, words = text(payload, "role"), text_of(value(payload, "content"))
-        if not words or flag(about, "compaction_output"):
-            return []
-        if role == "user":
-            return self._words(words, "item", typed(payload, words), where, text(payload, "id"))
-        role = role if role == "assistant" else "system"
-        return [Message(role=role, text=words, id=text(payload, "id"), **where)]
+    def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        kind, role, words = text(payload, "type"), text(payload, "role"), text_of(value(payload, "content"))
+        if kind in _CALLS:
+            self._call(payload, kind)
+        elif kind in _ANSWERS:
+            self._answer(payload)
+        elif kind == "message" and words and not flag(about, "compaction_output"):
+            if role == "user":
+                self._words(words, "item", typed(payload, words), text(payload, "id"))
+            else:
+                self.say(role if role == "assistant" else "system", words, id=text(payload, "id"))
 
-    def _words(self, words: str, source: str, is_typed: bool, where: Where, id: str = "") -> list[Event]:
+    def _words(self, words: str, source: str, is_typed: bool, id: str = "") -> None:
         if not is_typed:
-            return [Message(role="user", text=words, id=id, **where)]
+            self.say("user", words, id=id)
+            return
         words = asked(words)
-        if not words or self._copied or not self._heard.is_new(words, source):
-            return []
-        return [Message(role="user", text=words, human=not self._lineage.agent, id=id, **where)]
+        if not words or self._copied:
+            return
+        # Two sources that say the same tell it once; one source twice tells it twice.
+        times = self._heard.get(hash(words), {})
+        again = times.get(source, 0) + 1
+        self._heard[hash(words)] = times | {source: again}
+        if again > max(times.values(), default=0):
+            self.say("user", words, human=not self._lineage.agent, id=id)
+
+    def _call(self, payload: Mapping[str, Any], kind: str) -> None:
+        call = text(payload, "call_id") or text(payload, "id")
+        name = text(payload, "name") or _UNNAMED.get(kind, "")
+        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
+        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
+        files = edits(patch)
+        if not files:
+            self.call(call, name, given)
+        if len(files) > 1:
+            self._files[call] = len(files)
+        for id, (tool, edit) in zip(_ids(call, len(files)), files, strict=True):
+            self.tell(ToolCall, id=id, name="apply_patch", tool=tool, input=edit)
+
+    def _answer(self, payload: Mapping[str, Any]) -> None:
+        call = text(payload, "call_id") or text(payload, "id")
+        said, code, failed = _answer(value(payload, "output"))
+        refusal = refusal_in(said) if code is None else ""
+        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
+        for id in _ids(call, self._files.pop(call, 1)):
+            self.result(id, said, failed=failed or bool(refusal) or told, refusal=refusal, code=code)
 
 
 class _Lineage:
@@ -303,61 +319,6 @@ class _Lineage:
         return written > self._began + _COPYING
 
 
-class _Requests:
-    """The requests of one thread, each once.
-
-    Newer clients write a record per request. Before that there are only notes of the sum so far: they are written more
-    often than requests are made (twice around a compaction), so what counts is by how much the sum grew. The first sum
-    of a file is only where it begins: it may contain a parent's. If it grew by more than the last request, requests are
-    missing, and a ``RunTotal`` tells the sum.
-    """
-
-    def __init__(self) -> None:
-        self._records = False
-        self._seen = Bounded(1_000)
-        self._sum: tuple[int, ...] | None = None
-        self._begin: tuple[int, ...] = ()
-        self._models: set[str] = set()
-
-    def recorded(self, payload: Mapping[str, Any], model: str, where: Where) -> list[Event]:
-        """Return the request of a ``token_usage_record``."""
-        self._records = True
-        found = tokens(mapping(payload, "usage"))
-        thread = mapping(payload, "thread_token_usage")
-        request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{count(thread, 'total_tokens')}"
-        if found is None or self._seen.get(request) == found:
-            return []
-        self._seen[request] = found
-        return [Usage(tokens=found, model=model, request=request, **where)]
-
-    def counted(self, info: Mapping[str, Any], model: str, where: Where, *, copied: bool = False) -> list[Event]:
-        """Return the request that a ``token_count`` tells of, if it is new and no record tells of it."""
-        now, last = _counters(mapping(info, "total_token_usage")), _counters(mapping(info, "last_token_usage"))
-        if not any(now):
-            return []
-        before, self._sum = self._sum, now
-        if copied or self._records:
-            return []
-        if before is None or any(new < old for new, old in zip(now, before, strict=True)):
-            before = _less(now, last) if any(last) else (0, 0, 0, 0)
-        self._begin = self._begin or before
-        grown = _less(now, before)
-        if not any(grown):
-            return []
-        if model:
-            self._models.add(model)
-        one = last if mapping(info, "last_token_usage") else grown
-        events: list[Event] = []
-        if any(one):
-            request = f"{where.get('agent') or where.get('session')}:{now[0]}:{now[3]}"
-            events.append(Usage(tokens=_tokens(one), model=model, request=request, **where))
-        if grown != one:
-            total = _tokens(_less(now, self._begin))
-            by_model = {model: total} if self._models == {model} else {}
-            events.append(RunTotal(tokens=by_model, usage=total, **where))
-        return events
-
-
 def _counters(usage: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple([count(usage, name) for name in _COUNTERS])
 
@@ -370,44 +331,6 @@ def _tokens(counters: tuple[int, ...]) -> Tokens:
     prompt, read, written, output = counters
     fresh = max(0, prompt - read - written)
     return Tokens(input=fresh, cache_read=read, cache_write_5m=written, output=output, writes_are_input=True)
-
-
-class _Calls:
-    """The calls of a rollout and their answers."""
-
-    def __init__(self) -> None:
-        self._files = Bounded(_MOST_OPEN)
-
-    def events(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        """Return what the item *payload* calls or answers; nothing if it does neither."""
-        kind = text(payload, "type")
-        if kind in _CALLS:
-            return self._called(payload, kind, where)
-        if kind in _ANSWERS:
-            return self._answered(payload, where)
-        return []
-
-    def _called(self, payload: Mapping[str, Any], kind: str, where: Where) -> list[Event]:
-        call = text(payload, "call_id") or text(payload, "id")
-        name = text(payload, "name") or _UNNAMED.get(kind, "")
-        given = arguments(value(payload, "arguments") or value(payload, "input") or value(payload, "action"))
-        patch = text(given, "input") if name == "apply_patch" else patch_in(given.get("command") or given.get("cmd"))
-        files = edits(patch) if patch else []
-        if not files:
-            return [tool_call(call, name, given, where)]
-        if len(files) > 1:
-            self._files[call] = len(files)
-        calls = zip(_ids(call, len(files)), files, strict=True)
-        return [ToolCall(id=id, name="apply_patch", tool=tool, input=given, **where) for id, (tool, given) in calls]
-
-    def _answered(self, payload: Mapping[str, Any], where: Where) -> list[Event]:
-        call = text(payload, "call_id") or text(payload, "id")
-        said, code, failed = _answer(value(payload, "output"))
-        refusal = refusal_in(said) if code is None else ""
-        ids = _ids(call, self._files.pop(call, 1))
-        told = code is None and said.lstrip()[:200].lower().startswith(data_lines(__file__, "codex_failures.txt"))
-        failed = failed or bool(refusal) or told
-        return [tool_result(id, said, where, failed=failed, refusal=refusal, code=code) for id in ids]
 
 
 def _answer(output: object) -> tuple[str, int | None, bool]:
@@ -431,27 +354,14 @@ def _answer(output: object) -> tuple[str, int | None, bool]:
     return said, None, failed
 
 
-class _Heard:
-    """Which words were told already. Two sources that say the same tell it once; one source twice tells it twice."""
-
-    def __init__(self) -> None:
-        self._times = Bounded(64)
-
-    def is_new(self, words: str, source: str) -> bool:
-        """Take note that *source* says *words*; return whether no source said it as often before."""
-        times = self._times.get(hash(words), {})
-        most = max(times.values(), default=0)
-        self._times[hash(words)] = times | {source: times.get(source, 0) + 1}
-        return bool(times.get(source, 0) + 1 > most)
-
-
 def typed(payload: Mapping[str, Any], words: str) -> bool:
     """Return whether a person typed *words*, the text of the user message *payload*."""
     about = value(payload, "internal_chat_message_metadata_passthrough")
     sources = [text(part, "provenance", "type") for part in items(about, "content_item_metadata")]
     if any(sources):
         return "user" in sources
-    return bool(words.strip()) and not words.lstrip().lower().startswith(_MACHINE)
+    openings = ("# agents.md", *data_lines(__file__, "codex_openings.txt"))  # a data file's "#" begins a comment
+    return bool(words.strip()) and not words.lstrip().lower().startswith(openings)
 
 
 def asked(words: str) -> str:
@@ -475,16 +385,10 @@ def edits(patch: str) -> list[tuple[str, dict[str, Any]]]:
     A new file is a ``write`` with its ``content``, everything else an ``edit``. Its ``old_string`` and ``new_string``
     are the lines of all hunks as they were and as they are: a patch that undoes another has them the other way round.
     """
-    found: list[tuple[str, str, list[str]]] = []
-    for line in patch.splitlines():
-        start = next((start for start in _CHANGES if line.startswith(start)), None)
-        if start is not None:
-            found.append((_CHANGES[start], line[len(start) :].strip(), []))
-        elif line.startswith("*** End Patch"):
-            break
-        elif found:
-            found[-1][2].append(line)
-    return [_edit(*file) for file in found if file[1]]
+    whole = re.split(r"^\*\*\* End Patch", patch, maxsplit=1, flags=re.MULTILINE)[0]
+    parts = re.split(r"^\*\*\* (Add|Update|Delete) File: (.*)$", whole, flags=re.MULTILINE)
+    files = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    return [_edit(change.lower(), path.strip(), body.splitlines()) for change, path, body in files if path.strip()]
 
 
 def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]]:
@@ -500,15 +404,15 @@ def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]
     return "edit", given
 
 
-class CodexExecReader:
+class CodexExecReader(LineReader):
     """Reads one stream, line by line."""
 
     def __init__(self) -> None:
-        self._session = ""
+        super().__init__()
+        self._session = self._last = ""
         self._open = Bounded(_MOST_OPEN)
         self._todos: dict[str, Any] = {}
         self._lists = 0
-        self._last = ""
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -520,55 +424,60 @@ class CodexExecReader:
             return bool(text(line, "message")) and not ("error" in line or "severity" in line or "sessionID" in line)
         return kind in ("thread.started", "turn.started", "turn.completed", "turn.failed")
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         kind = text(line, "type")
         if kind == "thread.started":
             self._session = text(line, "thread_id")
-        where: dict[str, Any] = {"session": self._session, "at": at}
+        self.where["session"] = self._session
         if kind == "turn.completed":
-            used = tokens(mapping(line, "usage"))
-            total: list[Event] = [RunTotal(usage=used, **where)] if used else []
-            return [*total, End(reason="complete", text=self._last, **where)]
-        if kind == "turn.failed":
+            if used := tokens(mapping(line, "usage")):
+                self.tell(RunTotal, usage=used)
+            self.tell(End, reason="complete", text=self._last)
+        elif kind == "turn.failed":
             said = text(line, "error", "message")
-            told: list[Event] = [Message(role="error", text=said, **where)] if said else []
-            return [*told, End(reason="failed", error=True, text=said, **where)]
-        if kind == "error" and text(line, "message"):
-            return [Message(role="error", text=text(line, "message"), **where)]
-        if kind.startswith("item."):
-            return self._item(mapping(line, "item"), kind, where)
-        return []
+            self.say("error", said)
+            self.tell(End, reason="failed", error=True, text=said)
+        elif kind == "error":
+            self.say("error", text(line, "message"))
+        elif kind.startswith("item."):
+            self._item(mapping(line, "item"), kind)
 
-    def _item(self, item: Mapping[str, Any], when: str, where: Where) -> list[Event]:
+    def _item(self, item: Mapping[str, Any], when: str) -> None:
         kind, id = text(item, "type") or text(item, "item_type"), text(item, "id")
         done = when == "item.completed"
-        if kind in ("agent_message", "assistant_message"):
-            self._last = text(item, "text") if done else self._last
-            return [Message(role="assistant", text=text(item, "text"), id=id, **where)] if done else []
-        if kind == "error":
-            return [Message(role="error", text=text(item, "message"), id=id, **where)] if done else []
-        if kind == "todo_list":
-            return self._todo_list(named("todo", {"items": items(item, "items")}), id, where)
-        if when == "item.updated":
-            return []
-        happened: list[Event] = []
-        if id not in self._open:
-            calls = _calls(kind, item)
-            for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
-                happened.append(tool_call(one, name, given, where, tool))
-            self._open[id] = len(calls)
-        if done:
-            happened += [_result(item, one, where) for one in _ids(id, self._open.pop(id))]
-        return happened
+        if kind in ("agent_message", "assistant_message", "error"):
+            role, key = ("error", "message") if kind == "error" else ("assistant", "text")
+            if done:
+                self._last = text(item, "text") if role == "assistant" else self._last
+                self.tell(Message, role=role, text=text(item, key), id=id)
+        elif kind == "todo_list":
+            self._todo_list(named("todo", {"items": items(item, "items")}), id)
+        elif when != "item.updated":
+            if id not in self._open:
+                calls = _calls(kind, item)
+                self._open[id] = len(calls)
+                for one, (name, tool, given) in zip(_ids(id, len(calls)), calls, strict=True):
+                    self.call(one, name, given, tool)
+            if done:
+                self._end(item, _ids(id, self._open.pop(id)))
 
-    def _todo_list(self, given: dict[str, Any], id: str, where: Where) -> list[Event]:
-        """Return a call each time that the list is another: an item is written again when something in it changes."""
-        if given == self._todos:
-            return []
-        self._todos, self._lists = given, self._lists + 1
-        id = f"{id}#{self._lists}" if self._lists > 1 else id
-        return [ToolCall(id=id, name="todo_list", tool="todo", input=given, **where), ToolResult(id=id, **where)]
+    def _todo_list(self, given: dict[str, Any], id: str) -> None:
+        """Tell a call each time that the list is another: an item is written again when something in it changes."""
+        if given != self._todos:
+            self._todos, self._lists = given, self._lists + 1
+            id = f"{id}#{self._lists}" if self._lists > 1 else id
+            self.tell(ToolCall, id=id, name="todo_list", tool="todo", input=given)
+            self.tell(ToolResult, id=id)
+
+    def _end(self, item: Mapping[str, Any], ids: list[str]) -> None:
+        status, code = text(item, "status"), value(item, "exit_code")
+        said = text(item, "aggregated_output") or text(item, "error", "message")
+        said = said or text_of(value(item, "result", "content"))
+        failed = status in ("failed", "declined") or (type(code) is int and code != 0)
+        refusal = "permission" if status == "declined" else refusal_in(said) if failed else ""
+        for id in ids:
+            self.result(id, said, failed=failed, refusal=refusal, code=code)
 
 
 def _ids(id: str, number: int) -> list[str]:
@@ -580,40 +489,25 @@ def _calls(kind: str, item: Mapping[str, Any]) -> list[tuple[str, str, dict[str,
     if kind == "command_execution":
         return [(kind, "shell", {"command": _unwrapped(text(item, "command"))})]
     if kind == "file_change":
-        changes = [change for change in items(item, "changes") if text(change, "path")]
-        tools = ["write" if text(change, "kind") == "add" else "edit" for change in changes]
         return [
-            (kind, tool, {"file_path": text(each, "path"), **each}) for tool, each in zip(tools, changes, strict=True)
+            (kind, "write" if text(each, "kind") == "add" else "edit", {"file_path": text(each, "path"), **each})
+            for each in items(item, "changes")
+            if text(each, "path")
         ]
+    name = text(item, "tool")
     if kind == "mcp_tool_call":
-        name = f"mcp__{text(item, 'server')}__{text(item, 'tool')}"
-        return [(name, "", arguments(value(item, "arguments")))]
+        return [(f"mcp__{text(item, 'server')}__{name}", "", arguments(value(item, "arguments")))]
     if kind == "web_search":
         return [(kind, "search", {"query": text(item, "query")})]
-    if kind == "collab_tool_call":
-        name = text(item, "tool")
-        return [(name, tool_of(name), {"prompt": text(item, "prompt")})]
-    return []
+    return [(name, tool_of(name), {"prompt": text(item, "prompt")})] if kind == "collab_tool_call" else []
 
 
 def _unwrapped(command: str) -> str:
     """Return what the shell was given: the client writes ``/bin/bash -lc 'make test'``."""
-    found = re.match(r"(?:\S*/)?(?:ba|z|da)?sh -l?c (?=\S)", command)
+    found = re.fullmatch(r"""(?:\S*/)?(?:ba|z|da)?sh -l?c (?:'(.*)'|"(.*)"|(\S.*))""", command, re.DOTALL)
     if not found:
         return command
-    inner = command[found.end() :]
-    quote, body = inner[:1], inner[1:-1]
-    if len(inner) < 2 or inner[-1] != quote or quote not in ("'", '"'):
-        return inner
-    return body.replace("'\\''", "'") if quote == "'" else re.sub(r"""\\(["\\$`])""", r"\1", body)
-
-
-def _result(item: Mapping[str, Any], id: str, where: Where) -> ToolResult:
-    code = value(item, "exit_code")
-    code = code if type(code) is int else None
-    said = (
-        text(item, "aggregated_output") or text(item, "error", "message") or text_of(value(item, "result", "content"))
-    )
-    failed = text(item, "status") in ("failed", "declined") or bool(code)
-    refusal = "permission" if text(item, "status") == "declined" else refusal_in(said) if failed else ""
-    return tool_result(id, said, where, failed=failed, refusal=refusal, code=code)
+    single, double, bare = found.groups()
+    if single is not None:
+        return single.replace("'\\''", "'")
+    return bare if double is None else re.sub(r"""\\(["\\$`])""", r"\1", double)

@@ -11,17 +11,20 @@ import math
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 
 from brim.errors import InputError
 from brim.files import data_rows
 from brim.models.names import clean, spellings, split_window
 from brim.models.usage import Tokens, read_usage
-from brim.tracking.events import ToolCall, ToolResult
+from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from brim.tracking.events import Event
 
     Where = Mapping[str, Any]
     """Session, agent, time and place of an event, as keyword arguments."""
@@ -91,27 +94,21 @@ def tokens(usage: object) -> Tokens | None:
     """Return what a provider's *usage* reports, counters that are none left out; None if nothing but zeros is left."""
     if not isinstance(usage, Mapping):
         return None
-    try:
-        read = read_usage(usage)
-    except (InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
-        try:
-            read = read_usage(_sound(usage))
-        except (InputError, RecursionError):
-            return None
-    return read if read.prompt or read.output else None
+    for sound in (False, True):
+        with suppress(InputError, RecursionError):  # a number that is a nested list without end cannot even be shown
+            read = read_usage(_sound(usage) if sound else usage)
+            return read if read.prompt or read.output else None
+    return None
 
 
 def text_of(content: object) -> str:
     """Return the text of a message's *content*: a text, a text block, or a list of both. Other blocks are left out."""
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
-        found = content.get("text")
-        return found if isinstance(found, str) else ""
     if isinstance(content, list):
         # A list inside a list is left out: it could be nested without end.
         return "\n".join([found for part in content if not isinstance(part, list) and (found := text_of(part))])
-    return ""
+    return text(content, "text")
 
 
 def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,9 +117,9 @@ def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
     for key, found in usage.items():
         if isinstance(found, Mapping):
             sound[key] = {inner: part for inner, part in found.items() if whole(part) is not None}
-        elif isinstance(found, str) or whole(found) is not None:
+        elif whole(found) is not None or (isinstance(found, str) and not key.endswith("tokens")):
             sound[key] = found
-    return {key: found for key, found in sound.items() if not (isinstance(found, str) and key.endswith("tokens"))}
+    return sound
 
 
 _ISO = (
@@ -157,9 +154,8 @@ def _calendar_seconds(*parts: str | None) -> float | None:
     year, month, day, hour, minute, second = [int(part or 0) for part in parts[:6]]
     fraction, zone_hours, zone_minutes = parts[6:]
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    if not (1 <= month <= 12 and year) or hour > 24 or minute > 59 or second > 60:
-        return None
-    if not 1 <= day <= _MONTHS[month - 1] + (leap and month == 2):
+    last = _MONTHS[month - 1] + (leap and month == 2) if 1 <= month <= 12 else 0
+    if not (year and 1 <= day <= last and hour <= 24 and minute <= 59 and second <= 60):
         return None
     before = year - 1
     days = before * 365 + before // 4 - before // 100 + before // 400 - 719_163
@@ -169,18 +165,14 @@ def _calendar_seconds(*parts: str | None) -> float | None:
     return float(f"{total}.{fraction}") if fraction and total >= 0 else float(total)
 
 
-_SAME_AS = {
-    "command": ("cmd",),
-    "file_path": ("filePath", "absolute_path", "path", "notebook_path"),
-    "old_string": ("oldString",),
-    "new_string": ("newString",),
+_PATH = {"file_path": ("file_path", "filePath", "absolute_path", "path", "notebook_path")}
+_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "shell": {"command": ("command", "cmd")},
+    "read": _PATH,
+    "write": _PATH,
+    "edit": {**_PATH, "old_string": ("old_string", "oldString"), "new_string": ("new_string", "newString")},
 }
-_BY_TOOL = {
-    "shell": ("command",),
-    "read": ("file_path",),
-    "write": ("file_path",),
-    "edit": ("file_path", "old_string", "new_string"),
-}
+"""What is given to a tool, and what clients call it."""
 _SHELLS = ("sh", "bash", "zsh", "dash", "fish", "pwsh", "powershell", "cmd.exe")
 
 
@@ -188,15 +180,10 @@ def arguments(raw: object) -> dict[str, Any]:
     """Return what a call was given: an object, or the JSON text of one. Any other text is kept as ``input``."""
     if isinstance(raw, Mapping):
         return dict(raw)
-    if not isinstance(raw, str):
-        return {}
-    try:
-        read = json.loads(raw)
-    except (ValueError, RecursionError):
-        read = None
-    if isinstance(read, dict):
-        return read
-    return {"input": raw} if raw else {}
+    with suppress(ValueError, RecursionError, TypeError):
+        if isinstance(read := json.loads(raw), dict):  # type: ignore[arg-type] # TypeError if it isn't a text
+            return read
+    return {"input": raw} if raw and isinstance(raw, str) else {}
 
 
 def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,10 +193,9 @@ def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
     (files) and ``todos``, a list of ``content`` and ``status``.
     """
     known = dict(given)
-    for name in _BY_TOOL.get(tool, ()):
-        other = next((key for key in (name, *_SAME_AS[name]) if given.get(key)), None)
-        if other is not None:
-            known[name] = given[other]
+    for name, keys in _NAMES.get(tool, {}).items():
+        if found := next((given[key] for key in keys if given.get(key)), None):
+            known[name] = found
     if tool == "shell" and "command" in known:
         known["command"] = command_line(known["command"])
     if tool == "todo":
@@ -219,10 +205,8 @@ def named(tool: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def command_line(command: object) -> str:
     """Return *command* as one text: of ``["bash", "-lc", "make test"]`` only what the shell was given."""
-    if isinstance(command, str):
-        return command
     if not isinstance(command, list):
-        return ""
+        return command if isinstance(command, str) else ""
     words = [word for word in command if isinstance(word, str)]
     if len(words) == 3 and words[0].rsplit("/", 1)[-1].rsplit("\\", 1)[-1] in _SHELLS and words[1].startswith("-"):
         return words[2]
@@ -251,20 +235,6 @@ def tool_of(name: str) -> str:
     ('edit', 'shell', '')
     """
     return _tools().get(name.lower(), "")
-
-
-def tool_call(id: str, name: str, given: object, where: Where, tool: str | None = None) -> ToolCall:
-    """Return the call of the tool *name*, which was *given* an object or the JSON text of one."""
-    tool = tool_of(name) if tool is None else tool
-    return ToolCall(id=id, name=name, tool=tool, input=named(tool, arguments(given)), **where)
-
-
-def tool_result(
-    id: str, said: str, where: Where, *, failed: bool, refusal: str = "", code: int | None = None
-) -> ToolResult:
-    """Return the result of the call *id*; an exit *code* other than 0 is a failure too."""
-    detail = None if code is None else {"exit_code": code}
-    return ToolResult(id=id, text=said, error=failed or bool(code), refusal=refusal, detail=detail, **where)
 
 
 def refusal_in(answer: str) -> str:
@@ -336,18 +306,65 @@ class Requests:
         return True
 
 
-class Ids:
-    """The last ids that were seen; an empty one never is."""
+class Told:
+    """What was told already, by key: the same again is not new. Under an empty key everything is."""
 
     def __init__(self, most: int = 50_000) -> None:
-        self._seen = Bounded(most)
+        self._told = Bounded(most)  # hashes only, as above
 
-    def add(self, id: str) -> bool:
-        """Remember *id*; return whether it is new, as an empty one always is."""
-        new = id not in self
-        if id and new:
-            self._seen[hash(id)] = True
+    def is_new(self, key: str, told: object = None) -> bool:
+        """Remember what is *told* under *key*; return whether that is new."""
+        new = not key or self._told.get(hash(key)) != hash(told)
+        if key and new:
+            self._told[hash(key)] = hash(told)
         return new
 
-    def __contains__(self, id: object) -> bool:
-        return hash(id) in self._seen
+    def __contains__(self, key: object) -> bool:
+        return hash(key) in self._told
+
+
+class LineReader:
+    """Reads one stream, line by line: ``read`` takes a line, says ``where`` it is, and tells its events."""
+
+    def __init__(self) -> None:
+        self.told = Told()
+        self.where: dict[str, Any] = {}
+        self.found: list[Event] = []
+
+    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
+        """Return what happened in *line*, which begins at byte *at* of its stream."""
+        self.where, self.found = {"at": at}, []
+        self.read(line)
+        return self.found
+
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        raise NotImplementedError
+
+    def tell(self, kind: type[Event], **fields: Any) -> None:
+        """Tell an event of *kind*, which happened where the line says."""
+        self.found.append(kind(**(self.where | fields)))
+
+    def say(self, role: str, words: str, **fields: Any) -> None:
+        """Tell a message, if it has words."""
+        if words:
+            self.tell(Message, role=role, text=words, **fields)
+
+    def states(self, **now: str) -> None:
+        """Tell which of the session's states changed; one that is empty is not known."""
+        for name, state in now.items():
+            if state and self.told.is_new(name, state):
+                self.tell(StateSeen, name=name, value=state)
+
+    def call(self, id: str, name: str, given: object, tool: str | None = None) -> None:
+        """Tell a call of the tool *name*, which was *given* an object or the JSON text of one."""
+        tool = tool_of(name) if tool is None else tool
+        self.tell(ToolCall, id=id, name=name, tool=tool, input=named(tool, arguments(given)))
+
+    def result(
+        self, id: str, said: str, *, failed: bool, refusal: str = "", code: object = None, **fields: Any
+    ) -> None:
+        """Tell the result of the call *id*; an exit *code* other than 0 is a failure too."""
+        known = type(code) is int
+        fields = {"error": failed or (known and code != 0), "detail": {"exit_code": code} if known else None, **fields}
+        self.tell(ToolResult, id=id, text=said, refusal=refusal, **fields)

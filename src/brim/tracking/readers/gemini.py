@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, ToolResult, Usage
+from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.readers.fields import (
-    Bounded,
+    LineReader,
     count,
     flag,
     items,
@@ -23,8 +23,6 @@ from brim.tracking.readers.fields import (
     seconds,
     text,
     text_of,
-    tool_call,
-    tool_result,
     value,
 )
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
 _TYPES = ("user", "gemini", "info", "error", "warning")
 _STATUSES = ("success", "error", "cancelled")
@@ -43,14 +40,11 @@ _HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
 _MACHINE = ("<session_context>", "<environment_context>", "<state_snapshot>", "<loaded_context>")
 
 
-class GeminiTranscriptReader:
+class GeminiTranscriptReader(LineReader):
     """Reads one record, line by line."""
 
-    def __init__(self) -> None:
-        self._session = ""
-        self._agent = ""
-        self._model = ""
-        self._told = Bounded(20_000)
+    _session = _agent = _model = ""
+    _began = False
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -61,113 +55,70 @@ class GeminiTranscriptReader:
             return True
         return bool(text(line, "id")) and text(line, "type") in _TYPES and "content" in line and "timestamp" in line
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         if text(line, "sessionId"):
             self._session = text(line, "sessionId")
             self._agent = self._session if text(line, "kind") == "subagent" else ""
         messages = [line] if text(line, "type") else items(line, "messages")
         replaced = items(line, "$set", "messages")
-        known = bool(self._told)
-        if summaries := [message for message in replaced if _is_summary(message)]:
+        self.where |= {"session": self._session, "agent": self._agent}
+        if summaries := [message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)]:
             replaced = summaries  # the other messages were told before, and now has other ids
-        happened: list[Event] = []
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):
-                happened += self._message(message, at)
-        return [*self._compacted(line, at), *happened] if summaries and known and happened else happened
+                self.where["time"] = seconds(value(message, "timestamp"))
+                self._message(message, text(message, "type"), text(message, "id"))
+        if summaries and self._began and self.found:
+            self.tell(Compaction, time=seconds(value(line, "$set", "lastUpdated")))
+            self.found.insert(0, self.found.pop())
+        self._began = self._began or bool(self.found)
 
-    def _message(self, message: Mapping[str, Any], at: int) -> list[Event]:
-        where: dict[str, Any] = {
-            "session": self._session,
-            "agent": self._agent,
-            "time": seconds(value(message, "timestamp")),
-            "at": at,
-        }
-        kind, id = text(message, "type"), text(message, "id")
+    def _message(self, message: Mapping[str, Any], kind: str, id: str) -> None:
+        said = text_of(value(message, "content"))
         if kind == "user":
-            return self._user(message, id, where)
+            said = words(value(message, "displayContent")) or words(said)
+        if kind == "gemini" and (model := text(message, "model") or self._model) != self._model:
+            self._model = model
+            self.tell(ModelSeen, model=model)
+        if kind in _TYPES and said and self.told.is_new(f"{kind}:{id}", said):
+            role = {"user": "user", "gemini": "assistant", "error": "error"}.get(kind, "system")
+            role = "summary" if kind == "user" and said.startswith(_SUMMARY) else role
+            self.say(role, said, human=role == "user" and is_typed(said) and not self._agent, id=id)
         if kind == "gemini":
-            return [*self._model_seen(message, where), *self._answer(message, id, where)]
-        said = text_of(value(message, "content"))
-        if kind in ("error", "warning", "info") and said and self._is_new(f"{kind}:{id}", said):
-            return [Message(role="error" if kind == "error" else "system", text=said, id=id, **where)]
-        return []
+            sizes = mapping(message, "tokens")
+            written = count(sizes, "output") + count(sizes, "thoughts")
+            used = _tokens(count(sizes, "input"), count(sizes, "cached"), written, count(sizes, "tool"))
+            if used is not None and self.told.is_new(f"usage:{id}", used):
+                self.tell(Usage, tokens=used, model=self._model, request=id)
+            for call in items(message, "toolCalls"):
+                self._call(call)
 
-    def _user(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
-        said = words(value(message, "displayContent")) or words(value(message, "content"))
-        if not said or not self._is_new(f"user:{id}", said):
-            return []
-        if said.startswith(_SUMMARY):
-            return [Message(role="summary", text=said, id=id, **where)]
-        return [Message(role="user", text=said, human=is_typed(said) and not self._agent, id=id, **where)]
-
-    def _model_seen(self, message: Mapping[str, Any], where: Where) -> list[Event]:
-        model = text(message, "model")
-        if not model or model == self._model:
-            return []
-        self._model = model
-        return [ModelSeen(model=model, **where)]
-
-    def _answer(self, message: Mapping[str, Any], id: str, where: Where) -> list[Event]:
-        happened: list[Event] = []
-        said = text_of(value(message, "content"))
-        if said and self._is_new(f"gemini:{id}", said):
-            happened.append(Message(role="assistant", text=said, id=id, **where))
-        used = _request_tokens(mapping(message, "tokens"))
-        if used is not None and self._is_new(f"usage:{id}", used):
-            happened.append(Usage(tokens=used, model=text(message, "model") or self._model, request=id, **where))
-        for call in items(message, "toolCalls"):
-            happened += self._call(call, where)
-        return happened
-
-    def _call(self, call: object, where: Where) -> list[Event]:
+    def _call(self, call: object) -> None:
         id, name = text(call, "id"), text(call, "name")
-        happened: list[Event] = []
-        if name and self._is_new(f"call:{id}", name):
-            happened.append(tool_call(id, name, value(call, "args"), where))
+        if name and self.told.is_new(f"call:{id}", name):
+            self.call(id, name, value(call, "args"))
         status, result = text(call, "status"), value(call, "result")
-        if status in _STATUSES and self._is_new(f"result:{id}", status):
-            happened.append(
-                _result(
-                    id,
-                    status,
-                    failure(result) or answered(result) or text_of(value(call, "resultDisplay")),
-                    {**where, "time": seconds(value(call, "timestamp")) or where["time"]},
-                )
+        if status in _STATUSES and self.told.is_new(f"result:{id}", status):
+            parts = result if isinstance(result, list) else [result]
+            said = failure(parts) or answered(parts) or text_of(value(call, "resultDisplay"))
+            self.result(
+                id, said, time=seconds(value(call, "timestamp")) or self.where["time"], **_outcome(status, said)
             )
-        return happened
-
-    def _compacted(self, line: Mapping[str, Any], at: int) -> list[Event]:
-        time = seconds(value(line, "$set", "lastUpdated"))
-        return [Compaction(session=self._session, agent=self._agent, time=time, at=at)]
-
-    def _is_new(self, key: str, told: object) -> bool:
-        """Take note that *told* was told under *key*; return whether it was not before."""
-        known = hash(told)
-        if self._told.get(key) == known:
-            return False
-        self._told[key] = known
-        return True
 
 
-def _is_summary(message: object) -> bool:
-    return words(value(message, "content")).startswith(_SUMMARY)
-
-
-def _request_tokens(tokens: Mapping[str, Any]) -> Tokens | None:
-    prompt, read = count(tokens, "input"), count(tokens, "cached")
-    output = count(tokens, "output") + count(tokens, "thoughts")
+def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:
+    """Return what a request or a run took; its *prompt* contains what was *read* from a cache, but no *tool* use."""
     if not prompt and not output:
         return None
-    fresh = max(0, prompt - read) + count(tokens, "tool")
-    return Tokens(input=fresh, cache_read=min(read, prompt), output=output)
+    return Tokens(input=max(0, prompt - read) + tool, cache_read=min(read, prompt), output=output)
 
 
-class GeminiStreamReader:
+class GeminiStreamReader(LineReader):
     """Reads one stream, line by line. An answer comes in pieces: it is told when the next thing happens."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._session = ""
         self._answer: list[str] = []
         self._answer_where: dict[str, Any] = {}
@@ -179,29 +130,40 @@ class GeminiStreamReader:
         if kind == "init":
             return bool(text(line, "session_id")) and "subtype" not in line
         if kind == "message":
-            return (
-                isinstance(value(line, "content"), str)
-                and text(line, "role") in ("user", "assistant")
-                and "id" not in line
-            )
+            is_said = isinstance(value(line, "content"), str) and "id" not in line
+            return is_said and text(line, "role") in ("user", "assistant")
         if kind == "error":
             return bool(text(line, "severity") and text(line, "message"))
         if kind == "result":
             return text(line, "status") in _STATUSES and "subtype" not in line
         return kind in ("tool_use", "tool_result") and bool(text(line, "tool_id"))
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
-        kind = text(line, "type")
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
+        kind, role = text(line, "type"), text(line, "role")
         if kind == "init":
             self._session = text(line, "session_id")
-        where: dict[str, Any] = {"session": self._session, "time": seconds(value(line, "timestamp")), "at": at}
-        if kind == "message" and text(line, "role") == "assistant" and flag(line, "delta"):
-            self._answer_where = self._answer_where or where
+        self.where |= {"session": self._session, "time": seconds(value(line, "timestamp"))}
+        if kind == "message" and role == "assistant" and flag(line, "delta"):
+            self._answer_where = self._answer_where or self.where
             self._answer.append(text(line, "content"))
-            return []
-        told = self._answer[-1:] and "".join(self._answer)
-        return [*self.finish(), *self._happened(kind, line, where, told or "")]
+            return
+        answer = "".join(self._answer)
+        self.found += self.finish()
+        if kind == "init" and text(line, "model"):
+            self.tell(ModelSeen, model=text(line, "model"))
+        elif kind == "message":
+            said, user = words(value(line, "content")), role == "user"
+            self.say("user" if user else "assistant", said, human=user and is_typed(said))
+        elif kind == "tool_use":
+            self.call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"))
+        elif kind == "tool_result":
+            said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
+            self.result(text(line, "tool_id"), said, **_outcome(text(line, "status"), said))
+        elif kind == "error":
+            self.say("system" if text(line, "severity") == "warning" else "error", text(line, "message"))
+        elif kind == "result":
+            self._end(line, answer)
 
     def finish(self) -> list[Event]:
         """Return the answer whose end no line showed yet."""
@@ -209,62 +171,35 @@ class GeminiStreamReader:
         self._answer, self._answer_where = [], {}
         return [Message(role="assistant", text=said, **where)] if said else []
 
-    def _happened(self, kind: str, line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:
-        if kind == "init" and text(line, "model"):
-            return [ModelSeen(model=text(line, "model"), **where)]
-        if kind == "message":
-            said, user = words(value(line, "content")), text(line, "role") == "user"
-            role = "user" if user else "assistant"
-            return [Message(role=role, text=said, human=user and is_typed(said), **where)] if said else []
-        if kind == "tool_use":
-            return [tool_call(text(line, "tool_id"), text(line, "tool_name"), value(line, "parameters"), where)]
-        if kind == "tool_result":
-            said = words(value(line, "output")) or text(line, "error", "message") or text_of(value(line, "error"))
-            return [_result(text(line, "tool_id"), text(line, "status"), said, where)]
-        if kind == "error":
-            role = "system" if text(line, "severity") == "warning" else "error"
-            return [Message(role=role, text=text(line, "message"), **where)] if text(line, "message") else []
-        return _end(line, where, answer) if kind == "result" else []
+    def _end(self, line: Mapping[str, Any], answer: str) -> None:
+        failed = text(line, "status") != "success"
+        said = text(line, "error", "message") if failed else answer
+        self.say("error", said if failed else "")
+        if stats := mapping(line, "stats"):
+            named = [(name, sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)]
+            by_model = {name: used for name, sums in named if (used := _run_tokens(sums))}
+            self.tell(RunTotal, tokens=by_model, usage=_run_tokens(stats))
+        self.tell(End, reason=text(line, "status"), error=failed, text=said)
 
 
-def _result(id: str, status: str, said: str, where: Where) -> ToolResult:
-    """Return the result of the call *id*, which *said* something and ended with *status*."""
+def _outcome(status: str, said: str) -> dict[str, Any]:
+    """Return whether a call failed that ended with *status* and *said* something, why, and its exit code."""
     failed = status != "success"
     refusal = (refusal_in(said) or ("interrupt" if status == "cancelled" else "")) if failed else ""
     found = re.search(r"^Exit Code: (-?\d{1,9})$", said, re.MULTILINE)  # it is said only if it isn't 0
-    return tool_result(id, said, where, failed=failed, refusal=refusal, code=int(found[1]) if found else None)
-
-
-def _end(line: Mapping[str, Any], where: Where, answer: str) -> list[Event]:
-    failed = text(line, "status") != "success"
-    said = text(line, "error", "message") if failed else answer
-    happened: list[Event] = [Message(role="error", text=said, **where)] if failed and said else []
-    stats = mapping(line, "stats")
-    if stats:
-        by_model = {name: _run_tokens(sums) for name, sums in mapping(stats, "models").items() if isinstance(name, str)}
-        happened.append(
-            RunTotal(tokens={name: sums for name, sums in by_model.items() if sums}, usage=_run_tokens(stats), **where)
-        )
-    return [*happened, End(reason=text(line, "status"), error=failed, text=said, **where)]
+    return {"failed": failed, "refusal": refusal, "code": int(found[1]) if found else None}
 
 
 def _run_tokens(sums: object) -> Tokens | None:
     """Return what *sums* says: ``input_tokens`` contains the cached ones; what was thought is only in the total."""
-    prompt, read, output = count(sums, "input_tokens"), count(sums, "cached"), count(sums, "output_tokens")
-    thought = max(0, count(sums, "total_tokens") - prompt - output)
-    if not prompt and not output:
-        return None
-    return Tokens(input=max(0, prompt - read), cache_read=min(read, prompt), output=output + thought)
+    prompt, output = count(sums, "input_tokens"), count(sums, "output_tokens")
+    thought = max(0, count(sums, "total_tokens") - prompt - output) if prompt or output else 0
+    return _tokens(prompt, count(sums, "cached"), output + thought)
 
 
 def words(content: object) -> str:
     """Return the words in *content* without what hooks added to them."""
-    rest, kept = text_of(content), []
-    begin = 0
-    while (start := rest.find(_HOOK, begin)) >= 0 and (end := rest.find(_HOOK_END, start)) >= 0:
-        kept.append(rest[begin:start])
-        begin = end + len(_HOOK_END)
-    return "".join([*kept, rest[begin:]]).strip()
+    return re.sub(f"{_HOOK}.*?{_HOOK_END}", "", text_of(content), flags=re.DOTALL).strip()
 
 
 def is_typed(said: str) -> bool:
@@ -272,22 +207,21 @@ def is_typed(said: str) -> bool:
     return bool(said) and not said.startswith(_MACHINE)
 
 
-def answered(result: object) -> str:
+def answered(parts: list[Any]) -> str:
     """Return the text that a tool answered, without what differs each time.
 
     It is a list of parts with a ``functionResponse`` each, or a text.
     """
-    parts = result if isinstance(result, list) else [result]
     found = [_response(part) or text_of(part) for part in parts]
     return re.sub(_AROUND, "", words("\n".join(filter(None, found))), flags=re.MULTILINE)
 
 
-def failure(part: object) -> str:
+def failure(parts: list[Any]) -> str:
     """Return the error in a tool's answer, empty if there is none."""
-    parts = part if isinstance(part, list) else [part]
-    return next((found for found in [text(one, "functionResponse", "response", "error") for one in parts] if found), "")
+    errors = [text(part, "functionResponse", "response", "error") for part in parts]
+    return next(filter(None, errors), "")
 
 
 def _response(part: object) -> str:
-    response: Any = mapping(value(part, "functionResponse"), "response")
+    response = mapping(part, "functionResponse", "response")
     return text(response, "output") or text(response, "error") or text_of(value(response, "content"))

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, StateSeen, ToolResult, Usage
+from brim.tracking.events import Compaction, End, ModelSeen, Usage
 from brim.tracking.readers.fields import (
-    Ids,
+    LineReader,
     count,
     flag,
     items,
@@ -21,7 +21,6 @@ from brim.tracking.readers.fields import (
     refusal_in,
     seconds,
     text,
-    tool_call,
     value,
 )
 
@@ -29,20 +28,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from brim.tracking.events import Event
-    from brim.tracking.readers.fields import Where
 
 _TYPES = ("step_start", "step_finish", "text", "tool_use", "reasoning", "error")
 _LAST_STEPS = ("stop", "length", "content-filter", "error")
 
 
-class OpencodeReader:
+class OpencodeReader(LineReader):
     """Reads a stream line by line, or an export as one line."""
 
-    def __init__(self) -> None:
-        self._seen = Ids()
-        self._model = ""
-        self._last = ""
+    _model = _last = ""
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:
@@ -51,95 +45,73 @@ class OpencodeReader:
             return True
         return bool(text(line, "info", "id")) and isinstance(value(line, "messages"), list)
 
-    def events(self, line: Mapping[str, Any], at: int = 0) -> list[Event]:
-        """Return what happened in *line*, which begins at byte *at* of its stream."""
+    def read(self, line: Mapping[str, Any]) -> None:
+        """Tell what happened in *line*."""
         if "messages" in line:
-            return self._export(line, at)
-        time = seconds(value(line, "timestamp"))
-        where: dict[str, Any] = {"session": text(line, "sessionID"), "time": time, "at": at}
+            self._export(line)
+            return
+        self.where |= {"session": text(line, "sessionID"), "time": seconds(value(line, "timestamp"))}
         if text(line, "type") == "error":
-            return _error(mapping(line, "error"), where)
-        return self._part(mapping(line, "part"), "assistant", where)
+            self._error(mapping(line, "error"))
+        else:
+            self._part(mapping(line, "part"), "assistant")
 
-    def _export(self, line: Mapping[str, Any], at: int) -> list[Event]:
+    def _export(self, line: Mapping[str, Any]) -> None:
         about = mapping(line, "info")
-        parent = text(about, "parentID")
-        where: dict[str, Any] = {"session": parent or text(about, "id"), "agent": text(about, "id") if parent else ""}
-        where |= {"at": at, "time": seconds(value(about, "time", "created"))}
-        states = (("folder", text(about, "directory")), ("version", text(about, "version")))
-        happened: list[Event] = [StateSeen(name=name, value=now, **where) for name, now in states if now]
+        id, parent = text(about, "id"), text(about, "parentID")
+        self.where |= {"session": parent or id, "agent": id if parent else ""}
+        self.where["time"] = seconds(value(about, "time", "created"))
+        self.states(folder=text(about, "directory"), version=text(about, "version"))
         for message in items(line, "messages"):
-            happened += self._message(mapping(message, "info"), items(message, "parts"), where)
-        return happened
+            self._message(mapping(message, "info"), items(message, "parts"))
 
-    def _message(self, about: Mapping[str, Any], parts: list[Any], where: dict[str, Any]) -> list[Event]:
-        role = text(about, "role")
-        where = {**where, "time": seconds(value(about, "time", "created"))}
-        happened: list[Event] = []
+    def _message(self, about: Mapping[str, Any], parts: list[Any]) -> None:
+        self.where["time"] = seconds(value(about, "time", "created"))
         model = text(about, "modelID") or text(about, "model", "modelID")
         if model and model != self._model:
             self._model = model
-            happened.append(ModelSeen(model=model, **where))
-        if flag(about, "summary"):
-            role = "summary"
+            self.tell(ModelSeen, model=model)
         for part in parts:
-            happened += self._part(mapping(part), role, where)
-        return happened + (_error(mapping(about, "error"), where) if about.get("error") else [])
+            self._part(mapping(part), "summary" if flag(about, "summary") else text(about, "role"))
+        if about.get("error"):
+            self._error(mapping(about, "error"))
 
-    def _part(self, part: Mapping[str, Any], role: str, where: Where) -> list[Event]:
-        kind = text(part, "type")
+    def _part(self, part: Mapping[str, Any], role: str) -> None:
+        kind, said = text(part, "type"), text(part, "text")
         if kind == "tool":
-            return self._tool(part, where)
-        id = text(part, "id")
-        if not self._seen.add(id):
-            return []
-        if kind == "step-finish":
-            return self._step(part, where)
-        if kind == "compaction":
-            return [Compaction(trigger="auto" if flag(part, "auto") else "manual", **where)]
-        said = text(part, "text")
-        if kind != "text" or not said:
-            return []
-        self._last = said
-        human = role == "user" and not where.get("agent") and not flag(part, "synthetic")
-        return [Message(role=role or "assistant", text=said, human=human, id=text(part, "messageID"), **where)]
+            self._tool(part)
+        elif not self.told.is_new(text(part, "id")):
+            return
+        elif kind == "step-finish":
+            if used := _tokens(mapping(part, "tokens")):
+                cost = micro_dollars(part, "cost") or None
+                self.tell(Usage, tokens=used, model=self._model, request=text(part, "id"), cost=cost)
+            reason = text(part, "reason")
+            if reason in _LAST_STEPS:
+                self.tell(End, reason=reason, error=reason == "error", text=self._last)
+        elif kind == "compaction":
+            self.tell(Compaction, trigger="auto" if flag(part, "auto") else "manual")
+        elif kind == "text" and said:
+            self._last = said
+            human = role == "user" and not self.where.get("agent") and not flag(part, "synthetic")
+            self.say(role or "assistant", said, human=human, id=text(part, "messageID"))
 
-    def _step(self, part: Mapping[str, Any], where: Where) -> list[Event]:
-        happened: list[Event] = []
-        used = _tokens(mapping(part, "tokens"))
-        if used is not None:
-            cost = micro_dollars(part, "cost") or None
-            happened.append(Usage(tokens=used, model=self._model, request=text(part, "id"), cost=cost, **where))
-        reason = text(part, "reason")
-        if reason in _LAST_STEPS:
-            happened.append(End(reason=reason, error=reason == "error", text=self._last, **where))
-        return happened
+    def _tool(self, part: Mapping[str, Any]) -> None:
+        id, state = text(part, "callID") or text(part, "id"), mapping(part, "state")
+        status, about = text(state, "status"), value(state, "metadata")
+        if self.told.is_new(f"call:{id}"):
+            self.call(id, text(part, "tool"), value(state, "input"))
+        if status in ("completed", "error") and self.told.is_new(f"result:{id}"):
+            failed = status == "error"
+            said = text(state, "error") if failed else text(state, "output")
+            time = seconds(value(state, "time", "end")) or self.where["time"]
+            refusal, code = refusal_in(said) if failed else "", value(about, "exit")
+            self.result(id, said, failed=failed, refusal=refusal, code=code, detail=about, time=time)
 
-    def _tool(self, part: Mapping[str, Any], where: Where) -> list[Event]:
-        id, name, state = text(part, "callID") or text(part, "id"), text(part, "tool"), mapping(part, "state")
-        happened: list[Event] = []
-        if self._seen.add(f"call:{id}"):
-            happened.append(tool_call(id, name, value(state, "input"), where))
-        if text(state, "status") in ("completed", "error") and self._seen.add(f"result:{id}"):
-            happened.append(_result(id, state, where))
-        return happened
-
-
-def _result(id: str, state: Mapping[str, Any], where: Where) -> ToolResult:
-    failed = text(state, "status") == "error"
-    said = text(state, "error") if failed else text(state, "output")
-    code = value(state, "metadata", "exit")
-    refusal = refusal_in(said) if failed else ""
-    failed = failed or (type(code) is int and code != 0)
-    where = {**where, "time": seconds(value(state, "time", "end")) or where["time"]}
-    return ToolResult(id=id, text=said, error=failed, refusal=refusal, detail=value(state, "metadata"), **where)
-
-
-def _error(error: Mapping[str, Any], where: Where) -> list[Event]:
-    said = text(error, "data", "message") or text(error, "message") or text(error, "name")
-    return (
-        [Message(role="error", text=said, **where), End(reason="error", error=True, text=said, **where)] if said else []
-    )
+    def _error(self, error: Mapping[str, Any]) -> None:
+        if said := text(error, "data", "message") or text(error, "message") or text(error, "name"):
+            self.say("error", said)
+            self.tell(End, reason="error", error=True, text=said)
 
 
 def _tokens(tokens: Mapping[str, Any]) -> Tokens | None:

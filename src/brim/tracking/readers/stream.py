@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 from io import FileIO
 
 from brim.errors import InputError
@@ -66,7 +67,8 @@ class Feed:
             found += self._line(data[begin:end], ended=True)
             begin = end + 1
         if begin < len(data):
-            self._hold(data[begin:])
+            self._held_size += len(data) - begin
+            self._held = [*self._held, data[begin:]] if self._held_size <= self._longest else []
         return found
 
     def finish(self) -> list[Event]:
@@ -77,19 +79,10 @@ class Feed:
         last = self._line(b"", ended=False) if self._held_size else []
         return last + self.reader.finish()
 
-    def _hold(self, piece: bytes) -> None:
-        self._held_size += len(piece)
-        if self._held_size > self._longest:
-            self._held.clear()
-        else:
-            self._held.append(piece)
-
     def _line(self, rest: bytes, *, ended: bool) -> list[Event]:
-        size = self._held_size + len(rest)
-        whole = b"".join([*self._held, rest]) if self._held else rest
-        self._held.clear()
-        self._held_size = 0
-        at = self.offset
+        size, at = self._held_size + len(rest), self.offset
+        whole = b"".join([*self._held, rest])
+        self._held, self._held_size = [], 0
         too_long = size > self._longest
         whole = (whole.removeprefix(_BYTE_ORDER_MARK) if at == 0 else whole).strip()
         parsed = None if too_long else parsed_line(whole)
@@ -114,14 +107,9 @@ def parsed_line(line: bytes) -> Any:
     """
     try:
         parsed = json.loads(line.decode("utf-8", "replace"))
+        return _whole_characters(parsed) if b"\\ud" in line or b"\\uD" in line else parsed
     except (ValueError, RecursionError):
         return None
-    if b"\\ud" in line or b"\\uD" in line:
-        try:
-            return _whole_characters(parsed)
-        except RecursionError:
-            return None
-    return parsed
 
 
 def _whole_characters(parsed: Any) -> Any:
@@ -154,21 +142,29 @@ def read(
     list. What cannot be opened or is no text is an ``InputError``. *on_broken* is told how many whole lines of a file
     could not be read, when it is at its end.
     """
-    name = os.fspath(path)
-    reader = AnyReader(format)
-    file = open_session(name)
-    return _events(name, file, reader, start=start, subagents=subagents, on_broken=on_broken)
+    name, reader = os.fspath(path), AnyReader(format)
+    own = open_session(name)  # here: what is wrong with it is said at once, not when the first event is asked for
+
+    def events() -> Iterator[Event]:
+        reader.agent = subagent_of(name)
+        with own:
+            values = json_values(own) if start == 0 else None
+            if values is None:
+                yield from _lines(name, own, Feed(reader=reader, start=start), on_broken)
+            for one in values or ():
+                yield from reader.events(one)
+        for reader.agent, other in subagent_files(name) if subagents else ():
+            with suppress(InputError), open_session(other) as file:
+                yield from _lines(other, file, Feed(reader=reader), on_broken)
+
+    return events()
 
 
 def subagent_files(path: str) -> list[tuple[str, str]]:
     """Return id and path of each sub-agent's file that Claude Code keeps next to the session's file *path*."""
-    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
-    if not path.endswith(".jsonl"):
-        return []
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
+    folder, names = os.path.join(path.removesuffix(".jsonl"), "subagents"), list[str]()
+    with suppress(OSError):
+        names = sorted(os.listdir(folder)) if path.endswith(".jsonl") else []
     return [(agent, os.path.join(folder, name)) for name in names if (agent := subagent_of(name))]
 
 
@@ -188,20 +184,16 @@ def open_session(path: str) -> FileIO:
         file = FileIO(path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; give the file of one session") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be opened: {getattr(error, 'strerror', None) or error}") from None
+        problem = f"cannot be opened: {getattr(error, 'strerror', None) or error}"
+        problem = "is a folder; give the file of one session" if isinstance(error, IsADirectoryError) else problem
+        raise InputError(f"{path}: {problem}") from None
     try:
-        problem = (
-            ""
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            else "is no regular file; give a stream on standard input"
-        )
-        head = b"" if problem else file.read(4096)
-        if head.startswith(_COMPRESSED):
+        head = file.read(4096) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+        problem = "is no regular file; give a stream on standard input" if head is None else ""
+        if head and head.startswith(_COMPRESSED):
             problem = "is compressed; give it unpacked"
-        elif b"\0" in head:
+        elif head and b"\0" in head:
             problem = "is no text; give a session's JSON lines"
     except OSError as error:
         problem = f"cannot be read: {error.strerror or error}"
@@ -210,33 +202,6 @@ def open_session(path: str) -> FileIO:
         raise InputError(f"{path}: {problem}")
     file.seek(0)
     return file
-
-
-def _events(
-    path: str,
-    file: FileIO,
-    reader: AnyReader,
-    *,
-    start: int,
-    subagents: bool,
-    on_broken: Callable[[int], object],
-) -> Iterator[Event]:
-    reader.agent = subagent_of(path)
-    with file:
-        values = json_values(file) if start == 0 else None
-        if values is None:
-            yield from _lines(path, file, Feed(reader=reader, start=start), on_broken)
-        else:
-            for one in values:
-                yield from reader.events(one)
-    for agent, name in subagent_files(path) if subagents else []:
-        reader.agent = agent
-        try:
-            own = open_session(name)
-        except InputError:
-            continue
-        with own:
-            yield from _lines(name, own, Feed(reader=reader), on_broken)
 
 
 def _lines(path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], object]) -> Iterator[Event]:
@@ -255,7 +220,10 @@ def json_values(file: FileIO) -> list[dict[str, Any]] | None:
 
     Such a file begins with a list, or with a short line that is the beginning of an object.
     """
-    first = _first_line(file)
+    first = b""
+    while b"\n" not in first and len(first) <= LONGEST_LINE and (data := file.read(BLOCK)):
+        first = _bare(first + data)
+    first = first.partition(b"\n")[0]
     value = parsed_line(first) if first.startswith((b"{", b"[")) else {}
     found = [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
     if value is None and len(first) <= _LONGEST_OPENING and os.fstat(file.fileno()).st_size <= LONGEST_LINE:
@@ -271,13 +239,6 @@ def objects_in(data: bytes) -> list[dict[str, Any]] | None:
     if isinstance(value, dict):
         return [value]
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else None
-
-
-def _first_line(file: FileIO) -> bytes:
-    line = b""
-    while b"\n" not in line and len(line) <= LONGEST_LINE and (data := file.read(BLOCK)):
-        line = _bare(line + data)
-    return line.partition(b"\n")[0]
 
 
 def _bare(data: bytes) -> bytes:
