@@ -54,9 +54,12 @@ if TYPE_CHECKING:
 LONGEST_ID = 200
 """Characters of a request id."""
 
-RESERVATION = "SELECT request_id, scope, amount, charged, state, purpose, overrun, lease_end FROM reservations"
+RESERVATION = "SELECT request_id, scope, amount, charged, state, lease_end, purpose, overrun FROM reservations"
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 _SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
+
+
+UNLIMITED = Limit()
 
 
 def open_ledger(
@@ -126,25 +129,19 @@ class SqliteLedger:
         if purpose not in ("", WRAP_UP):
             raise InputError(f"the purpose is empty or {WRAP_UP}, not {repr(purpose)[:40]}")
         id = _checked_id(os.urandom(12).hex() if request_id is None else request_id)
-        refused: LimitReached | None = None
         with self._books() as books:
-            found = books.reservation(id)
-            if found is not None:
+            if (found := books.reservation(id)) is not None:
                 return _same(found, scope, amount, purpose)
             path = [books.scope(name) for name in names]
             ending = is_ending(path)
-            for each in path:
-                refused = _refusal(each, amount, purpose, ending)
-                if refused is not None:
-                    books.ask(each.name, amount)
-                    break
-            else:
+            refused = next(filter(None, (_refusal(each, amount, purpose, ending) for each in path)), None)
+            if refused is None:
                 end = self._clock() + lease
-                found = Reservation(request_id=id, scope=scope, amount=amount, lease_end=end, purpose=purpose)
-                books.replace(None, found)
-        if refused is not None or found is None:
-            raise refused or LimitReached(scope)
-        return found
+                reserved = Reservation(id, scope, amount, lease_end=end, purpose=purpose)
+                books.replace(None, reserved)
+                return reserved
+            books.ask(refused.scope, amount)
+        raise refused  # after the question is on the disk
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
@@ -157,10 +154,8 @@ class SqliteLedger:
         with self._books() as books:
             found = _found(books, reservation)
             if found.state == SETTLED:
-                raise InputError(
-                    f"{found.request_id}: was settled at {in_dollars(found.charged)}, so it cannot be released; "
-                    "settle it at 0 if it cost nothing"
-                )
+                was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
+                raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
             released = found.replace(state=RELEASED, charged=0)
             if found.state != RELEASED:
                 books.replace(found, released, "released")
@@ -172,20 +167,12 @@ class SqliteLedger:
         checked_amount(amount)
         id = _checked_id(request_id)
         with self._books() as books:
-            found = books.reservation(id)
-            if found is not None and found.scope != scope:
-                raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-            if found is not None:
+            if (found := books.reservation(id)) is not None:
+                if found.scope != scope:
+                    raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
                 return _settled(books, found, amount)
-            recorded = Reservation(
-                request_id=id,
-                scope=scope,
-                amount=0,
-                charged=amount,
-                state=SETTLED,
-                purpose=RECORDED,
-                lease_end=self._clock(),
-            )
+            now = self._clock()
+            recorded = Reservation(id, scope, 0, charged=amount, state=SETTLED, purpose=RECORDED, lease_end=now)
             books.replace(None, recorded, "recorded")
         return recorded
 
@@ -194,9 +181,8 @@ class SqliteLedger:
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands."""
         name = lineage(scope)[-1]
-        self._charge_ended()
-        with self.database.reading():
-            return self._new_books().status(name)
+        with self._looking() as books:
+            return books.status(name)
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it.
@@ -205,14 +191,13 @@ class SqliteLedger:
         """
         if under:
             lineage(under)
-        self._charge_ended()
-        with self.database.reading():
-            return self._new_books().statuses(under, default)
+        with self._looking() as books:
+            return books.statuses(under, default)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""
-        self._charge_ended()
-        return self._new_books().reservation(request_id)
+        with self._looking() as books:
+            return books.reservation(request_id)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
@@ -241,11 +226,14 @@ class SqliteLedger:
     def _new_books(self) -> Books:
         return Books(self.database, self._clock(), self._warn)
 
-    def _charge_ended(self) -> None:
-        """Charge leases that have ended; a ledger that cannot be written shows them as reserved still."""
+    @contextmanager
+    def _looking(self) -> Iterator[Books]:
+        """Hand out the books to look at, ended leases charged; a read-only ledger shows those as reserved still."""
         if not self.database.readonly and self._new_books().ended():
             with self._books():
                 pass
+        with self.database.reading():
+            yield self._new_books()
 
 
 def _found(books: Books, reservation: Reservation | str) -> Reservation:
@@ -298,16 +286,8 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
         f"'brim spend continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_dollars(amount)} more does not fit: {', '.join(parts)}{answers}"
-    return LimitReached(
-        text,
-        scope=name,
-        reason=reason or "limit",
-        amount=amount,
-        limit=limit.amount,
-        spent=scope.spent,
-        reserved=scope.reserved,
-        room=room,
-    )
+    sums: dict[str, Any] = {"limit": limit.amount, "spent": scope.spent, "reserved": scope.reserved, "room": room}
+    return LimitReached(text, scope=name, reason=reason or "limit", amount=amount, **sums)
 
 
 def _checked_id(request_id: str) -> str:
@@ -338,11 +318,10 @@ def ledger_path(address: str) -> str:
 class Scope:
     """One scope, as it becomes during the transaction."""
 
-    __slots__ = ("is_default", "limit", "name", "reserved", "spent")
-
-    def __init__(self, name: str) -> None:
-        self.name, self.limit = name, Limit()
-        self.is_default, self.spent, self.reserved = True, 0, 0
+    def __init__(
+        self, name: str, limit: Limit = UNLIMITED, *, is_default: bool = True, spent: int = 0, reserved: int = 0
+    ) -> None:
+        self.name, self.limit, self.is_default, self.spent, self.reserved = name, limit, is_default, spent, reserved
 
     @property
     def taken(self) -> int:
@@ -354,17 +333,10 @@ class Scope:
         limit = self.limit
         ending = is_ending([self, *above])
         rooms = [scope.limit.room(scope.taken, WRAP_UP, ending=ending) for scope in (self, *above)]
-        return ScopeStatus(
-            scope=self.name,
-            spent=self.spent,
-            reserved=self.reserved,
-            limit=limit.amount,
-            given=limit.given,
-            held=limit.held,
-            left=min((room for room in rooms if room is not None), default=None),
-            state=limit.state,
-            overshoot=0 if limit.amount is None else max(0, self.spent - limit.amount),
-        )
+        left = min((room for room in rooms if room is not None), default=None)
+        over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
+        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
+        return ScopeStatus(self.name, *sums, limit.state, over)
 
 
 class Books:
@@ -414,10 +386,10 @@ class Books:
             where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
             rows = self._database.rows(where, (under,))
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
-        for name in {lineage(row[0])[0] for row in rows} if default is not None else ():
-            project = self.scope(name)
-            if default is not None and project.is_default and project.limit.given != default.given:
-                project.limit = project.limit.renewed(default.given)
+        if default is not None:
+            for project in [self.scope(name) for name in {lineage(row[0])[0] for row in rows}]:
+                if project.is_default and project.limit.given != default.given:
+                    project.limit = project.limit.renewed(default.given)
         return [self.status(row[0]) for row in rows]
 
     def reservation(self, request_id: str) -> Reservation | None:
@@ -437,13 +409,12 @@ class Books:
             if spent > 0 and not is_answered:
                 self.reached(scope)
             is_answered = is_answered or scope.limit.state in (WRAPPING_UP, STOPPED)
-        fields = (new.scope, new.amount, new.charged, new.state, new.purpose, new.overrun, new.lease_end)
         self._database.run(
             "INSERT INTO reservations "
-            "(request_id, scope, amount, charged, state, purpose, overrun, lease_end, made_at) "
+            "(request_id, scope, amount, charged, state, lease_end, purpose, overrun, made_at) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (request_id) DO UPDATE SET "
-            "amount = ?3, charged = ?4, state = ?5, overrun = ?7, lease_end = ?8",
-            (new.request_id, *fields, self._now),
+            "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8",
+            (*new.to_dict().values(), self._now),
         )
         if spent:
             self._database.run(
@@ -512,25 +483,13 @@ def scope_of(row: Any, path: str) -> Scope:
     amounts = [each for each in (given, base, amount) if each is not None]
     if state not in STATES or not all(type(each) is int and each >= 0 for each in (*amounts, spent, reserved)):
         raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
-    scope = Scope(name)
-    scope.limit = Limit(given, base=base, amount=amount, state=state, warned=bool(warned))
-    scope.is_default, scope.spent, scope.reserved = bool(is_default), spent, reserved
-    return scope
+    limit = Limit(given, base, amount, state, bool(warned))
+    return Scope(name, limit, is_default=bool(is_default), spent=spent, reserved=reserved)
 
 
 def reservation_of(row: Any) -> Reservation:
     """Return the reservation that *row* holds."""
-    request_id, scope, amount, charged, state, purpose, overrun, lease_end = row
-    return Reservation(
-        request_id=request_id,
-        scope=scope,
-        amount=amount,
-        charged=charged,
-        state=state,
-        purpose=purpose,
-        overrun=bool(overrun),
-        lease_end=lease_end,
-    )
+    return Reservation(*(*row[:7], bool(row[7])))
 
 
 def _set_aside(reservation: Reservation) -> int:
