@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from brim._yaml import read_mapping
 from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.summary import summarize
+from brim.config.text import LOADER, read_mapping
 from brim.errors import BrimError, InputError
 
 FIELDS = ("name", "kind", "tags", "when", "summary", "priority", "canonical")
@@ -142,7 +142,6 @@ def _scalar(text: str) -> str:
 def _read(written: str) -> Any:
     """Return what YAML makes of *written* as the last value of a mapping."""
     try:
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return yaml.load(f"text: {written}\n", Loader=loader)["text"]  # noqa: S506 - both loaders are the safe ones
+        return yaml.load(f"text: {written}\n", Loader=LOADER)["text"]  # noqa: S506 - it is a safe one
     except (yaml.YAMLError, ValueError):
         return None

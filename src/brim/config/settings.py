@@ -6,6 +6,8 @@ capitals, unless another variable is named here.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -81,11 +83,10 @@ class Setting(Record):
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
-        reader: Any = {"flag": lambda: FLAGS.get(word, text), "whole": lambda: int(word), "number": lambda: float(word)}
-        try:
-            value = reader[self.kind]() if self.kind in reader else text
-        except (KeyError, ValueError):
-            raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(text)}") from None
+        value: object = FLAGS.get(word, text) if self.kind == "flag" else text
+        if self.kind in ("whole", "number"):
+            with suppress(ValueError):  # then the text is checked, and refused
+                value = int(word) if self.kind == "whole" else float(word)
         return self.checked(value)
 
     def is_lower(self, value: Any, than: Any) -> bool:
