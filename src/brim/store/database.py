@@ -154,7 +154,21 @@ def _log_ahead(database: Database, timeout: float) -> None:
         time.sleep(0.01)
 
 
-class Database:
+class Closing:
+    """Something to be closed, also by ``with``."""
+
+    def close(self) -> None:
+        """Close it. Closing twice does nothing."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Database(Closing):
     """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
 
     def __init__(self, path: str, connection: sqlite3.Connection, *, readonly: bool) -> None:

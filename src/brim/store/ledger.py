@@ -40,13 +40,13 @@ from brim.spend.limits import (
     Raise,
 )
 from brim.spend.money import checked_amount, in_dollars
-from brim.store.database import TIMEOUT, open_database
+from brim.store.database import TIMEOUT, Closing, open_database
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Self
+    from typing import Any
 
     from brim.store.database import Database
     from brim.tracking.notices import Notice
@@ -81,7 +81,7 @@ def open_ledger(
     return SqliteLedger(database, warn=warn, clock=clock)
 
 
-class SqliteLedger:
+class SqliteLedger(Closing):
     """A ``brim.spend.Ledger`` in one SQLite file."""
 
     def __init__(self, database: Database, *, warn: float = WARN, clock: Callable[[], float] = time.time) -> None:
@@ -206,12 +206,6 @@ class SqliteLedger:
     def close(self) -> None:
         """Close the file."""
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     @contextmanager
     def _books(self) -> Iterator[Books]:

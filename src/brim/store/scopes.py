@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
 from brim.record import Record
-from brim.store.database import TIMEOUT
+from brim.store.database import TIMEOUT, Closing
 from brim.store.project import FILE
 from brim.store.store import chosen, edges_among, open_store
 
@@ -77,13 +77,18 @@ def open_scopes(
     return Scopes(paths, migrate=migrate, timeout=timeout)
 
 
-class Scopes:
+class Scopes(Closing):
     """Both files as one ``brim.activation.Source``, and where each scope is written."""
 
     def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
         self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
         self._stores: dict[str, Store] = {}
-        self._standings = Standings(self._stores)
+        self._stamps: list[tuple[int, int]] = []
+        self._known: dict[str, dict[str, Standing | None]] = {}
+        """What is known of ids by scope, until a file changes; None is not there."""
+        self._force: dict[str, InForce | None] = {}
+        self._few: dict[str, list[Any] | None] = {}
+        """All edges of a file, as rows, where they are few; None where they are not."""
         try:
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
@@ -119,9 +124,8 @@ class Scopes:
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
-        found = {
-            scope: store.seeds(facts, words, self._standings.known(scope)) for scope, store in self._stores.items()
-        }
+        self._refresh()
+        found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self._stores.items()}
         return [node for _, node in self._counting(found)]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
@@ -134,20 +138,25 @@ class Scopes:
 
     def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
         """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
-        return self._standings.edges(ids)
+        self._refresh()
+        found = {}
+        for scope, store in self._stores.items():
+            if scope not in self._few:
+                self._few[scope] = store.few_edges(4 * len(ids))
+            few = self._few[scope]
+            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
+        return found
 
     def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
         """Return those of *found*, which are by scope, that have both ends live and are followed."""
-        return self._standings.followed(found)[0]
+        return self._followed(found)[0]
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
         """Let everything that is read of a file inside be of one moment. It is faster, too, where much is asked."""
-        stores = list(self._stores.values())
-        if not stores:
-            yield self
-            return
-        with stores[0].reading(), stores[-1].reading():  # of a single file the second is part of the first
+        with ExitStack() as held:
+            for store in self._stores.values():
+                held.enter_context(store.reading())
             yield self
 
     # What is in force -------------------------------------------------------------------------------------------
@@ -171,7 +180,14 @@ class Scopes:
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
         """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
-        return self._standings.sketches(ids)
+        found = {}
+        for id, entry in self._in_force(ids).items():
+            _, kind, status = self._known[entry.scope][id] or (False, "", "")
+            try:
+                found[id] = Sketch(id, _KINDS[kind], _STATUSES[status], entry.scope)
+            except KeyError:
+                raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+        return found
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
@@ -199,10 +215,10 @@ class Scopes:
         both = {behavior.id for behavior in self.project.behaviors()}
         refused = [
             Refusal(id, f"the project's {id} does not take the place of your own constraint of that id")
-            for id, entry in sorted(self._standings.in_force(both).items())
+            for id, entry in sorted(self._in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._standings.followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
+        edges = self._followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
         return refused + [
             Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
             for edge, protected in edges
@@ -231,7 +247,7 @@ class Scopes:
 
     def put_edge(self, edge: Edge, *, now: float) -> None:
         """Write *edge* to the project's file if one of its ends is there, else to the user's."""
-        force = self._standings.in_force((edge.source, edge.target))
+        force = self._in_force((edge.source, edge.target))
         scopes = {entry.scope for entry in force.values()}
         self.store("project" if "project" in scopes else "user").put_edge(edge, now=now)
 
@@ -260,19 +276,13 @@ class Scopes:
         for store in self._stores.values():
             store.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     # Whose is it ------------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
         if len(self._stores) == 1:
             return [(scope, list(ids)) for scope in self._stores]
-        force = self._standings.in_force(ids)
+        force = self._in_force(ids)
         split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
         return [(scope, own) for scope, own in split.items() if own]
 
@@ -281,44 +291,12 @@ class Scopes:
         pairs = [(scope, each) for scope, own in found.items() for each in own]
         if len(self._stores) == 1:
             return pairs
-        force = self._standings.in_force({each.id for _, each in pairs})
+        force = self._in_force({each.id for _, each in pairs})
         if any(each.id not in force for _, each in pairs):
             raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
         return [(scope, each) for scope, each in pairs if force[each.id].scope == scope]
 
-
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:  # one of the folders is not there yet
-        return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _of(scope: str, behavior: Behavior) -> Behavior:
-    """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
-    return behavior if behavior.scope == scope else behavior.replace(scope=scope)
-
-
-class Standings:
-    """What *stores*, which are by scope, say of ids. Answers are always true now."""
-
-    def __init__(self, stores: Mapping[str, Store]) -> None:
-        self._stores = stores
-        self._stamps: list[tuple[int, int]] = []
-        self._known: dict[str, dict[str, Standing | None]] = {}
-        self._force: dict[str, InForce | None] = {}
-        self._few: dict[str, list[Any] | None] = {}
-        """All edges of a file, as rows, where they are few; None where they are not."""
-
-    def known(self, scope: str) -> dict[str, Standing | None]:
-        """Return what is known of ids in the file of *scope*, None for one that is not there.
-
-        What is read from now on may be put there, so that it need not be read again.
-        """
-        self._refresh()
-        return self._known[scope]
-
-    def in_force(self, ids: Collection[str]) -> dict[str, InForce]:
+    def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
         """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
         self._refresh()
         new = [id for id in ids if id not in self._force]
@@ -331,41 +309,28 @@ class Standings:
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
-    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
-        """Return what a plan needs to know of those of *ids* that are there, by id, each from the file whose it is."""
-        return {id: self._sketch(id, entry.scope) for id, entry in self.in_force(ids).items()}
-
-    def edges(self, ids: Collection[str]) -> dict[str, list[Edge]]:
-        """Return every edge with an end among *ids*, by scope, whether it counts or not."""
-        self._refresh()
-        found = {}
-        for scope, store in self._stores.items():
-            if scope not in self._few:
-                self._few[scope] = store.few_edges(4 * len(ids))
-            few = self._few[scope]
-            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
-        return found
-
-    def followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-        """Return those of *found*, which are by scope, that count, and those that do not: see ``precedence``."""
-        ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
-        return followed(found.get("user", []), found.get("project", []), self.in_force(ends))
+    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def _refresh(self) -> None:
-        """Forget everything if a file has changed since it was read."""
+        """Forget what is known of ids if a file has changed since it was read."""
         stamps = [store.database.stamp() for store in self._stores.values()]
         if stamps != self._stamps:
             self._stamps, self._force, self._few = stamps, {}, {}
             self._known = {scope: {} for scope in self._stores}
 
-    def _sketch(self, id: str, scope: str) -> Sketch:
-        standing = self._known[scope][id]
-        assert standing is not None  # noqa: S101 - it is in force; this tells the type checker
-        _, kind, status = standing
-        try:
-            return Sketch(id, _KINDS[kind], _STATUSES[status], scope)
-        except KeyError:
-            raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one of the folders is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _of(scope: str, behavior: Behavior) -> Behavior:
+    """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
+    return behavior if behavior.scope == scope else behavior.replace(scope=scope)
 
 
 _KINDS = {kind.value: kind for kind in BehaviorKind}
@@ -402,18 +367,11 @@ def followed(
             if not all(end in force and force[end].live for end in ends):
                 continue
             protected = [end for end in ends if force[end].protected]
-            weakened = _weakened(edge, protected)
+            # An edge takes activation from its target, and a conflict from its source too.
+            losing = () if edge.kind in POSITIVE else ends[::-1] if edge.kind is EdgeKind.CONFLICTS else ends[1:]
+            weakened = next((end for end in losing if end in protected), "")
             if weakened and (theirs or any(force[end].scope == "project" for end in ends)):
                 refused.append((edge, weakened))
             elif not (theirs and protected and edge.key in kept):
                 kept[edge.key] = edge
     return list(kept.values()), refused
-
-
-def _weakened(edge: Edge, protected: Collection[str]) -> str:
-    """Return the one of *protected* that *edge* takes activation from, or nothing."""
-    if edge.kind in POSITIVE:
-        return ""
-    if edge.target in protected:
-        return edge.target
-    return edge.source if edge.kind is EdgeKind.CONFLICTS and edge.source in protected else ""
