@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
 from brim.store.project import check_ours, make_folder
-
-BLOCK = 1 << 20
 
 
 def create(store_path: str, target: str) -> str:
@@ -21,12 +20,9 @@ def create(store_path: str, target: str) -> str:
     if os.path.lexists(target):
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
-    source = connect(store_path)
-    try:
+    with connect(store_path) as source:
         version_of(source)
         _copy(source, target)
-    finally:
-        source.close()
     return target
 
 
@@ -36,49 +32,41 @@ def restore(backup: str, store_path: str) -> str | None:
     Other processes that have the file open see the old content or the new. A backup that is damaged, newer or another
     program's is refused, and so is to replace a file that is not brim's or is newer.
     """
-    checked = _checked_backup(backup)
+    if not os.path.isfile(backup):
+        raise InputError(f"{backup}: there is no such backup")
     try:
-        if not os.path.lexists(store_path):
-            _copy(checked, store_path)
-            return None
-        check_ours(store_path)
-        present = _sound(store_path)
-        if present is None:
-            kept = _keep_bytes(store_path)
-            # A log that is left behind would be read into the new file.
-            for part in ("-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.unlink(store_path + part)
-            _copy(checked, store_path)
-            return kept
-        try:
-            kept = _free_name(store_path)
-            _copy(present, kept)
-            present.take(checked)
-        finally:
-            present.close()
-        return kept
+        with connect(backup, readonly=True) as checked:
+            found = version_of(checked)
+            if found == 0:
+                raise StoreError(f"{backup}: is empty, so it is no backup", "refused")
+            if found > VERSION:
+                raise StoreError(f"{backup}: was made by a newer brim (version {found}): upgrade brim", "newer")
+            _check(checked)
+            return _put(checked, store_path)
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
-    finally:
-        checked.close()
 
 
-def _checked_backup(path: str) -> Database:
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: there is no such backup")
-    database = connect(path, readonly=True)
-    try:
-        found = version_of(database)
-        if found == 0:
-            raise StoreError(f"{path}: is empty, so it is no backup", "refused")
-        if found > VERSION:
-            raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
-        _check(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
+def _put(checked: Database, store_path: str) -> str | None:
+    """Put *checked* in place of the file *store_path*; return where that one was kept."""
+    if not os.path.lexists(store_path):
+        _copy(checked, store_path)
+        return None
+    check_ours(store_path)
+    present = _sound(store_path)
+    if present is None:
+        kept = _keep_bytes(store_path)
+        # A log that is left behind would be read into the new file.
+        for part in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.unlink(store_path + part)
+        _copy(checked, store_path)
+        return kept
+    with present:
+        kept = _free_name(store_path)
+        _copy(present, kept)
+        present.take(checked)
+    return kept
 
 
 def _check(database: Database) -> None:
@@ -90,13 +78,10 @@ def _sound(path: str) -> Database | None:
     """Return the present file opened, or None if it is damaged; raise if it is not one to be replaced."""
     try:
         # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
-        database = connect(path, readonly=True)
-        try:
+        with connect(path, readonly=True) as database:
             if version_of(database) > VERSION:
                 raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
             _check(database)
-        finally:
-            database.close()
         return connect(path)
     except StoreError as error:
         if error.reason == "damaged":
@@ -124,14 +109,11 @@ def _copy(source: Database, target: str) -> None:
 
 def _fill(source: Database, path: str) -> None:
     try:
-        copy = sqlite3.connect(path, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
             source.copy_to(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, readable on a read-only disk too
             if copy.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
                 raise StoreError(f"{source.path}: is damaged, so no copy was made", "damaged")
-        finally:
-            copy.close()
     except ERRORS as error:
         raise in_words(error, path) from None
 
@@ -143,10 +125,9 @@ def _keep_bytes(path: str) -> str:
         with suppress(FileNotFoundError), open(path + part, "rb") as source:
             handle = os.open(kept + part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as target:
-                while block := source.read(BLOCK):
-                    target.write(block)
+                shutil.copyfileobj(source, target)
                 target.flush()
-                os.fsync(target.fileno())
+                os.fsync(handle)
     return kept
 
 
