@@ -75,7 +75,7 @@ def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]
             yield Problem("self", (edge.source,), f"{_named(edge)}: it leads to itself", "remove the edge")
         elif missing:
             text = f"{_named(edge)}: there is no {' and no '.join(missing)}"
-            yield Problem("dangling", (edge.source, edge.target), text, "remove the edge, or learn what is missing")
+            yield Problem("dangling", edge.key[:2], text, "remove the edge, or learn what is missing")
 
 
 def _twice(edges: list[Edge]) -> Iterator[Problem]:
@@ -106,7 +106,7 @@ def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
         if edge.kind == EdgeKind.REQUIRES and pair in conflicts and pair not in told:
             told.add(pair)
             text = f"{_named(edge)}, and the two conflict"
-            yield Problem("requires-and-conflicts", (edge.source, edge.target), text, "remove one of the two edges")
+            yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two edges")
 
 
 def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:

@@ -70,7 +70,7 @@ def _put(checked: Database, store_path: str) -> str | None:
 
 
 def _check(database: Database) -> None:
-    if [row[0] for row in database.rows("PRAGMA quick_check")] != ["ok"]:
+    if database.problems():
         raise StoreError(f"{database.path}: is damaged; nothing was changed", "damaged")
 
 

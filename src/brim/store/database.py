@@ -243,6 +243,11 @@ class Database(Closing):
             with suppress(sqlite3.Error):
                 self._connection.rollback()
 
+    def problems(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
+        found = [str(row[0]) for row in self.rows("PRAGMA quick_check")]
+        return [] if found == ["ok"] else found
+
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Copy the whole file into *target*, as it is at one moment."""
         try:

@@ -127,8 +127,7 @@ def note_injection(
     """
     from brim.activation.weights import BREADTH, co_activated, touched
 
-    both = {"user": scopes.user, "project": scopes.project}
-    stores = {scope: store for scope, store in both.items() if store is not None and not store.readonly}
+    stores = {scope: store for scope, store in scopes.stores.items() if not store.readonly}
     ids = [behavior.id for behavior in told]
     # What always matters comes up with everything: that says nothing about the two.
     met = [behavior.id for behavior in told if behavior.when][:BREADTH]
@@ -143,9 +142,9 @@ def note_injection(
     homes = {behavior.id: behavior.scope for behavior in told}
     for scope, store in stores.items():
         held = {edge.key: edge for edge in found[scope]}
-        own = [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
-        if own:
-            store.put_edges(own)
+        store.put_edges(
+            [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
+        )
 
 
 def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:

@@ -109,12 +109,11 @@ def plan_of(
     """
     incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
     ids = {scope: [id for of, id in incoming if of == scope] for scope in ("project", "user")}
-    stores = {"project": scopes.project, "user": scopes.user}
     # What is in a file counts as of that file's scope.
     have = {
         (scope, id): old.replace(scope=scope)
-        for scope, store in stores.items()
-        for id, old in (store.get_many(ids[scope]) if store is not None else {}).items()
+        for scope, store in scopes.stores.items()
+        for id, old in store.get_many(ids[scope]).items()
     }
     changes, same, notes = [], [], []
     for key, new in sorted(incoming.items()):
@@ -172,11 +171,8 @@ def _edge_changes(
     """Return the edges to write, how many are here already, and those that lead nowhere."""
     ends = {end for _, edge in given for end in (edge.source, edge.target)}
     known = {id for _, id in incoming} | scopes.get_many(ends).keys()
-    stores = {"project": scopes.project, "user": scopes.user}
     have: dict[EdgeKey, Edge] = {
-        (scope, *edge.key): edge
-        for scope, store in stores.items()
-        for edge in (store.edges_touching(ends) if store is not None else ())
+        (scope, *edge.key): edge for scope, store in scopes.stores.items() for edge in store.edges_touching(ends)
     }
     changes, dangling, same = [], [], 0
     for (scope, *_), edge in _folded(given, have).items():
@@ -258,7 +254,7 @@ class RulesReader:
 
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
-        store = scopes.project if self.scope == "project" else scopes.user
+        store = scopes.stores.get(self.scope)
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         after = dict(before)
         self.outcomes = [self._learned(rule, after) for rule in self._rules] + self._skipped

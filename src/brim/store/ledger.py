@@ -212,7 +212,8 @@ class SqliteLedger(Closing):
         """Hand out the books for one transaction, ended leases charged; tell what happened when it is on the disk."""
         with self.database.writing():
             books = self._new_books()
-            books.expire()
+            for found in books.ended():  # charged in full: its call may have been sent
+                books.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
             yield books
             books.save()
         self._subscribers.tell(books.notices)
@@ -286,9 +287,8 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
 
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
-        raise InputError(
-            f"{repr(request_id)[:60]} is no request id: it must have 1 to {LONGEST_ID} characters, all printable"
-        )
+        wanted = f"it must have 1 to {LONGEST_ID} characters, all printable"
+        raise InputError(f"{repr(request_id)[:60]} is no request id: {wanted}")
     return request_id
 
 
@@ -343,11 +343,6 @@ class Books:
         self.notices: list[Notice] = []
         """What is to be told when everything is written."""
 
-    def expire(self) -> None:
-        """Charge every reservation whose lease has ended: its call may have been sent."""
-        for found in self.ended():
-            self.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
-
     def ended(self) -> list[Reservation]:
         """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
         longest = self._now + LONGEST_LEASE + 86_400
@@ -374,11 +369,9 @@ class Books:
 
         With *default*, as they would under that limit of every project for which nobody has set one.
         """
-        if not under:
-            rows = self._database.rows(f"{_SCOPE} ORDER BY scope")
-        else:  # what is below begins with the name and '/', and '0' is what follows '/'
-            where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
-            rows = self._database.rows(where, (under,))
+        # What is below begins with the name and '/', and '0' is what follows '/'.
+        where = "WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0')" if under else ""
+        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope", (under,) if under else ())
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
         if default is not None:
             for project in [self.scope(name) for name in {lineage(row[0])[0] for row in rows}]:
@@ -388,8 +381,8 @@ class Books:
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of the request, or None."""
-        row = self._database.row(f"{RESERVATION} WHERE request_id = ?", (request_id,))
-        return reservation_of(row) if row else None
+        rows = self._database.rows(f"{RESERVATION} WHERE request_id = ?", (request_id,))
+        return next(map(reservation_of, rows), None)
 
     def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
         """Write *new* in place of *old*; move the sums of every scope that it counts against."""
@@ -440,15 +433,13 @@ class Books:
 
     def save(self) -> None:
         """Write the scopes."""
-        for name in sorted(self._changed):
-            scope = self._scopes[name]
-            limit = scope.limit
-            fields = (limit.given, limit.base, limit.amount, scope.is_default, limit.state, limit.warned)
+        for scope in [self._scopes[name] for name in sorted(self._changed)]:
+            given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
                 "INSERT OR REPLACE INTO spend_scopes "
                 "(scope, given, base, amount, is_default, state, warned, spent, reserved) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (scope.name, *fields, scope.spent, scope.reserved),
+                (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
 
     def reached(self, scope: Scope) -> None:

@@ -82,7 +82,8 @@ class Scopes(Closing):
 
     def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
         self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
-        self._stores: dict[str, Store] = {}
+        self.stores: dict[str, Store] = {}
+        """The files that are there, by scope."""
         self._stamps: list[tuple[int, int]] = []
         self._known: dict[str, dict[str, Standing | None]] = {}
         """What is known of ids by scope, until a file changes; None is not there."""
@@ -92,7 +93,7 @@ class Scopes(Closing):
         try:
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
-                    self._stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
+                    self.stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
         except BaseException:
             self.close()
             raise
@@ -100,20 +101,20 @@ class Scopes(Closing):
     @property
     def project(self) -> Store | None:
         """The project's file, if it is there and may be used."""
-        return self._stores.get("project")
+        return self.stores.get("project")
 
     @property
     def user(self) -> Store | None:
         """The user's file, if it is there."""
-        return self._stores.get("user")
+        return self.stores.get("user")
 
     def store(self, scope: str) -> Store:
         """Return the file of *scope*, made now if it is not there and files may be made."""
-        if scope not in self._stores:
+        if scope not in self.stores:
             if scope not in self._paths:
                 raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
-            self._stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
-        return self._stores[scope]
+            self.stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
+        return self.stores[scope]
 
     @property
     def home(self) -> Store:
@@ -125,12 +126,12 @@ class Scopes(Closing):
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
         self._refresh()
-        found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self._stores.items()}
+        found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self.stores.items()}
         return [node for _, node in self._counting(found)]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        return [node for scope, own in self._split(ids) for node in self._stores[scope].nodes(own)]
+        return [node for scope, own in self._split(ids) for node in self.stores[scope].nodes(own)]
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
@@ -140,7 +141,7 @@ class Scopes(Closing):
         """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
         self._refresh()
         found = {}
-        for scope, store in self._stores.items():
+        for scope, store in self.stores.items():
             if scope not in self._few:
                 self._few[scope] = store.few_edges(4 * len(ids))
             few = self._few[scope]
@@ -155,7 +156,7 @@ class Scopes(Closing):
     def reading(self) -> Iterator[Self]:
         """Let everything that is read of a file inside be of one moment. It is faster, too, where much is asked."""
         with ExitStack() as held:
-            for store in self._stores.values():
+            for store in self.stores.values():
                 held.enter_context(store.reading())
             yield self
 
@@ -164,7 +165,7 @@ class Scopes(Closing):
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors in force by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
-        found = {scope: store.behaviors(wanted) for scope, store in self._stores.items()}
+        found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
         return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
@@ -175,7 +176,7 @@ class Scopes(Closing):
         """Return those of *ids* that are there, by id."""
         found: dict[str, Behavior] = {}
         for scope, own in self._split(ids):
-            found.update({id: _of(scope, each) for id, each in self._stores[scope].get_many(own).items()})
+            found.update({id: _of(scope, each) for id, each in self.stores[scope].get_many(own).items()})
         return found
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
@@ -191,21 +192,21 @@ class Scopes(Closing):
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
-        found = {scope: store.candidates(text) for scope, store in self._stores.items()}
+        found = {scope: store.candidates(text) for scope, store in self.stores.items()}
         kept = [_of(*pair) for pair in self._counting(found)]
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)
 
     def all_edges(self) -> list[Edge]:
         """Return every edge of both files once, those that lead nowhere too."""
-        found = {edge.key: edge for store in self._stores.values() for edge in store.all_edges()}
+        found = {edge.key: edge for store in self.stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier, each from the file whose it is."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for scope, own in self._split(ids):
-            found.update(self._stores[scope].line_costs(own, format, encoding))
+            found.update(self.stores[scope].line_costs(own, format, encoding))
         return found
 
     def refusals(self) -> list[Refusal]:
@@ -218,7 +219,7 @@ class Scopes(Closing):
             for id, entry in sorted(self._in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
+        edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
             Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
             for edge, protected in edges
@@ -236,7 +237,7 @@ class Scopes(Closing):
             self.store(scope)
         with ExitStack() as held:
             for scope in ("user", "project"):  # always in this order: two processes can't block each other
-                store = self._stores.get(scope)
+                store = self.stores.get(scope)
                 if store is not None and (not store.readonly or scope in scopes):
                     held.enter_context(store.writing())
             yield self
@@ -253,13 +254,13 @@ class Scopes(Closing):
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
         """Remove an edge from whichever file it is in; whether it was there."""
-        removed = [store.remove_edge(source, target, kind, now=now) for store in self._stores.values()]
+        removed = [store.remove_edge(source, target, kind, now=now) for store in self.stores.values()]
         return any(removed)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together, each in the file whose it is."""
         for scope, own in self._split(ids):
-            self._stores[scope].used(own, now=now, session=session, **detail)
+            self.stores[scope].used(own, now=now, session=session, **detail)
 
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
         """Hand out the state of a session, to be charged: see ``Store.session``."""
@@ -273,23 +274,23 @@ class Scopes(Closing):
 
     def close(self) -> None:
         """Close both files."""
-        for store in self._stores.values():
+        for store in self.stores.values():
             store.close()
 
     # Whose is it ------------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
-        if len(self._stores) == 1:
-            return [(scope, list(ids)) for scope in self._stores]
+        if len(self.stores) == 1:
+            return [(scope, list(ids)) for scope in self.stores]
         force = self._in_force(ids)
-        split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
+        split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self.stores}
         return [(scope, own) for scope, own in split.items() if own]
 
     def _counting(self, found: Mapping[str, list[_Entry]]) -> list[tuple[str, _Entry]]:
         """Return those in *found*, which are by file, that count, each with its scope."""
         pairs = [(scope, each) for scope, own in found.items() for each in own]
-        if len(self._stores) == 1:
+        if len(self.stores) == 1:
             return pairs
         force = self._in_force({each.id for _, each in pairs})
         if any(each.id not in force for _, each in pairs):
@@ -301,7 +302,7 @@ class Scopes(Closing):
         self._refresh()
         new = [id for id in ids if id not in self._force]
         if new:
-            for scope, store in self._stores.items():
+            for scope, store in self.stores.items():
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
                     known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
@@ -315,10 +316,10 @@ class Scopes(Closing):
 
     def _refresh(self) -> None:
         """Forget what is known of ids if a file has changed since it was read."""
-        stamps = [store.database.stamp() for store in self._stores.values()]
+        stamps = [store.database.stamp() for store in self.stores.values()]
         if stamps != self._stamps:
             self._stamps, self._force, self._few = stamps, {}, {}
-            self._known = {scope: {} for scope in self._stores}
+            self._known = {scope: {} for scope in self.stores}
 
 
 def _is_same(one: str, other: str) -> bool:

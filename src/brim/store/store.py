@@ -196,11 +196,16 @@ class Store(Closing):
             self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
 
     def _write_triggers(self, behavior: Behavior, words: frozenset[str]) -> None:
-        (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-        self.database.run("DELETE FROM triggers WHERE behavior = ?", (number,))
+        number = self._emptied("triggers", behavior)
         if behavior.live:
             rows = [(trigger, number) for trigger in sorted(triggers_of(behavior.when, words))]
             self.database.run_many("INSERT INTO triggers (trigger, behavior) VALUES (?, ?)", rows)
+
+    def _emptied(self, table: str, behavior: Behavior) -> int:
+        """Return the number of *behavior*, after its rows in *table* are gone."""
+        (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
+        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
+        return int(number)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together: each counts one use more."""
@@ -305,8 +310,7 @@ class Store(Closing):
     def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
         """Count and keep the lines of *behaviors*, which are in the file already: a plan then needs no tokenizer."""
         for behavior in behaviors:
-            (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-            self.database.run("DELETE FROM line_costs WHERE behavior = ?", (number,))
+            number = self._emptied("line_costs", behavior)
             self.database.run_many(
                 "INSERT INTO line_costs (behavior, format, encoding, tier, renderer, tokens, chars) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -342,12 +346,11 @@ class Store(Closing):
     def check(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
         try:
-            found = [str(row[0]) for row in self.database.rows("PRAGMA quick_check")]
+            return self.database.problems()
         except StoreError as error:  # SQLite gives up where a page is no page at all
             if error.reason != "damaged":
                 raise
             return [str(error)]
-        return [] if found == ["ok"] else found
 
     def close(self) -> None:
         """Close the file."""
