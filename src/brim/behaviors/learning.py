@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -291,11 +291,9 @@ def infer_tags(right: str, file: str = "") -> tuple[str, ...]:
     >>> infer_tags("Use pytest fixtures for the database", "tests/test_app.py")
     ('database', 'python', 'testing')
     """
-    language = language_of(file) if file else None
+    language, topics = language_of(file) if file else None, _topics()
     found = [as_tag(language)] if language else []
-    topics = _topics()
-    for word in tokens(looked_at(right)):
-        found.extend(topics.get(stem(word), ()))
+    found += [tag for word in tokens(looked_at(right)) for tag in topics.get(stem(word), ())]
     return tuple(sorted(list(dict.fromkeys(found))[:MOST_TAGS]))
 
 
@@ -305,14 +303,11 @@ def infer_name(right: str) -> str:
     >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
-    kept: list[str] = []
-    for word in _name_words(looked_at(right)):
-        if len("-".join((*kept, word))) > LONGEST_INFERRED_NAME or len(kept) == WORDS_IN_NAME:
-            break
-        kept.append(word)
-    if kept:
-        return "-".join(kept)
-    return next(_name_words(looked_at(right)), "")[:LONGEST_INFERRED_NAME].strip("-.") or f"rule-{id_of(right)[2:8]}"
+    words = list(islice(_name_words(looked_at(right)), WORDS_IN_NAME))
+    names = ["-".join(words[:size]) for size in range(len(words), 0, -1)]
+    fitting = (name for name in names if len(name) <= LONGEST_INFERRED_NAME)
+    first = words[0][:LONGEST_INFERRED_NAME].strip("-.") if words else ""
+    return next(fitting, first) or f"rule-{id_of(right)[2:8]}"
 
 
 def infer_when(file: str = "", task: str = "") -> When:

@@ -131,11 +131,6 @@ def language_of(path: str) -> str | None:
     return known
 
 
-def known_languages() -> frozenset[str]:
-    """Return every language that the table names."""
-    return frozenset(_languages().values())
-
-
 @cache
 def _languages() -> dict[str, str]:
     return {row[0]: row[1] for row in data_rows(__file__, "languages.tsv")}

@@ -304,13 +304,12 @@ class RulesReader:
         """Say which of the new ones the other scope says nearly the same of."""
         other = scopes.user if self.scope == "project" else scopes.project
         others = [each for each in (other.behaviors() if other is not None else ()) if each.live]
-        notes = []
-        for change in changes:
-            found = most_similar(change.behavior.canonical, [each.canonical for each in others])
-            if change.old is None and found is not None and found.similarity >= self._near_duplicate:
+        whose = "for every project" if self.scope == "project" else "in this project"
+        texts, notes = [each.canonical for each in others], []
+        for new in [change.behavior for change in changes if change.old is None]:
+            if found := most_similar(new.canonical, texts, self._near_duplicate):
                 near = others[found.index]
-                whose = "for every project" if self.scope == "project" else "in this project"
-                notes.append(f"{change.behavior.name} says nearly the same as {near.name} ({near.id}) {whose}")
+                notes.append(f"{new.name} says nearly the same as {near.name} ({near.id}) {whose}")
         return tuple(notes)
 
 
