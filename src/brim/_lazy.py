@@ -13,11 +13,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-def exports(package: str, names: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` for *package*, where *names* maps each public name to its module."""
+def exports(
+    package: str, names: Mapping[str, str] | None = None, **modules: str
+) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` for *package*: ``exports(__name__, module="Name Other", ...)``.
+
+    Each module is given with its public names, which also become ``__all__``. *names* maps names to modules instead,
+    for a package that has an ``__all__`` of its own.
+    """
+    known = dict(names or {}) | {name: module for module, all in modules.items() for name in all.split()}
+    if modules:
+        vars(sys.modules[package])["__all__"] = sorted(known)
 
     def __getattr__(name: str) -> object:
-        module = names.get(name)
+        module = known.get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         full_name = f"{package}.{module}"
@@ -27,6 +36,6 @@ def exports(package: str, names: Mapping[str, str]) -> tuple[Callable[[str], obj
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*names, *vars(sys.modules[package])})
+        return sorted({*known, *vars(sys.modules[package])})
 
     return __getattr__, __dir__

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.behaviors.tasks import known_languages, known_tasks, language_of, task_of, tasks_of
+from brim.behaviors import tasks
+from brim.behaviors.tasks import known_tasks, language_of, task_of, tasks_of
+from brim.files import data_rows
 from tests.texts import ANY_TEXT
 
 
@@ -77,7 +79,6 @@ def test_any_text_has_known_tasks_or_none(text: str) -> None:
 
 def test_the_stems_of_the_words_are_those_in_the_file() -> None:
     """If this fails, write these to ``data/task_stems.tsv``."""
-    from brim.behaviors import tasks
     from brim.behaviors.words import stem
     from brim.files import data_lines, data_rows
 
@@ -115,4 +116,7 @@ def test_language_of_a_file_name(path: str, language: str | None) -> None:
 
 
 def test_languages_are_lower_case_words() -> None:
-    assert all(language == language.lower() and " " not in language for language in known_languages())
+    assert all(
+        language == language.lower() and " " not in language
+        for _, language in data_rows(tasks.__file__, "languages.tsv")
+    )

@@ -11,9 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim._yaml import read_mapping
 from brim.config import load
-from brim.config.text import with_key, without_key
+from brim.config.text import read_mapping, with_key, without_key
 from brim.errors import ConfigError
 from tests.config.places import Places
 

@@ -21,13 +21,6 @@ def path(tmp_path: Path) -> str:
     return str(tmp_path / ".brim" / "brim.db")
 
 
-def test_every_public_name_is_there() -> None:
-    import brim.store
-
-    assert all(getattr(brim.store, name) is not None for name in brim.store.__all__)
-    assert set(brim.store.__all__) <= set(dir(brim.store))
-
-
 def test_events_are_kept_in_order_and_can_be_asked_for(path: str) -> None:
     with open_store(path) as store:
         store.put(behavior("a"), event="learned", now=1.0, session="s1", wrong="pip")

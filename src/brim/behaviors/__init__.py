@@ -12,77 +12,45 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior, BehaviorKind, Edge, EdgeKind, Provenance, Status, Usage
-    from brim.behaviors.duplicates import Merged, merge, most_similar, near_duplicate, near_pairs
-    from brim.behaviors.floop import read_floop
-    from brim.behaviors.graph import check, would_cycle
-    from brim.behaviors.jsonl import dump, load
-    from brim.behaviors.learning import Learned, confirmed, learn, overridden
-    from brim.behaviors.markdown import read_rules
-    from brim.behaviors.summary import summarize
-    from brim.behaviors.tasks import language_of, task_of
-    from brim.behaviors.when import When
-    from brim.behaviors.words import words_of
-
-__all__ = [
-    "Behavior",
-    "BehaviorKind",
-    "Edge",
-    "EdgeKind",
-    "Learned",
-    "Merged",
-    "Provenance",
-    "Status",
-    "Usage",
-    "When",
-    "check",
-    "confirmed",
-    "dump",
-    "language_of",
-    "learn",
-    "load",
-    "merge",
-    "most_similar",
-    "near_duplicate",
-    "near_pairs",
-    "overridden",
-    "read_floop",
-    "read_rules",
-    "summarize",
-    "task_of",
-    "words_of",
-    "would_cycle",
-]
+    from brim.behaviors.behavior import Behavior as Behavior
+    from brim.behaviors.behavior import BehaviorKind as BehaviorKind
+    from brim.behaviors.behavior import Edge as Edge
+    from brim.behaviors.behavior import EdgeKind as EdgeKind
+    from brim.behaviors.behavior import Provenance as Provenance
+    from brim.behaviors.behavior import Status as Status
+    from brim.behaviors.behavior import Usage as Usage
+    from brim.behaviors.duplicates import Merged as Merged
+    from brim.behaviors.duplicates import merge as merge
+    from brim.behaviors.duplicates import most_similar as most_similar
+    from brim.behaviors.duplicates import near_duplicate as near_duplicate
+    from brim.behaviors.duplicates import near_pairs as near_pairs
+    from brim.behaviors.floop import read_floop as read_floop
+    from brim.behaviors.graph import check as check
+    from brim.behaviors.graph import would_cycle as would_cycle
+    from brim.behaviors.jsonl import dump as dump
+    from brim.behaviors.jsonl import load as load
+    from brim.behaviors.learning import Learned as Learned
+    from brim.behaviors.learning import confirmed as confirmed
+    from brim.behaviors.learning import learn as learn
+    from brim.behaviors.learning import overridden as overridden
+    from brim.behaviors.markdown import read_rules as read_rules
+    from brim.behaviors.summary import summarize as summarize
+    from brim.behaviors.tasks import language_of as language_of
+    from brim.behaviors.tasks import task_of as task_of
+    from brim.behaviors.when import When as When
+    from brim.behaviors.words import words_of as words_of
 
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "Behavior": "behavior",
-        "BehaviorKind": "behavior",
-        "Edge": "behavior",
-        "EdgeKind": "behavior",
-        "Learned": "learning",
-        "Merged": "duplicates",
-        "Provenance": "behavior",
-        "Status": "behavior",
-        "Usage": "behavior",
-        "When": "when",
-        "check": "graph",
-        "confirmed": "learning",
-        "dump": "jsonl",
-        "language_of": "tasks",
-        "learn": "learning",
-        "load": "jsonl",
-        "merge": "duplicates",
-        "most_similar": "duplicates",
-        "near_duplicate": "duplicates",
-        "near_pairs": "duplicates",
-        "overridden": "learning",
-        "read_floop": "floop",
-        "read_rules": "markdown",
-        "summarize": "summary",
-        "task_of": "tasks",
-        "words_of": "words",
-        "would_cycle": "graph",
-    },
+    behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status Usage",
+    duplicates="Merged merge most_similar near_duplicate near_pairs",
+    floop="read_floop",
+    graph="check would_cycle",
+    jsonl="dump load",
+    learning="Learned confirmed learn overridden",
+    markdown="read_rules",
+    summary="summarize",
+    tasks="language_of task_of",
+    when="When",
+    words="words_of",
 )

@@ -254,10 +254,9 @@ def checked_name(name: str) -> str:
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return *tags*, each once, in their order, if all of them are tags; else raise."""
-    if isinstance(tags, str):
-        raise InputError(f"tags are a list of texts, not the text {tags[:LONGEST_NAME]!r}")
-    if not hasattr(tags, "__iter__"):
-        raise InputError(f"tags are a list of texts, not {tags!r}")
+    if isinstance(tags, str) or not hasattr(tags, "__iter__"):
+        given = f"the text {tags[:LONGEST_NAME]!r}" if isinstance(tags, str) else repr(tags)
+        raise InputError(f"tags are a list of texts, not {given}")
     kept = tuple(dict.fromkeys(tags))
     for tag in kept:
         if not isinstance(tag, str) or not 0 < len(tag) <= LONGEST_NAME or not _TAG.issuperset(tag):

@@ -50,6 +50,13 @@ class Merged(NamedTuple):
     changes: tuple[str, ...]
 
 
+def both(first: str, second: str) -> str:
+    """Return two texts as lines of one, or the *first* if it says the other already."""
+    if not second or normalized(second) in normalized(first):
+        return first
+    return f"{first}\n{second}" if first else second
+
+
 def normalized(text: str) -> str:
     """Return *text* in lower case, every run of white space as one space: what makes two texts equal."""
     return " ".join(text.lower().split())
@@ -92,22 +99,17 @@ def near_duplicate(a: str, b: str) -> bool:
 
 def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
     """Return which of *candidates* is most like *text*, the first of equals; None if none is, *at_least* so much."""
-    best: Similar | None = None
-    for index, candidate in enumerate(candidates):
-        value = similarity(text, candidate)
-        if value > 0 and value >= at_least and (best is None or value > best.similarity):
-            best = Similar(index, value)
-    return best
+    found = (Similar(index, similarity(text, each)) for index, each in enumerate(candidates))
+    best = max(found, key=lambda each: each.similarity, default=None)
+    return best if best is not None and best.similarity >= at_least and best.similarity > 0 else None
 
 
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     """Return the pairs that are alike from *threshold* on, the most alike first."""
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)
-    found = []
-    for one, other in combinations(ordered, 2) if threshold <= DIFFERENT else _candidates(ordered):
-        alike = similarity(one.canonical, other.canonical)
-        if alike >= threshold:
-            found.append(Pair(one, other, alike))
+    among = combinations(ordered, 2) if threshold <= DIFFERENT else _candidates(ordered)
+    pairs = [Pair(one, other, similarity(one.canonical, other.canonical)) for one, other in among]
+    found = [pair for pair in pairs if pair.similarity >= threshold]
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
@@ -257,17 +259,13 @@ def _when(mine: When, theirs: When, changes: list[str]) -> When:
     """Return conditions under which it matters wherever one of the two did."""
     if mine == theirs:
         return mine
-    others = dict(theirs.conditions)
-    both: dict[str, tuple[str, ...]] = {}
-    for key, values in mine.conditions:
-        if key not in others:
-            continue
-        both[key] = tuple(dict.fromkeys((*values, *others[key])))
-        if both[key] != values:
-            changes.append(f"condition widened: {key} {' or '.join(both[key])}")
-    for key in sorted(dict(mine.conditions).keys() ^ others.keys()):
-        values = dict(mine.conditions).get(key) or others[key]
-        changes.append(f"condition dropped, for only one of them had it: {key} {' or '.join(values)}")
+    ours, others = dict(mine.conditions), dict(theirs.conditions)
+    both = {key: tuple(dict.fromkeys((*values, *others[key]))) for key, values in ours.items() if key in others}
+    changes += [f"condition widened: {key} {' or '.join(both[key])}" for key in both if both[key] != ours[key]]
+    changes += [
+        f"condition dropped, for only one of them had it: {key} {' or '.join(ours.get(key) or others[key])}"
+        for key in sorted(ours.keys() ^ others.keys())
+    ]
     return When.of(both)
 
 
@@ -281,34 +279,19 @@ def _variants(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str,
 
 
 def _usage(mine: Usage, theirs: Usage) -> Usage:
+    sums = {name: getattr(mine, name) + getattr(theirs, name) for name in ("injected", "confirmed", "overridden")}
     used = [at for at in (mine.last_used, theirs.last_used) if at is not None]
-    return Usage(
-        injected=mine.injected + theirs.injected,
-        confirmed=mine.confirmed + theirs.confirmed,
-        overridden=mine.overridden + theirs.overridden,
-        last_used=max(used, default=None),
-    )
+    return Usage(**sums, last_used=max(used, default=None))
 
 
 def _provenance(kept: Behavior, other: Behavior) -> Provenance:
     """Return where *kept* comes from, with what was wrong then and now, and a note of the other source."""
     mine, theirs = kept.provenance, other.provenance
-    wrong = mine.wrong
-    if theirs.wrong and normalized(theirs.wrong) not in normalized(mine.wrong):
-        wrong = f"{mine.wrong}\n{theirs.wrong}" if mine.wrong else theirs.wrong
-    about = "; ".join(
-        f"{name} {value}"
-        for name, value in (("file", theirs.file), ("task", theirs.task), ("session", theirs.session))
-        if value
-    )
+    places = ("file", "task", "session")
+    about = "; ".join(f"{name} {getattr(theirs, name)}" for name in places if getattr(theirs, name))
     note = f"merged {other.id} {other.name} from {theirs.source}{f' ({about})' if about else ''}"
-    notes = [text for text in (mine.note, note, theirs.note) if text]
-    return Provenance(
-        mine.source,
-        at=mine.at,
-        wrong=wrong,
-        file=mine.file or theirs.file,
-        task=mine.task or theirs.task,
-        session=mine.session or theirs.session,
-        note="\n".join(dict.fromkeys(notes)),
+    return mine.replace(
+        **{name: getattr(mine, name) or getattr(theirs, name) for name in places},
+        wrong=both(mine.wrong, theirs.wrong),
+        note="\n".join(dict.fromkeys(filter(None, (mine.note, note, theirs.note)))),
     )

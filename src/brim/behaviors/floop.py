@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ from brim.behaviors.behavior import (
     checked_name,
     checked_tags,
 )
-from brim.behaviors.jsonl import compact, seconds_of, with_extra
+from brim.behaviors.jsonl import compact, no_number, seconds_of, with_extra
 from brim.behaviors.learning import id_of
 from brim.behaviors.when import ALIASES, When
 from brim.errors import InputError
@@ -95,7 +95,7 @@ class _Reader:
         self.behaviors: dict[str, Behavior] = {}
         self.edges: dict[tuple[str, str, str], tuple[Edge, int, str]] = {}
         self.unmapped: list[Unmapped] = []
-        self.learned_from: dict[str, list[str]] = {}
+        self.learned_from: dict[str, dict[str, None]] = {}
         """The ids of the behaviors that were learned from each correction."""
         self.file = ""
 
@@ -109,18 +109,17 @@ class _Reader:
             if not text.strip():
                 continue
             try:
-                record = json.loads(text, parse_constant=_no_number)
+                record = json.loads(text, parse_constant=no_number)
                 if not isinstance(record, dict):
                     raise ValueError("no object with keys")
-            except ValueError as error:
-                self.miss(number, what, f"not read: {error}", text)
-            except RecursionError:
-                self.miss(number, what, "not read: nested too deeply", text)
+            except (ValueError, RecursionError) as error:
+                why = "nested too deeply" if isinstance(error, RecursionError) else error
+                self.miss(number, what, f"not read: {why}", text)
             else:
                 yield number, text, record
 
     def read_nodes(self, lines: Iterable[str]) -> None:
-        found: dict[str, tuple[int, str, dict[str, Any], str, list[str]]] = {}
+        found: dict[str, tuple[int, str, dict[str, Any]]] = {}
         for number, text, node in self.records("nodes.jsonl", lines, "node"):
             id = _id(node.get("id"), text)
             what = f"node {id}"
@@ -129,7 +128,6 @@ class _Reader:
                 continue
             if node.get("id") == id:
                 del node["id"]
-            says = _related(node), _successor(node), _corrections(node)
             try:
                 self.behaviors[id] = behavior_of(node, id, self.scope)
             except (InputError, ValueError, RecursionError) as error:
@@ -137,21 +135,27 @@ class _Reader:
                 continue
             if id in found:
                 self.miss(found[id][0], what, f"line {number} has the same id, and is used", found[id][1])
-            found[id] = number, text, *says
-        for id, (number, text, related, successor, corrections) in found.items():
-            self.relate(number, text, id, related)
-            if successor != id and successor in self.behaviors:
-                self.replace(id, successor)
-            for correction in corrections:
-                self.learned_from.setdefault(correction, []).append(id)
+            found[id] = number, text, node
+        for id, (number, text, node) in found.items():
+            self.relate(number, text, id, node)
 
-    def relate(self, number: int, text: str, id: str, related: dict[str, Any]) -> None:
+    def relate(self, number: int, text: str, id: str, node: dict[str, Any]) -> None:
         """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""
-        for key, given in related.items():
+        content, metadata = _inner(node, "content"), _inner(node, "metadata")
+        for key, kind in _RELATIONS.items():
+            given = content.get(key) or []
             for each in given if isinstance(given, list) else [given]:
                 score = each.get("score") if isinstance(each, dict) else None
                 target = each.get("id") if isinstance(each, dict) else each
-                self.connect(number, text, {"source": id, "target": target, "kind": _RELATIONS[key], "weight": score})
+                self.connect(number, text, {"source": id, "target": target, "kind": kind, "weight": score})
+        heirs = [metadata.get(key) for key in ("replacement_id", "merged_into")]
+        heir = next((each for each in heirs if isinstance(each, str)), "")
+        if heir != id and heir in self.behaviors:
+            self.replace(id, heir)
+        for place in (node, content, metadata):
+            correction = _inner(place, "provenance").get("correction_id")
+            if isinstance(correction, str) and correction:
+                self.learned_from.setdefault(correction, {})[id] = None
 
     def read_edges(self, lines: Iterable[str]) -> None:
         for number, text, record in self.records("edges.jsonl", lines, "edge"):
@@ -212,19 +216,14 @@ class _Reader:
             new = id_of(right)
             while new in self.behaviors:
                 new = id_of(new + text)
-            provenance = Provenance("floop")
-            pending = Behavior(
-                new, as_name(right[:60]), "directive", right, status="pending", scope=self.scope, provenance=provenance
-            )
-            self.behaviors[new] = _with_correction(pending, record)
+            pending = Behavior(new, as_name(right[:60]), "directive", right, status="pending", scope=self.scope)
+            self.behaviors[new] = _with_correction(pending.replace(provenance=Provenance("floop")), record)
             by_text.setdefault(right, []).append(new)
 
 
 def _with_correction(behavior: Behavior, correction: dict[str, Any]) -> Behavior:
     """Return *behavior* with what *correction* says of where it comes from; what is known already is not replaced."""
-    context = correction.get("context")
-    context = context if isinstance(context, dict) else {}
-    known = behavior.provenance
+    context, known = _inner(correction, "context"), behavior.provenance
     filled: dict[str, Any] = {}
     for field, place, key in (
         ("wrong", correction, "agent_action"),
@@ -244,32 +243,12 @@ def _with_correction(behavior: Behavior, correction: dict[str, Any]) -> Behavior
     return behavior.replace(provenance=known.replace(**filled), extra=extra)
 
 
-def _related(node: dict[str, Any]) -> dict[str, Any]:
-    content = node.get("content")
-    return {key: content[key] for key in _RELATIONS if content.get(key)} if isinstance(content, dict) else {}
-
-
-def _successor(node: dict[str, Any]) -> str:
-    """Return the id of what took the place of *node*, if it says so itself."""
-    metadata = node.get("metadata")
-    found = [metadata.get(key) for key in ("replacement_id", "merged_into")] if isinstance(metadata, dict) else []
-    return next((id for id in found if isinstance(id, str)), "")
-
-
-def _corrections(node: dict[str, Any]) -> list[str]:
-    """Return the ids of the corrections that *node* says it was learned from."""
-    places = [node, node.get("content"), node.get("metadata")]
-    found = [place.get("provenance") for place in places if isinstance(place, dict)]
-    ids = [each.get("correction_id") for each in found if isinstance(each, dict)]
-    return list(dict.fromkeys([id for id in ids if isinstance(id, str) and id]))
-
-
 def _weight(record: dict[str, Any]) -> tuple[float, str]:
     """Return the weight, and what had to be changed about it. 0 is what floop writes where there is none."""
     weight = record.pop("weight", None)
-    if weight is None or (weight == 0 and not isinstance(weight, bool)):
+    if weight is None or (weight == 0 and weight is not False):
         return 1.0, ""
-    if isinstance(weight, bool) or not isinstance(weight, (int, float)) or weight < 0:
+    if type(weight) not in (int, float) or weight < 0:
         return 1.0, f"the weight {str(weight)[:40]!r} is none: 1 is used"
     return (float(weight), "") if weight <= 1 else (1.0, f"the weight {weight:.6g} is cut to 1")
 
@@ -281,10 +260,6 @@ def _id(given: object, otherwise: str) -> str:
         return Behavior(id, "x", "directive", "x").id
     except InputError:
         return id_of(id or otherwise) if id or otherwise else ""
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is no number")
 
 
 # One node of the graph as a behavior.
@@ -302,7 +277,6 @@ def behavior_of(node: dict[str, Any], id: str, scope: str) -> Behavior:
     canonical = texts.get("canonical")
     if not isinstance(canonical, str) or not canonical.strip():
         raise InputError("it has no canonical text")
-    created_at, updated_at = time_of(stats, "created_at"), time_of(stats, "updated_at")
     kind, status = _kind(node, content)
     behavior = Behavior(
         id,
@@ -314,12 +288,12 @@ def behavior_of(node: dict[str, Any], id: str, scope: str) -> Behavior:
         when=when_of(content),
         scope=_scope(places, scope),
         status=status,
-        priority=_number(places, "priority", 0),
-        confidence=_number(places, "confidence", 0.6),
+        priority=int(_number(places, "priority", lambda n: abs(n) < LARGEST_PRIORITY and n == int(n), 0)),
+        confidence=float(_number(places, "confidence", lambda n: 0 <= n <= 1, 0.6)),
         provenance=_provenance(places, texts, canonical),
         usage=_usage(stats),
-        created_at=created_at,
-        updated_at=updated_at,
+        created_at=time_of(stats, "created_at"),
+        updated_at=time_of(stats, "updated_at"),
     )
     rest = pruned(node)
     return behavior.replace(extra=compact({"floop": rest})) if rest else behavior
@@ -351,19 +325,15 @@ def when_of(content: dict[str, Any]) -> When:
     """Return the conditions of *content*: numbers and truth values as texts; what is no condition stays there."""
     given = _inner(content, "when")
     found: dict[str, list[str]] = {}
-    for key in list(given):
-        values = given[key] if isinstance(given[key], list) else [given[key]]
-        texts = [_condition(value) for value in values]
-        if key and key.isprintable() and texts and all(texts):
-            found.setdefault(ALIASES.get(key, key), []).extend(texts)
+    for key, value in list(given.items()):
+        values = [
+            each.strip() if isinstance(each, str) else compact(each) if isinstance(each, (bool, int, float)) else ""
+            for each in (value if isinstance(value, list) else [value])
+        ]
+        if key and key.isprintable() and values and all(values):
+            found.setdefault(ALIASES.get(key, key), []).extend(values)
             del given[key]
     return When.of(found)
-
-
-def _condition(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return compact(value) if isinstance(value, (bool, int, float)) else ""
 
 
 def _inner(place: dict[str, Any], key: str) -> dict[str, Any]:
@@ -373,17 +343,13 @@ def _inner(place: dict[str, Any], key: str) -> dict[str, Any]:
 
 def _kind(node: dict[str, Any], content: dict[str, Any]) -> tuple[BehaviorKind, Status]:
     """Return what it is and where it stands. Either may say that it was put away; that wins."""
-    outer, inner = node.get("kind"), content.get("kind")
-    status = STATUSES.get(str(outer or "behavior"), Status.ACTIVE)
+    inner = content.get("kind")
+    status = STATUSES.get(str(node.pop("kind", None) or "behavior"), Status.ACTIVE)
     if status is Status.ACTIVE:
         status = STATUSES.get(str(inner), Status.ACTIVE)
-    node.pop("kind", None)
-    try:
-        kind = BehaviorKind(str(inner))
-    except ValueError:
+    if inner not in list(BehaviorKind):
         return BehaviorKind.DIRECTIVE, status
-    del content["kind"]
-    return kind, status
+    return BehaviorKind(content.pop("kind")), status
 
 
 def _name(content: dict[str, Any], canonical: str) -> str:
@@ -398,9 +364,7 @@ def _name(content: dict[str, Any], canonical: str) -> str:
 
 def _line(texts: dict[str, Any], key: str) -> str:
     value = texts.get(key)
-    if not isinstance(value, str):
-        return ""
-    line = " ".join(value.split())
+    line = " ".join(value.split()) if isinstance(value, str) else ""
     if line == value:
         del texts[key]
     return line
@@ -417,25 +381,21 @@ def _tags(texts: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _scope(places: tuple[dict[str, Any], ...], otherwise: str) -> str:
-    place = next((place for place in places if isinstance(place.get("scope"), str) and place["scope"]), None)
-    if place is None:
-        return otherwise
-    scope = place["scope"]
-    if scope in _SCOPES:
-        return _SCOPES[place.pop("scope")]
-    return "project" if scope.startswith("project:") else "user"
-
-
-def _number(places: tuple[dict[str, Any], ...], key: str, usual: Any) -> Any:
     for place in places:
-        value = place.get(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            continue
-        whole = isinstance(usual, int)
-        if (whole and abs(value) < LARGEST_PRIORITY and value == int(value)) or (not whole and 0 <= value <= 1):
-            del place[key]
-            return int(value) if whole else float(value)
-    return usual
+        scope = place.get("scope")
+        if isinstance(scope, str) and scope:
+            if scope in _SCOPES:
+                return _SCOPES[place.pop("scope")]
+            return "project" if scope.startswith("project:") else "user"
+    return otherwise
+
+
+def _number(places: tuple[dict[str, Any], ...], key: str, fits: Callable[[float], bool], otherwise: float) -> float:
+    for place in places:
+        value: Any = place.get(key)
+        if type(value) in (int, float) and fits(value):
+            return float(place.pop(key))
+    return otherwise
 
 
 def _provenance(places: tuple[dict[str, Any], ...], texts: dict[str, Any], canonical: str) -> Provenance:
@@ -444,22 +404,15 @@ def _provenance(places: tuple[dict[str, Any], ...], texts: dict[str, Any], canon
     wrong = text_of(structured, "avoid")
     if structured.get("prefer") == canonical:
         del structured["prefer"]
-    at = None
-    for place in places:
-        found = _inner(place, "provenance")
-        if at is None:
-            at = time_of(found, "created_at")
-    return Provenance("floop", at=at, wrong=wrong)
+    times = (time_of(_inner(place, "provenance"), "created_at") for place in places)
+    return Provenance("floop", at=next((at for at in times if at is not None), None), wrong=wrong)
 
 
 def _usage(stats: dict[str, Any]) -> Usage:
+    fields = {"times_activated": "injected", "times_confirmed": "confirmed", "times_overridden": "overridden"}
     counts = {
         field: stats.pop(key)
-        for key, field in (
-            ("times_activated", "injected"),
-            ("times_confirmed", "confirmed"),
-            ("times_overridden", "overridden"),
-        )
+        for key, field in fields.items()
         if type(stats.get(key)) is int and 0 <= stats[key] < LARGEST_PRIORITY
     }
     if stats.get("times_followed") == 0:

@@ -39,15 +39,8 @@ def check(behaviors: Iterable[Behavior], edges: Iterable[Edge]) -> list[Problem]
     """Return what is wrong with *behaviors* and *edges*; nothing if all is well. The order is always the same."""
     known = {behavior.id: behavior for behavior in behaviors}
     ordered = sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target))
-    problems = [
-        *_ends(known, ordered),
-        *_twice(ordered),
-        *_circles(ordered),
-        *_contradictions(ordered),
-        *_leading_nowhere(known, ordered),
-        *_succession(known),
-    ]
-    return problems
+    edges_alone = (*_twice(ordered), *_circles(ordered), *_contradictions(ordered))
+    return [*_ends(known, ordered), *edges_alone, *_leading_nowhere(known, ordered), *_succession(known)]
 
 
 def would_cycle(edges: Iterable[Edge], new_edge: Edge) -> tuple[str, ...] | None:
@@ -82,7 +75,7 @@ def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]
             yield Problem("self", (edge.source,), f"{_named(edge)}: it leads to itself", "remove the edge")
         elif missing:
             text = f"{_named(edge)}: there is no {' and no '.join(missing)}"
-            yield Problem("dangling", (edge.source, edge.target), text, "remove the edge, or learn what is missing")
+            yield Problem("dangling", edge.key[:2], text, "remove the edge, or learn what is missing")
 
 
 def _twice(edges: list[Edge]) -> Iterator[Problem]:
@@ -113,21 +106,17 @@ def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
         if edge.kind == EdgeKind.REQUIRES and pair in conflicts and pair not in told:
             told.add(pair)
             text = f"{_named(edge)}, and the two conflict"
-            yield Problem("requires-and-conflicts", (edge.source, edge.target), text, "remove one of the two edges")
+            yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two edges")
 
 
 def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:
     for edge in edges:
         source, target = known.get(edge.source), known.get(edge.target)
         if edge.kind == EdgeKind.REQUIRES and source and target and source.live and not target.live:
-            heir = target.superseded_by
-            fix = (
-                f"let it require {heir}"
-                if heir in known and heir != edge.source
-                else "remove the edge, or bring it back"
-            )
-            text = f"{_named(edge)}, which is {target.status}"
-            yield Problem("requires-dead", (edge.source, edge.target), text, fix)
+            heir, fix = target.superseded_by, "remove the edge, or bring it back"
+            if heir in known and heir != edge.source:
+                fix = f"let it require {heir}"
+            yield Problem("requires-dead", edge.key[:2], f"{_named(edge)}, which is {target.status}", fix)
 
 
 def _succession(known: Mapping[str, Behavior]) -> Iterator[Problem]:
@@ -178,15 +167,11 @@ def cycles(after: After, *, itself: bool = False) -> list[tuple[str, ...]]:
 def way(after: After, start: str, end: str) -> tuple[str, ...]:
     """Return a shortest way from *start* to *end*, both included; nothing if there is none."""
     before: dict[str, str] = {start: ""}
-    front = [start]
-    while front and end not in before:
-        further = []
-        for node in front:
-            for each in after.get(node, ()):
-                if each not in before:
-                    before[each] = node
-                    further.append(each)
-        front = further
+    waiting = [start]
+    for node in waiting:  # it grows meanwhile
+        new = [each for each in after.get(node, ()) if each not in before]
+        before.update(dict.fromkeys(new, node))
+        waiting += new
     if end not in before:
         return ()
     steps = [end]

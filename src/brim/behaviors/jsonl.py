@@ -27,6 +27,7 @@ _TIMES = frozenset({"at", "created_at", "updated_at", "last_used", "last_activat
 _LISTS = frozenset({"tags", "supersedes", "variants"})
 _WHOLE = frozenset({"priority", "injected", "confirmed", "overridden"})
 _NUMBERS = frozenset({"confidence", "weight"})
+_NEEDED = ("id", "name", "kind", "canonical")
 _USUAL = Behavior("usual", "usual", "directive", "usual")
 _DIGITS = 400
 """Enough for every number that a float can be, so that nothing is rounded on the way."""
@@ -81,18 +82,30 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
             if record.get("format") is not None and "id" not in record:
                 _check_version(record, f"{name}:{number}")
                 continue
-            key, why = _take_edge(record, edges) if "source" in record else _take_behavior(record, behaviors)
+            key: object
+            if "source" in record:
+                edge, unknown = decode_edge(record)
+                key = edge.source, edge.kind, edge.target
+                edges[key] = edge
+            else:
+                behavior, unknown = decode(record), ()
+                key = behavior.id
+                before = behaviors.get(key)
+                if before is not None:  # the wording that is not used is kept
+                    wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
+                    behavior = behavior.replace(variants=[text for text in wordings if text != behavior.canonical])
+                behaviors[key] = behavior
         except _NewerFormatError:
             raise
         except InputError as error:
             problems.append(LineProblem(name, number, f"{error}; the line is left out", line))
             continue
         if key in lines:
-            before, unused = lines[key]
-            problems.append(LineProblem(name, before, f"line {number} is about the same, and is used", unused))
+            earlier, unused = lines[key]
+            problems.append(LineProblem(name, earlier, f"line {number} is about the same, and is used", unused))
         lines[key] = number, line
-        if why:
-            problems.append(LineProblem(name, number, why, line))
+        if unknown:
+            problems.append(LineProblem(name, number, f"keys that mean nothing here: {', '.join(unknown)}", line))
     ordered = sorted(behaviors.values(), key=lambda each: each.id)
     return Loaded(tuple(ordered), tuple(edges[key] for key in sorted(edges)), tuple(problems))
 
@@ -105,7 +118,7 @@ def _parsed(line: str) -> dict[str, Any]:
     if line.startswith(_CONFLICT):
         raise InputError("a mark of a merge conflict: both sides are read, so decide which to keep")
     try:
-        record = json.loads(line, parse_constant=_no_number)
+        record = json.loads(line, parse_constant=no_number)
     except ValueError as error:
         raise InputError(f"not JSON ({error})") from None
     except RecursionError:
@@ -115,7 +128,8 @@ def _parsed(line: str) -> dict[str, Any]:
     return record
 
 
-def _no_number(text: str) -> None:
+def no_number(text: str) -> None:
+    """Refuse ``NaN`` and the like: pass it to ``json.loads`` as ``parse_constant``."""
     raise ValueError(f"{text} is no number")
 
 
@@ -131,23 +145,6 @@ def _check_version(record: Mapping[str, Any], place: str) -> None:
         )
 
 
-def _take_behavior(record: Mapping[str, Any], behaviors: dict[str, Behavior]) -> tuple[object, str]:
-    behavior = decode(record)
-    before = behaviors.get(behavior.id)
-    if before is not None:  # the wording that is not used is kept
-        wordings = dict.fromkeys((*behavior.variants, before.canonical, *before.variants))
-        behavior = behavior.replace(variants=[text for text in wordings if text != behavior.canonical])
-    behaviors[behavior.id] = behavior
-    return behavior.id, ""
-
-
-def _take_edge(record: Mapping[str, Any], edges: dict[tuple[str, str, str], Edge]) -> tuple[object, str]:
-    edge, unknown = decode_edge(record)
-    key = (edge.source, edge.kind, edge.target)
-    edges[key] = edge
-    return key, f"keys that mean nothing here: {', '.join(unknown)}" if unknown else ""
-
-
 def compact(value: object) -> str:
     """Return *value* as JSON on one line, readable in any script, and always writable as UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -161,18 +158,19 @@ def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
 
     Without *usage* the counters are left out: they differ from machine to machine, and would be noise in git.
     """
-    found: dict[str, Any] = {}
-    for field in Behavior.__match_args__:
-        value = getattr(behavior, field)
-        if field in ("id", "name", "kind", "canonical") or value != getattr(_USUAL, field):
-            found[field] = value
+    found: dict[str, Any] = {
+        field: value
+        for field in Behavior.__match_args__
+        if (value := getattr(behavior, field)) != getattr(_USUAL, field) or field in _NEEDED
+    }
     if "when" in found:
-        found["when"] = {
-            key: values[0] if len(values) == 1 else list(values) for key, values in found["when"].conditions
-        }
-    for field, usual in (("provenance", Provenance()), ("usage", Usage())):
+        found["when"] = {key: values[0] if len(values) == 1 else [*values] for key, values in behavior.when.conditions}
+    for part in (behavior.provenance, behavior.usage):
+        field = type(part).__name__.lower()
         if field in found:
-            found[field] = _part(found[field], usual)
+            found[field] = _plain(
+                {name: value for name, value in vars(part).items() if value != getattr(type(part), name)}
+            )
     if not usage:
         found.pop("usage", None)
     if "extra" in found:
@@ -184,57 +182,36 @@ def encode_edge(edge: Edge, *, usage: bool = True) -> dict[str, Any]:
     """Return *edge* as a JSON object; without *usage*, without the time when it was last of use."""
     found = {field: getattr(edge, field) for field in ("source", "kind", "target", "weight", "created_at")}
     found["last_activated"] = edge.last_activated if usage else None
-    return _plain({field: value for field, value in found.items() if value is not None})
+    return _plain(found)
 
 
 def as_object(behavior: Behavior) -> dict[str, Any]:
     """Return every field of *behavior* for ``--json``; times are dates in UTC."""
-    found: dict[str, Any] = {name: getattr(behavior, name) for name in behavior.__match_args__}
+    found: dict[str, Any] = {name: _value(name, getattr(behavior, name)) for name in behavior.__match_args__}
     for part in (behavior.provenance, behavior.usage):
-        found[type(part).__name__.lower()] = {name: _shown_as(name, value) for name, value in part.to_dict().items()}
-    found["when"] = {key: list(values) for key, values in behavior.when.conditions}
-    return {name: _shown_as(name, value) for name, value in found.items()}
+        found[type(part).__name__.lower()] = {name: _value(name, value) for name, value in part.to_dict().items()}
+    return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
 
 
 def edge_object(edge: Edge) -> dict[str, Any]:
     """Return every field of *edge* for ``--json``."""
-    return {name: _shown_as(name, value) for name, value in edge.to_dict().items()}
-
-
-def _shown_as(name: str, value: Any) -> Any:
-    if name in _TIMES and value is not None:
-        try:
-            return iso(value)
-        except (OverflowError, ValueError, ArithmeticError):
-            return value
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value) if isinstance(value, str) else value
-
-
-def _part(value: Provenance | Usage, usual: Provenance | Usage) -> dict[str, Any]:
-    """Return the fields of *value* that are not as usual; at least one, so that it can be seen."""
-    fields = {field: getattr(value, field) for field in value.__match_args__}
-    return _plain({field: each for field, each in fields.items() if each != getattr(usual, field)})
+    return {name: _value(name, value) for name, value in edge.to_dict().items()}
 
 
 def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    for field, value in fields.items():
-        if field in _TIMES and isinstance(value, (int, float)):
-            fields[field] = _time(value)
-        elif isinstance(value, tuple):
-            fields[field] = list(value)
-        elif isinstance(value, str):
-            fields[field] = str(value)  # a StrEnum becomes a plain text
-    return {field: value for field, value in fields.items() if value is not None}
+    return {field: plain for field, value in fields.items() if (plain := _value(field, value)) is not None}
 
 
-def _time(seconds: float) -> str | float | None:
-    """Return *seconds* as a date; as the number, if there is no such date; nothing, if it is not even a number."""
-    try:
-        return iso(seconds)
-    except (OverflowError, ValueError, ArithmeticError):
-        return seconds if -1e300 < seconds < 1e300 else None
+def _value(field: str, value: Any) -> Any:
+    """Return *value* as JSON holds it: a time as a date, as the number if there is no such date, or None."""
+    if field in _TIMES and value is not None:
+        try:
+            return iso(value)
+        except (OverflowError, ValueError, ArithmeticError):
+            return value if -1e300 < value < 1e300 else None
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value) if isinstance(value, str) else value  # a StrEnum becomes a plain text
 
 
 def _opened(extra: str) -> Any:
@@ -249,7 +226,7 @@ def _opened(extra: str) -> Any:
 def decode(record: Mapping[str, Any]) -> Behavior:
     """Return the behavior that *record* is, or raise ``InputError``. Keys that are not known are kept in ``extra``."""
     fields = _known(record, Behavior.__match_args__)
-    for needed in ("id", "name", "kind", "canonical"):
+    for needed in _NEEDED:
         if needed not in fields:
             raise InputError(f"a behavior needs a {needed!r}")
     unknown = {key: value for key, value in record.items() if key not in Behavior.__match_args__}
@@ -301,26 +278,25 @@ def _known(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _checked(field: str, value: Any) -> Any:
     """Return *value* as *field* holds it, or raise: a file is written by people, too."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    wanted = ""
     if field in _TIMES:
-        return _seconds(field, value)
-    if field in _LISTS:
+        try:
+            return seconds_of(value) if not is_number else float(value) if -1e300 < value < 1e300 else seconds_of("")
+        except (ValueError, OverflowError, ArithmeticError, AttributeError):
+            wanted = "a time like 2026-01-31T12:00:00Z"
+    elif field in _LISTS:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise InputError(f"{field} must be a list of texts, not {_shown(value)}")
-    elif field in _WHOLE or field in _NUMBERS:
-        if isinstance(value, bool) or not isinstance(value, int if field in _WHOLE else (int, float)):
-            raise InputError(f"{field} must be a {'whole ' * (field in _WHOLE)}number, not {_shown(value)}")
+            wanted = "a list of texts"
+    elif field in _WHOLE:
+        wanted = "" if is_number and isinstance(value, int) else "a whole number"
+    elif field in _NUMBERS:
+        wanted = "" if is_number else "a number"
     elif field not in ("when", "provenance", "usage", "extra") and not isinstance(value, str):
-        raise InputError(f"{field} must be a text, not {_shown(value)}")
+        wanted = "a text"
+    if wanted:
+        raise InputError(f"{field} must be {wanted}, not {_shown(value)}")
     return value
-
-
-def _seconds(field: str, value: Any) -> float:
-    try:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value) if -1e300 < value < 1e300 else seconds_of("")
-        return seconds_of(value)
-    except (ValueError, OverflowError, ArithmeticError, AttributeError):
-        raise InputError(f"{field} must be a time like 2026-01-31T12:00:00Z, not {_shown(value)}") from None
 
 
 def _mapping(field: str, value: Any) -> Mapping[str, Any]:

@@ -8,9 +8,10 @@ reaches its end, and one of each leaves a behavior a little weaker. Activation g
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
+from itertools import chain, count, islice
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -23,7 +24,7 @@ from brim.behaviors.behavior import (
     Status,
     as_tag,
 )
-from brim.behaviors.duplicates import NEAR_DUPLICATE, merge, most_similar, normalized
+from brim.behaviors.duplicates import NEAR_DUPLICATE, both, merge, most_similar, normalized
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
@@ -42,20 +43,14 @@ LONGEST_INFERRED_NAME = 50
 WORDS_IN_NAME = 6
 
 _OPENERS = frozenset(("please", "you", "we", "and", "but", "also", "always", "important", "note", "remember", "so"))
-_CONDITIONS = (
-    "when ",
-    "if ",
-    "whenever ",
-    "after ",
-    "once ",
-    "as soon as ",
-    "wenn ",
-    "falls ",
-    "si ",
-    "quando ",
-    "se ",
+_CONDITIONS = tuple(
+    f"{word} "
+    for word in ("when", "if", "whenever", "after", "once", "as soon as", "wenn", "falls", "si", "quando", "se")
 )
 _STEP = re.compile(r"^\s*\d+[.):](?= |$)", re.MULTILINE)
+_BEFORE, _AFTER = r"(?<![^\W_])", r"(?![^\W_])"
+_STEPS_TOLD = re.compile(f"{_BEFORE}(?:step 1|first.*{_BEFORE}then){_AFTER}", re.DOTALL)
+_ACCENTS, _UNNAMED = re.compile("[\u0300-\u036f]"), re.compile("[^A-Za-z0-9.]+")
 _NEGATIONS = frozenset(("not", "no", "never", "only", "without", "instead", "before", "after", "unless", "dont"))
 
 GAIN = 0.2
@@ -96,15 +91,30 @@ def learn(
     is merged into it; *near_duplicate* is how similar that has to be, and 1 merges nothing. What an agent says becomes
     a pending note of the project, at most a directive, and never changes what a person has taught.
     """
-    provenance = _provenance(source, now, right=right, wrong=wrong, file=file, task=task, session=session)
-    tags = tuple(tags)
-    behavior = _made(cleaned(right), provenance, tags=tags, kind=kind, name=name, when=when, scope=scope)
-    by_agent = source == "agent"
+    _check(source, right, wrong, file, task, session)
+    right, wrong, file, task, session = map(cleaned, (right, wrong, file, task, session))
+    by_agent, tags = source == "agent", tuple(tags)
+    behavior = Behavior(
+        id=id_of(right),
+        name=name or infer_name(right),
+        kind=kind or infer_kind(right, wrong),
+        canonical=right,
+        tags=tags or infer_tags(right, file),
+        when=infer_when(file, task) if when is None else when,
+        scope="project" if by_agent else scope,
+        status=Status.PENDING if by_agent else Status.ACTIVE,
+        provenance=Provenance(source, at=now, wrong=wrong, file=file, task=task, session=session),
+        created_at=now,
+        updated_at=now,
+    )
+    if by_agent:
+        weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
+        behavior = behavior.replace(kind=weaker, confidence=AGENT_CONFIDENCE)
     known = sorted(existing, key=lambda each: each.id)
     again = _same_text(behavior, known, anywhere=by_agent)
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags}
-        return _again(again, behavior, {key: value for key, value in given.items() if value}, by_agent, now)
+        return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
     near = _near(behavior, known, near_duplicate)
     behavior = _apart(behavior, known, named=bool(name))
     if near is None:
@@ -132,11 +142,11 @@ def cleaned(text: str) -> str:
     return mask(text.replace("\0", "").encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
-def _provenance(source: str, now: float, *, right: str, wrong: str, file: str, task: str, session: str) -> Provenance:
-    """Check what was given before anything is done with it, and return where the behavior comes from."""
+def _check(source: str, right: str, wrong: str, *places: str) -> None:
+    """Raise if what was given cannot be learned, before anything is done with it."""
     if source not in SOURCES:
         raise InputError(f"unknown source {source!r}: it is one of {', '.join(SOURCES)}")
-    for text in (right, wrong, file, task, session):
+    for text in (right, wrong, *places):
         if not isinstance(text, str):
             raise InputError(f"what is learned, and where, are texts, not {text!r}")
     if not right.strip("\0 \t\r\n"):
@@ -144,39 +154,6 @@ def _provenance(source: str, now: float, *, right: str, wrong: str, file: str, t
     longest = max(len(right), len(wrong))
     if longest > LARGEST_TEXT:
         raise InputError(f"a text to learn has at most {LARGEST_TEXT:,} characters, not {longest:,}: say it shorter")
-    return Provenance(
-        source, at=now, wrong=cleaned(wrong), file=cleaned(file), task=cleaned(task), session=cleaned(session)
-    )
-
-
-def _made(
-    right: str,
-    provenance: Provenance,
-    *,
-    tags: tuple[str, ...],
-    kind: BehaviorKind | str | None,
-    name: str | None,
-    when: When | Mapping[str, object] | None,
-    scope: str,
-) -> Behavior:
-    by_agent = provenance.source == "agent"
-    behavior = Behavior(
-        id=id_of(right),
-        name=name or infer_name(right),
-        kind=kind or infer_kind(right, provenance.wrong),
-        canonical=right,
-        tags=tags or infer_tags(right, provenance.file),
-        when=infer_when(provenance.file, provenance.task) if when is None else when,
-        scope="project" if by_agent else scope,
-        status=Status.PENDING if by_agent else Status.ACTIVE,
-        provenance=provenance,
-        created_at=provenance.at,
-        updated_at=provenance.at,
-    )
-    if not by_agent:
-        return behavior
-    weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
-    return behavior.replace(kind=weaker, confidence=AGENT_CONFIDENCE)
 
 
 def _is_note(behavior: Behavior) -> bool:
@@ -189,12 +166,8 @@ def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> 
     For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
     """
     text = normalized(behavior.canonical)
-    found = [
-        each
-        for each in known
-        if (anywhere or each.scope == behavior.scope)
-        and any(normalized(said) == text for said in (each.canonical, *each.variants))
-    ]
+    scoped = known if anywhere else [each for each in known if each.scope == behavior.scope]
+    found = [each for each in scoped if text in map(normalized, (each.canonical, *each.variants))]
     by_id = {each.id: each for each in known if each.scope == behavior.scope}
     for each in found:
         step, seen = each, {each.id}
@@ -206,27 +179,23 @@ def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> 
     return found[0] if found else None
 
 
-def _again(known: Behavior, said: Behavior, given: dict[str, object], by_agent: bool, now: float) -> Learned:
+def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float) -> Learned:
     """Return what becomes of *known* when its text is taught again: it is confirmed, and what was *given* holds."""
     if by_agent and not _is_note(known):
         return Learned(known, known, (f"known already as {known.id}, which an agent cannot change",))
     changes = [f"confirmed: known already as {known.id}"]
-    if not known.live or (_is_note(known) and not by_agent):
-        changes.append(f"it was {known.status} and is active again" if not known.live else "it was unconfirmed")
-        known_before, known = known, known.replace(status=Status.ACTIVE, superseded_by=None)
-    else:
-        known_before = known
-    if by_agent:
-        given = {}
-    if "tags" in given:
-        given["tags"] = tuple(dict.fromkeys((*known.tags, *said.tags)))
-    fields = {key: value if key == "tags" else getattr(said, key) for key, value in given.items()}
+    fields = {} if by_agent else {key: getattr(said, key) for key in given}
+    if "tags" in fields:
+        fields["tags"] = tuple(dict.fromkeys((*known.tags, *said.tags)))
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
+    provenance = known.provenance.replace(wrong=both(known.provenance.wrong, said.provenance.wrong))
+    again = known
+    if not known.live or (_is_note(known) and not by_agent):
+        changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
+        again = known.replace(status=Status.ACTIVE, superseded_by=None)
+        provenance = provenance.replace(source="human")
     changes.extend(f"{key} changed" for key in fields)
-    wrong = _both(known.provenance.wrong, said.provenance.wrong)
-    source = known.provenance.source if by_agent or (known_before.live and not _is_note(known_before)) else "human"
-    provenance = known.provenance.replace(wrong=wrong, source=source)
-    return Learned(confirmed(known.replace(**fields, provenance=provenance), now), known_before, tuple(changes))
+    return Learned(confirmed(again.replace(**fields, provenance=provenance), now), known, tuple(changes))
 
 
 def _accepted(note: Behavior, said: Behavior) -> Learned:
@@ -241,19 +210,18 @@ def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavio
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
     """
-    ids = {each.id for each in known}
+    id = _free(behavior.id, {each.id for each in known}, lambda number: id_of(f"{behavior.canonical} {number}"))
+    if named:
+        return behavior.replace(id=id)
     names = {each.name for each in known if each.live}
-    id, name = behavior.id, behavior.name
-    number = 1
-    while id in ids:
-        number += 1
-        id = id_of(f"{behavior.canonical} {number}")
-    number = 1
-    while name in names and not named:
-        number += 1
-        ending = f"-{number}"
-        name = behavior.name[: LONGEST_NAME - len(ending)] + ending
+    name = _free(
+        behavior.name, names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}"
+    )
     return behavior.replace(id=id, name=name)
+
+
+def _free(wanted: str, taken: set[str], numbered: Callable[[int], str]) -> str:
+    return next(each for each in chain((wanted,), map(numbered, count(2))) if each not in taken)
 
 
 def _near(behavior: Behavior, known: list[Behavior], at_least: float) -> Behavior | None:
@@ -268,12 +236,6 @@ def _near(behavior: Behavior, known: list[Behavior], at_least: float) -> Behavio
     ]
     found = most_similar(behavior.canonical, (text for text, _ in texts), at_least=at_least)
     return None if found is None else texts[found.index][1]
-
-
-def _both(first: str, second: str) -> str:
-    if not second or normalized(second) in normalized(first):
-        return first
-    return f"{first}\n{second}" if first else second
 
 
 def confirmed(behavior: Behavior, now: float) -> Behavior:
@@ -329,11 +291,9 @@ def infer_tags(right: str, file: str = "") -> tuple[str, ...]:
     >>> infer_tags("Use pytest fixtures for the database", "tests/test_app.py")
     ('database', 'python', 'testing')
     """
-    language = language_of(file) if file else None
+    language, topics = language_of(file) if file else None, _topics()
     found = [as_tag(language)] if language else []
-    topics = _topics()
-    for word in tokens(looked_at(right)):
-        found.extend(topics.get(stem(word), ()))
+    found += [tag for word in tokens(looked_at(right)) for tag in topics.get(stem(word), ())]
     return tuple(sorted(list(dict.fromkeys(found))[:MOST_TAGS]))
 
 
@@ -343,14 +303,11 @@ def infer_name(right: str) -> str:
     >>> infer_name("Please always use uv, and never pip, for installing packages."), infer_name("Größe prüfen!")
     ('use-uv-never-pip-installing-packages', 'grosse-prufen')
     """
-    kept: list[str] = []
-    for word in _name_words(looked_at(right)):
-        if len("-".join((*kept, word))) > LONGEST_INFERRED_NAME or len(kept) == WORDS_IN_NAME:
-            break
-        kept.append(word)
-    if kept:
-        return "-".join(kept)
-    return next(_name_words(looked_at(right)), "")[:LONGEST_INFERRED_NAME].strip("-.") or f"rule-{id_of(right)[2:8]}"
+    words = list(islice(_name_words(looked_at(right)), WORDS_IN_NAME))
+    names = ["-".join(words[:size]) for size in range(len(words), 0, -1)]
+    fitting = (name for name in names if len(name) <= LONGEST_INFERRED_NAME)
+    first = words[0][:LONGEST_INFERRED_NAME].strip("-.") if words else ""
+    return next(fitting, first) or f"rule-{id_of(right)[2:8]}"
 
 
 def infer_when(file: str = "", task: str = "") -> When:
@@ -365,29 +322,17 @@ def infer_when(file: str = "", task: str = "") -> When:
 
 def _told(text: str, clauses: list[str], *, anywhere: bool) -> BehaviorKind | None:
     for kind, where, phrases in data_rows(__file__, "kinds.tsv"):
-        for phrase in phrases.split(", "):
-            if where == "start":
-                said = any(_begins(clause, phrase) for clause in clauses)
-            else:
-                said = anywhere and _says(text, phrase)
-            if said:
+        for phrase in map(_phrase, phrases.split(", ")):
+            if any(map(phrase.match, clauses)) if where == "start" else anywhere and phrase.search(text):
                 return BehaviorKind(kind)
     return None
 
 
-def _begins(clause: str, phrase: str) -> bool:
-    return clause.startswith(phrase) and (
-        is_unspaced(phrase[-1]) or not clause[len(phrase) : len(phrase) + 1].isalnum()
-    )
-
-
-def _says(text: str, phrase: str) -> bool:
-    at = text.find(phrase)
-    while at >= 0:
-        if is_unspaced(phrase[0]) or (not text[at - 1 : at].isalnum() and _begins(text[at:], phrase)):
-            return True
-        at = text.find(phrase, at + 1)
-    return False
+@cache
+def _phrase(phrase: str) -> re.Pattern[str]:
+    """Return a pattern for *phrase* as words of their own; a script without spaces has no borders."""
+    before, after = ("" if is_unspaced(end) else border for end, border in ((phrase[0], _BEFORE), (phrase[-1], _AFTER)))
+    return re.compile(before + re.escape(phrase) + after)
 
 
 def _clauses(text: str) -> Iterator[str]:
@@ -404,29 +349,17 @@ def _clauses(text: str) -> Iterator[str]:
 
 def _has_steps(text: str) -> bool:
     """Whether *text* tells steps: two numbered lines, *step 1*, or *first … then*."""
-    if len(_STEP.findall(text)) > 1 or _says(text, "step 1"):
-        return True
-    first = text.find("first")
-    return first >= 0 and _says(text[first:], "then") and not text[max(0, first - 1) : first].isalnum()
+    return len(_STEP.findall(text)) > 1 or bool(_STEPS_TOLD.search(text))
 
 
 def _name_words(text: str) -> Iterator[str]:
     """Yield the words of the beginning of *text* that a name can hold, without fillers."""
     fillers = word_list("fillers.txt") - _NEGATIONS
     for chunk in one_line(text[:1_000]).replace("'", "").replace("’", "").split():
-        plain = normalize("NFKD", chunk.casefold())
-        word = "".join(
-            character if (character.isascii() and character.isalnum()) or character == "." else " "
-            for character in plain
-            if not _is_accent(character)
-        )
-        word = "-".join(part.strip(".") for part in word.split() if part.strip("."))
+        plain = _ACCENTS.sub("", normalize("NFKD", chunk.casefold()))
+        word = "-".join(part.strip(".") for part in _UNNAMED.split(plain) if part.strip("."))
         if word and word not in fillers:
             yield word
-
-
-def _is_accent(character: str) -> bool:
-    return "\u0300" <= character <= "\u036f"
 
 
 @cache

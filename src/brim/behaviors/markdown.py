@@ -146,10 +146,13 @@ def _blank(found: re.Match[str]) -> str:
 
 def _before(block: Block) -> str:
     """Return the heading as an introduction, if what is under it would say something else without it."""
-    words = {word.strip(".,:;!?()*_`\"'").lower() for word in block.heading.split()}
-    if sense_words(block.heading) or not words.isdisjoint(word_list("turning_headings.txt")):
+    if sense_words(block.heading) or not _words(block.heading).isdisjoint(word_list("turning_headings.txt")):
         return f"{block.heading.rstrip(':')}: "
     return ""
+
+
+def _words(text: str) -> set[str]:
+    return {word.strip(".,:;!?()*_`\"'：") for word in text.lower().split()}
 
 
 def _introduces(block: Block) -> bool:
@@ -166,10 +169,8 @@ def _procedure(block: Block) -> str:
 
 
 def _speaks_of_steps(block: Block) -> bool:
-    said = f"{block.heading} {block.intro}".lower()
-    words = {word.strip(".,:;!?()*_`\"'：") for word in said.split()}
-    known = word_list("step_words.txt")
-    return not words.isdisjoint(known) or any(word in said for word in known if not word.isascii())
+    said, known = f"{block.heading} {block.intro}".lower(), word_list("step_words.txt")
+    return not _words(said).isdisjoint(known) or any(word in said for word in known if not word.isascii())
 
 
 def _why_none(item: Item) -> str:

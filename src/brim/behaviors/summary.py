@@ -91,19 +91,12 @@ def _unmarked(line: str) -> tuple[str, str]:
 
 def _word_border(text: str) -> int:
     """Return where to cut *text* so that at most 59 characters are left: between words if that leaves enough."""
-    for least, is_word_border in ((40, _at_space), (_SHORTEST, _at_unspaced), (_SHORTEST, _at_space)):
+    for least, spaced in ((40, True), (_SHORTEST, False), (_SHORTEST, True)):
         for at in range(LENGTH - 1, least - 1, -1):
-            if is_word_border(text, at) and is_border(text, at):
+            sides = text[at - 1 : at + 1]
+            if (" " in sides if spaced else any(map(is_unspaced, sides))) and is_border(text, at):
                 return at
     return border_at_or_before(text, LENGTH - 1) or border_at_or_after(text, LENGTH - 1)
-
-
-def _at_space(text: str, at: int) -> bool:
-    return text[at] == " " or text[at - 1] == " "
-
-
-def _at_unspaced(text: str, at: int) -> bool:
-    return is_unspaced(text[at]) or is_unspaced(text[at - 1])
 
 
 def _is_lost(text: str, start: int, end: int, cut: int) -> bool:
@@ -262,6 +255,7 @@ def _entries(name: str) -> list[str]:
 # Where a text may be cut without breaking what people see as one character.
 
 _ZWJ = "\u200d"
+_FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _VIRAMA = 9
 """The combining class of the sign that ties two consonants of an Indic script together."""
 
@@ -287,34 +281,19 @@ def is_border(text: str, at: int) -> bool:
         or (0xDC00 <= code <= 0xDFFF and 0xD800 <= last <= 0xDBFF)  # two surrogates
     ):
         return False
-    if _is_flag_letter(code) and _is_flag_letter(last):
-        return _flag_letters_before(text, at) % 2 == 0
+    if after in _FLAG_LETTERS and before in _FLAG_LETTERS:
+        return (at - len(text[:at].rstrip(_FLAG_LETTERS))) % 2 == 0
     return not _joins_hangul(last, code)
 
 
 def border_at_or_before(text: str, at: int) -> int:
     """Return the last place up to *at* where *text* may be cut; 0 if its first character is longer than that."""
-    while not is_border(text, at):
-        at -= 1
-    return at
+    return next(here for here in range(at, -1, -1) if is_border(text, here))
 
 
 def border_at_or_after(text: str, at: int) -> int:
     """Return the first place from *at* on where *text* may be cut."""
-    while not is_border(text, at):
-        at += 1
-    return at
-
-
-def _is_flag_letter(code: int) -> bool:
-    return 0x1F1E6 <= code <= 0x1F1FF
-
-
-def _flag_letters_before(text: str, at: int) -> int:
-    start = at
-    while start > 0 and _is_flag_letter(ord(text[start - 1])):
-        start -= 1
-    return at - start
+    return next(here for here in range(at, max(at, len(text)) + 1) if is_border(text, here))
 
 
 def _joins_hangul(last: int, code: int) -> bool:

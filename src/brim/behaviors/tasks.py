@@ -25,9 +25,7 @@ def task_of(text: str) -> str | None:
 def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
-    points: dict[str, int] = {}
-    for task in {task for step in _commands(text) for task in _ran(step)}:
-        points[task] = RUN
+    points = {task: RUN for step in _commands(text) for task in _ran(step)}
     by_stem = _tasks_by_stem()
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
@@ -55,12 +53,7 @@ def _commands(text: str) -> list[list[str]]:
     """Return the commands in *text*, each as its words without what launches it; prose gives its sentences."""
     for step in _STEPS:
         text = text.replace(step, "\n")
-    found = []
-    for line in text.lower().split("\n"):
-        words = _unlaunched(line.split())
-        if words:
-            found.append(words)
-    return found
+    return [words for line in text.lower().split("\n") if (words := _unlaunched(line.split()))]
 
 
 def _unlaunched(words: list[str]) -> list[str]:
@@ -87,11 +80,8 @@ def _unlaunched(words: list[str]) -> list[str]:
 
 def _ran(words: list[str]) -> list[str]:
     """Return the task that the command of *words* is for: that of the longest beginning that it has."""
-    best, longest = [], 0
-    for shape, task in _shapes(words[0]):
-        if len(shape) > longest and _begins(words, shape):
-            best, longest = [task], len(shape)
-    return best
+    fitting = [(len(shape), task) for shape, task in _shapes(words[0]) if _begins(words, shape)]
+    return [max(fitting, key=lambda each: each[0])[1]] if fitting else []
 
 
 def _begins(words: list[str], shape: list[str]) -> bool:
@@ -139,11 +129,6 @@ def language_of(path: str) -> str | None:
         name = name[name.index(".", 1) :]
         known = _languages().get(name)
     return known
-
-
-def known_languages() -> frozenset[str]:
-    """Return every language that the table names."""
-    return frozenset(_languages().values())
 
 
 @cache

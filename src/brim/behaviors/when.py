@@ -80,7 +80,8 @@ class When(Record):
         *met* remembers conditions that were compared, for the next behavior of many that has the same one.
         """
         met = {} if met is None else met
-        confirmed, contradicted, absent = [], [], []
+        found: tuple[list[str], ...] = ([], [], [])
+        confirmed, contradicted, absent = found
         for condition in self.conditions:
             key, values = condition
             known = facts.get(key)
@@ -89,11 +90,8 @@ class When(Record):
                 continue
             if condition not in met:
                 met[condition] = any(_meets(key, fact, value) for fact in known for value in values)
-            if met[condition]:
-                confirmed.append(key)
-            else:
-                contradicted.append(key)
-        return Match(tuple(confirmed), tuple(contradicted), tuple(absent))
+            (confirmed if met[condition] else contradicted).append(key)
+        return Match(*map(tuple, found))
 
     def __bool__(self) -> bool:
         return bool(self.conditions)
@@ -158,24 +156,23 @@ def alternatives(pattern: str) -> list[str]:
         if len(waiting) + len(found) > MOST_ALTERNATIVES:
             return [pattern]
         first = waiting.pop(0)
-        parts = _innermost(first)
-        if parts is None:
-            found.append(first)
+        choices = _chosen(first)
+        if choices:
+            waiting[:0] = choices
         else:
-            before, choices, after = parts
-            waiting[:0] = [before + choice + after for choice in choices]
+            found.append(first)
     return list(dict.fromkeys(found))
 
 
-def _innermost(pattern: str) -> tuple[str, list[str], str] | None:
-    """Return what stands before, in and after the first braces with a choice and no braces in them; None without."""
+def _chosen(pattern: str) -> list[str]:
+    """Return *pattern* with each choice of its first braces that have one and no braces in them; else nothing."""
     end = pattern.find("}")
     while end >= 0:
         start = pattern.rfind("{", 0, end)
         if start >= 0 and "," in pattern[start:end]:
-            return pattern[:start], pattern[start + 1 : end].split(","), pattern[end + 1 :]
+            return [pattern[:start] + each + pattern[end + 1 :] for each in pattern[start + 1 : end].split(",")]
         end = pattern.find("}", end + 1)
-    return None
+    return []
 
 
 def _parts(steps: list[str], parts: list[str]) -> bool:

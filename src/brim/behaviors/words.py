@@ -72,7 +72,10 @@ def tokens(text: str) -> list[str]:
     folded = _folded(text)
     for written, spoken in (("c++", "cpp"), ("c#", "csharp"), ("f#", "fsharp")):
         if written in folded:
-            folded = _spoken(folded, written, spoken)
+            import re  # rarely needed
+
+            # As a word of its own: `vec++` is none.
+            folded = re.sub(rf"(?<![^\W_]){re.escape(written)}(?![^\W_])", spoken, folded)
     found: list[str] = []
     for word in folded.translate(_spaces).split():
         if word.isascii():
@@ -120,7 +123,7 @@ def is_mark(character: str) -> bool:
 
 def is_unspaced(character: str) -> bool:
     """Whether *character* is of a script that is written without spaces, or of Korean."""
-    return character >= "\u0e00" and bool(_unspaced[character])
+    return character >= "\u0e00" and bool(_unspaced(character))
 
 
 def _singular(word: str) -> str:
@@ -164,16 +167,6 @@ def _folded(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text).casefold()).replace("'", "").replace("’", "")
 
 
-def _spoken(text: str, written: str, spoken: str) -> str:
-    """Return *text* with *spoken* for *written* where that is a word of its own: ``vec++`` is none."""
-    parts = text.split(written)
-    joined = parts[0]
-    for part in parts[1:]:
-        alone = not joined[-1:].isalnum() and not part[:1].isalnum()
-        joined += (spoken if alone else written) + part
-    return joined
-
-
 class _Spaces(dict[int, int]):
     """For ``str.translate``: letters, digits and marks stay, everything else becomes a space."""
 
@@ -190,9 +183,9 @@ def _by_script(word: str) -> list[str]:
     """Return the parts of *word*: spaced scripts whole, the others as pairs of neighbouring characters."""
     parts: list[str] = []
     start = 0
-    unspaced = _unspaced[word[0]] or False
+    unspaced = _unspaced(word[0]) or False
     for at, character in enumerate(word):
-        here = _unspaced[character]
+        here = _unspaced(character)
         if here is not None and here is not unspaced:
             parts += _cut(word[start:at], unspaced)
             start, unspaced = at, here
@@ -203,14 +196,7 @@ def _cut(part: str, unspaced: bool) -> list[str]:
     return [part[at : at + 2] for at in range(max(1, len(part) - 1))] if unspaced else [part]
 
 
-class _Unspaced(dict[str, bool | None]):
-    """Whether a character is of a script without spaces; None for a mark, which belongs to what is before it."""
-
-    def __missing__(self, character: str) -> bool | None:
-        code = ord(character)
-        result = None if is_mark(character) else any(low <= code <= high for low, high in _UNSPACED)
-        self[character] = result
-        return result
-
-
-_unspaced = _Unspaced()
+@cache
+def _unspaced(character: str) -> bool | None:
+    """Whether *character* is of a script without spaces; None for a mark, which belongs to what is before it."""
+    return None if is_mark(character) else any(low <= ord(character) <= high for low, high in _UNSPACED)

@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from brim._yaml import read_mapping
 from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.summary import summarize
+from brim.config.text import LOADER, read_mapping
 from brim.errors import BrimError, InputError
 
 FIELDS = ("name", "kind", "tags", "when", "summary", "priority", "canonical")
@@ -28,12 +28,12 @@ _SPECIAL = frozenset(",[]{}#:&*!|>'\"%@`?")
 
 def as_yaml(behavior: Behavior) -> str:
     """Return what of *behavior* can be edited; ``from_yaml`` of it gives an equal one."""
-    when = {key: values[0] if len(values) == 1 else list(values) for key, values in behavior.when.conditions}
+    when = [f"\n  {_scalar(key)}: {_scalars(values)}" for key, values in behavior.when.conditions]
     lines = [
         HEAD.format(kinds=", ".join(BehaviorKind)) + f"name: {_scalar(behavior.name)}",
         f"kind: {behavior.kind}",
         f"tags: [{', '.join(map(_scalar, behavior.tags))}]",
-        "when:" + (_conditions(when) if when else " {}"),
+        f"when:{''.join(when) or ' {}'}",
         f"summary: {_scalar(behavior.summary)}",
         f"priority: {behavior.priority}",
         f"canonical: {_text(behavior.canonical)}",
@@ -62,41 +62,32 @@ def from_yaml(text: str, old: Behavior, name: str) -> Behavior:
             changed = changed.replace(**{field: _checked(field, value)})
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
-    return _with_summary(changed, old)
-
-
-def _with_summary(changed: Behavior, old: Behavior) -> Behavior:
-    """Return *changed* with a summary of its text, if it still has the one that the old text gave."""
-    stale = (
-        changed.canonical != old.canonical
-        and changed.summary == old.summary
-        and bool(old.summary)
-        and old.summary == " ".join(summarize(old.canonical).split())
-    )
-    return changed.replace(summary=summarize(changed.canonical)) if stale else changed
+    # A summary that the old text gave is made again from the new one.
+    was_made = bool(old.summary) and old.summary == " ".join(summarize(old.canonical).split())
+    if was_made and changed.summary == old.summary and changed.canonical != old.canonical:
+        return changed.replace(summary=summarize(changed.canonical))
+    return changed
 
 
 def _checked(field: str, value: Any) -> Any:
     """Return *value* as the field takes it: a file that a person wrote holds numbers where texts are meant."""
     if field == "tags":
-        if isinstance(value, str):
-            value = value.split(",")
-        if not isinstance(value, (list, type(None))):
+        value = value.split(",") if isinstance(value, str) else [] if value is None else value
+        if not isinstance(value, list):
             raise InputError("tags must be a list: [python, testing]")
-        return [str(tag).strip() for tag in value or ()]
+        return [str(tag).strip() for tag in value]
     if field == "when":
-        if not isinstance(value, (dict, type(None))):
+        value = {} if value is None else value
+        if not isinstance(value, dict):
             raise InputError("when must be a mapping: {language: python}")
-        return {key: _texts(each) for key, each in (value or {}).items()}
+        return {key: _texts(each) for key, each in value.items()}
     if field == "priority":
         if isinstance(value, bool) or not isinstance(value, int):
             raise InputError(f"priority must be a whole number, not {value!r}")
         return value
-    if value is None and field == "summary":
-        return ""
-    if not isinstance(value, str):
+    if not isinstance(value, str) and not (value is None and field == "summary"):
         raise InputError(f"{field} must be a text, not {value!r}; put it in quotes")
-    return value
+    return value or ""
 
 
 def _texts(value: Any) -> Any:
@@ -106,11 +97,8 @@ def _texts(value: Any) -> Any:
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-def _conditions(when: dict[str, Any]) -> str:
-    return "".join(
-        f"\n  {_scalar(key)}: " + (_scalar(value) if isinstance(value, str) else f"[{', '.join(map(_scalar, value))}]")
-        for key, value in when.items()
-    )
+def _scalars(values: tuple[str, ...]) -> str:
+    return _scalar(values[0]) if len(values) == 1 else f"[{', '.join(map(_scalar, values))}]"
 
 
 def _whole(text: str) -> str:
@@ -142,7 +130,6 @@ def _scalar(text: str) -> str:
 def _read(written: str) -> Any:
     """Return what YAML makes of *written* as the last value of a mapping."""
     try:
-        loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return yaml.load(f"text: {written}\n", Loader=loader)["text"]  # noqa: S506 - both loaders are the safe ones
+        return yaml.load(f"text: {written}\n", Loader=LOADER)["text"]  # noqa: S506 - it is a safe one
     except (yaml.YAMLError, ValueError):
         return None

@@ -25,33 +25,9 @@ if TYPE_CHECKING:
     from brim.config.values import load as load
     from brim.config.values import load_cached as load_cached
 
-__all__ = [
-    "MODES",
-    "SETTINGS",
-    "Config",
-    "Setting",
-    "Value",
-    "config_files",
-    "config_paths",
-    "load",
-    "load_cached",
-    "project_folder",
-    "user_folder",
-]
-
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "MODES": "settings",
-        "SETTINGS": "settings",
-        "Config": "values",
-        "Setting": "settings",
-        "Value": "values",
-        "config_files": "places",
-        "config_paths": "places",
-        "load": "values",
-        "load_cached": "values",
-        "project_folder": "places",
-        "user_folder": "places",
-    },
+    places="config_files config_paths project_folder user_folder",
+    settings="MODES SETTINGS Setting",
+    values="Config Value load load_cached",
 )

@@ -6,6 +6,8 @@ capitals, unless another variable is named here.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -13,11 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 WORDS = {
-    "text": "a text",
-    "whole": "a whole number",
-    "number": "a number",
-    "flag": "true or false",
-    "mapping": "a mapping",
+    **{"text": "a text", "whole": "a whole number", "number": "a number"},
+    **{"flag": "true or false", "mapping": "a mapping"},
 }
 """The kinds of values, and what an error calls them."""
 
@@ -66,7 +65,7 @@ class Setting(Record):
         """The command-line option that sets it."""
         return self.option or f"--{self.key.rpartition('.')[2].replace('_', '-')}"
 
-    def checked(self, value: object) -> Any:
+    def checked(self, value: Any) -> Any:
         """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
         if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
             return None  # YAML reads a bare ``off`` as false
@@ -74,24 +73,21 @@ class Setting(Record):
             raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
         if self.choices and value not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}, not {_shown(value)}")
-        if self._outside(value):
-            raise ValueError(f"must be {self._range()}, not {_shown(value)}")
-        return float(value) if self.kind == "number" else value  # type: ignore[arg-type] # it is a number
+        if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
+            wanted = f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
+            raise ValueError(f"must be {wanted}, not {_shown(value)}")
+        return float(value) if self.kind == "number" else value
 
     def parsed(self, text: str) -> Any:
         """Return the value that *text* means in a variable or on the command line; raise ``ValueError`` if none."""
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
-        if self.kind == "flag":
-            return self.checked(FLAGS.get(word, text))
+        value: object = FLAGS.get(word, text) if self.kind == "flag" else text
         if self.kind in ("whole", "number"):
-            try:
-                number = int(word) if self.kind == "whole" else float(word)
-            except ValueError:
-                raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(text)}") from None
-            return self.checked(number)
-        return self.checked(text)
+            with suppress(ValueError):  # then the text is checked, and refused
+                value = int(word) if self.kind == "whole" else float(word)
+        return self.checked(value)
 
     def is_lower(self, value: Any, than: Any) -> bool:
         """Whether *value* is stricter than another value of this setting."""
@@ -111,21 +107,15 @@ class Setting(Record):
             return ", ".join(value)
         return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
-    def _outside(self, value: Any) -> bool:
-        return (self.least is not None and value < self.least) or (self.most is not None and value > self.most)
-
-    def _range(self) -> str:
-        return f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
-
 
 def _is_of(kind: str, value: object) -> bool:
-    if kind == "flag":
-        return isinstance(value, bool)
-    if kind == "whole":
-        return isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(value, bool):
+        return kind == "flag"
     if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300  # no nan either
-    return isinstance(value, str) and bool(value.strip()) if kind == "text" else isinstance(value, dict)
+        return isinstance(value, int | float) and abs(value) <= 1e300  # no nan either
+    if kind == "text":
+        return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, {"whole": int, "mapping": dict}.get(kind, bool))
 
 
 def _shown(value: object) -> str:
@@ -141,112 +131,65 @@ FORMATS = ("markdown", "xml", "plain")
 UNLIMITED = "unlimited"
 
 
-def _tokens(key: str, default: int | None, help: str, **more: Any) -> Setting:
-    return Setting(key, "whole", default, help, least=0, **more)
-
-
-def _share(key: str, default: float, help: str, **more: Any) -> Setting:
-    return Setting(key, "number", default, help, least=0, most=1, **more)
-
-
-def _choice(key: str, default: str | None, help: str, choices: tuple[str, ...], **more: Any) -> Setting:
-    return Setting(key, "text", default, help, choices=choices, **more)
-
-
+_SHARE: dict[str, Any] = {"least": 0, "most": 1}
+_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED}
 _START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
 _DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
-_BUDGET: dict[str, Any] = {"option": "--tokens", "none": UNLIMITED}
 
-# fmt: off - a table, one setting a line where it fits
+# A table: key, kind, default, help, and what it may be.
+# fmt: off
 SETTINGS = (
     Setting("model", "text", None, "the model to count for when none is named", none="none"),
-    _choice("mode", "auto", "how to count", MODES),
+    Setting("mode", "text", "auto", "how to count", choices=MODES),
     Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
-    _tokens(
-        "token_budget.default",
-        2_000,
-        "tokens that a prompt, or the start of a session, may take; 0 is off",
-        from_env=_START,
-        **_BUDGET,
-    ),
-    _tokens(
-        "token_budget.dynamic_context",
-        500,
-        "tokens that one injection during the work may take; 0 is off",
-        from_env=_DYNAMIC,
-        **_BUDGET,
-    ),
-    _tokens("session.max_tokens", 3_000, "tokens that all injections of a session may take together", none=UNLIMITED),
-    _tokens(
-        "session.max_per_injection",
-        500,
-        "tokens of one injection, at most; grows with token_budget.dynamic_context",
-        none=UNLIMITED,
-        follows="token_budget.dynamic_context",
-    ),
-    _tokens("session.backoff", 5, "the n-th injection of a behavior waits n - 1 times as many prompts"),
+    Setting("token_budget.default", "whole", 2_000,
+            "tokens that a prompt, or the start of a session, may take; 0 is off",
+            from_env=_START, **_BUDGET),
+    Setting("token_budget.dynamic_context", "whole", 500,
+            "tokens that one injection during the work may take; 0 is off",
+            from_env=_DYNAMIC, **_BUDGET),
+    Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",
+            none=UNLIMITED, least=0),
+    Setting("session.max_per_injection", "whole", 500,
+            "tokens of one injection, at most; grows with token_budget.dynamic_context",
+            none=UNLIMITED, follows="token_budget.dynamic_context", least=0),
+    Setting("session.backoff", "whole", 5, "the n-th injection of a behavior waits n - 1 times as many prompts",
+            least=0),
     Setting("session.renew_on_compaction", "flag", True, "whether a compaction renews total and backoff"),
-    _share("tiers.full", 0.7, "activation from which a behavior goes in whole"),
-    _share("tiers.summary", 0.3, "activation from which its summary goes in"),
-    _share("tiers.name_only", 0.1, "activation from which its name goes in"),
-    _choice("injection.strategy", "lowest-first", "how to get under the budget", STRATEGIES),
-    _choice("injection.format", "markdown", "how the text is written", FORMATS),
+    Setting("tiers.full", "number", 0.7, "activation from which a behavior goes in whole", **_SHARE),
+    Setting("tiers.summary", "number", 0.3, "activation from which its summary goes in", **_SHARE),
+    Setting("tiers.name_only", "number", 0.1, "activation from which its name goes in", **_SHARE),
+    Setting("injection.strategy", "text", "lowest-first", "how to get under the budget", choices=STRATEGIES),
+    Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS),
     Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail"),
-    _tokens(
-        "injection.max_chars",
-        None,
-        "characters that the text may have: a second limit beside the tokens",
-        none=UNLIMITED,
-    ),
-    _share("activation.always", 0.3, "seed of a behavior without conditions"),
+    Setting("injection.max_chars", "whole", None, "characters that the text may have: a second limit beside the tokens",
+            none=UNLIMITED, least=0),
+    Setting("activation.always", "number", 0.3, "seed of a behavior without conditions", **_SHARE),
     Setting("activation.steps", "whole", 3, "how many edges activation travels along", least=0, most=100),
-    _share("activation.least", 0.05, "an activation under this is 0"),
-    _choice(
-        "hooks.gate",
-        None,
-        "which rules deny, once, an edit, write or command that they match, if this window was not shown them yet",
-        ("constraints",),
-        none="off",
-        lowers=True,
-    ),
-    _share("context.warn", 0.70, "share of the window from which to warn"),
-    _share("context.compact", 0.78, "share of the window from which to compact"),
-    Setting(
-        "context.window",
-        "whole",
-        None,
-        "tokens of the window, whatever the agent and the table say",
-        least=1,
-        none="auto",
-    ),
-    Setting(
-        "spend.limit",
-        "number",
-        None,
-        "USD that a project may spend where 'brim spend limit' has set nothing",
-        least=0,
-        most=1e9,
-        none=UNLIMITED,
-        lowers=True,
-    ),
-    _share("spend.warn", 0.8, "share of a limit from which to warn", lowers=True),
-    _choice(
-        "spend.unknown_price",
-        "refuse",
-        "what to do with a request whose price is not known",
-        ("refuse", "allow"),
-        lowers=True,
-    ),
-    _share("behaviors.near_duplicate", 0.8, "similarity from which two texts are one behavior"),
-    _tokens("memory.max_working_memory_tokens", 100_000, "all sections of a working memory, and the response"),
-    _tokens("memory.output_reserve", 4_096, "kept for the response"),
-    _tokens("memory.min_history_tokens", 4_000, "history keeps at least this much"),
-    _tokens("memory.max_knowledge_tokens", 3_000, "retrieved knowledge takes at most this much"),
-    _tokens("memory.max_episode_tokens", 1_000, "episodes take at most this much"),
-    _share("window.response_reserve_ratio", 0.15, "share of the window kept for the response"),
-    _tokens("window.response_reserve_min", 500, "the least that is kept for the response"),
-    _tokens("window.response_reserve_max", 4_096, "the most that is kept for the response"),
-    _share("window.safety_buffer_ratio", 0.05, "share of the window that stays empty"),
+    Setting("activation.least", "number", 0.05, "an activation under this is 0", **_SHARE),
+    Setting("hooks.gate", "text", None,
+            "which rules deny, once, an edit, write or command that they match, if this window was not shown them yet",
+            choices=("constraints",), none="off", lowers=True),
+    Setting("context.warn", "number", 0.70, "share of the window from which to warn", **_SHARE),
+    Setting("context.compact", "number", 0.78, "share of the window from which to compact", **_SHARE),
+    Setting("context.window", "whole", None, "tokens of the window, whatever the agent and the table say",
+            least=1, none="auto"),
+    Setting("spend.limit", "number", None, "USD that a project may spend where 'brim spend limit' has set nothing",
+            least=0, most=1e9, none=UNLIMITED, lowers=True),
+    Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
+    Setting("spend.unknown_price", "text", "refuse", "what to do with a request whose price is not known",
+            choices=("refuse", "allow"), lowers=True),
+    Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one behavior", **_SHARE),
+    Setting("memory.max_working_memory_tokens", "whole", 100_000, "all sections of a working memory, and the response",
+            least=0),
+    Setting("memory.output_reserve", "whole", 4_096, "kept for the response", least=0),
+    Setting("memory.min_history_tokens", "whole", 4_000, "history keeps at least this much", least=0),
+    Setting("memory.max_knowledge_tokens", "whole", 3_000, "retrieved knowledge takes at most this much", least=0),
+    Setting("memory.max_episode_tokens", "whole", 1_000, "episodes take at most this much", least=0),
+    Setting("window.response_reserve_ratio", "number", 0.15, "share of the window kept for the response", **_SHARE),
+    Setting("window.response_reserve_min", "whole", 500, "the least that is kept for the response", least=0),
+    Setting("window.response_reserve_max", "whole", 4_096, "the most that is kept for the response", least=0),
+    Setting("window.safety_buffer_ratio", "number", 0.05, "share of the window that stays empty", **_SHARE),
 )
 """Every setting that there is. Anything else in a file is an error."""
 # fmt: on

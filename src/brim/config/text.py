@@ -15,12 +15,18 @@ from typing import Any
 
 import yaml
 
-from brim._yaml import read_mapping
 from brim.config.settings import REMOVED, SETTINGS
 from brim.errors import ConfigError
 
 LARGEST_FILE = 1_000_000
 """Bytes: a configuration is written by hand."""
+
+MOST_KEYS = 10_000
+"""Keys in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
+
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The faster of two loaders that make plain values only."""
+_KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 KNOWN = {setting.key: setting for setting in SETTINGS}
 SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
@@ -29,8 +35,12 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 
 def read_text(path: str) -> str:
     """Return the text of the file *path*, with its line ends as they are. A pipe is not waited for."""
+
+    def unwaiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
     try:
-        with open(path, encoding="utf-8", newline="", opener=_unwaiting) as file:
+        with open(path, encoding="utf-8", newline="", opener=unwaiting) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise ConfigError(f"config: {path}: not a regular file")
@@ -43,9 +53,45 @@ def read_text(path: str) -> str:
         raise ConfigError(f"config: {path}: {error.strerror or error}") from None
 
 
-def _unwaiting(path: str, flags: int) -> int:
-    """Open *path* without waiting for what a pipe may bring: it may have come with a clone."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+def read_mapping(text: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the mapping in *text*, and ``name:line`` of each of its keys, nested ones joined by dots.
+
+    An empty text is an empty mapping. A key that stands twice in one mapping is an error: one of them would be lost.
+    """
+    lines: dict[str, str] = {}
+    try:
+        node = yaml.compose(text, Loader=LOADER)
+        if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
+            return {}, {}
+        if not isinstance(node, yaml.MappingNode):
+            raise ConfigError(f"config: {name}:1: must be a mapping of settings (key: value)")
+        _note_lines(node, "", name, lines)
+        return yaml.load(text, Loader=LOADER), lines  # noqa: S506 - both loaders are the safe ones
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise ConfigError(f"config: {name}:{line}: not valid YAML: {error.problem or error}") from None
+    except yaml.YAMLError as error:
+        raise ConfigError(f"config: {name}: not valid YAML: {' '.join(str(error).split())}") from None
+    except (RecursionError, ValueError) as error:
+        raise ConfigError(f"config: {name}: not a configuration: {error}") from None
+
+
+def _note_lines(node: Any, prefix: str, name: str, lines: dict[str, str]) -> None:
+    if not isinstance(node, yaml.MappingNode):
+        return
+    if len(lines) > MOST_KEYS:
+        raise ConfigError(f"config: {name}: more than {MOST_KEYS:,} keys, so it is not a configuration")
+    seen: set[str] = set()
+    for key_node, value_node in node.value:
+        where = f"{name}:{key_node.start_mark.line + 1}"
+        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag not in _KEY_TAGS:
+            raise ConfigError(f"config: {where}: a key must be a text; put it in quotes")
+        if key_node.value in seen:
+            raise ConfigError(f"config: {where}: {prefix}{key_node.value} is set twice")
+        seen.add(key_node.value)
+        lines[prefix + key_node.value] = where
+        _note_lines(value_node, f"{prefix}{key_node.value}.", name, lines)
 
 
 def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
@@ -63,17 +109,21 @@ def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dic
 
 def unknown(key: str) -> str:
     """Return what is said of *key*, which is no setting: the one that was probably meant, or those that there are."""
-    section = key.rpartition(".")[0]
     if key in REMOVED:
         return f"{key} is no longer a setting"
+    section, _, last = key.rpartition(".")
+    within = [name for name in KNOWN if name.startswith(f"{key if key in SECTIONS else section}.")]
     if key in SECTIONS:
-        return f"{key} is a section; there are {', '.join(name for name in KNOWN if name.startswith(f'{key}.'))}"
-    near = _nearest(key)
+        return f"{key} is a section; there are {', '.join(within)}"
+    near = [name for name in KNOWN if name.rpartition(".")[2] == last]  # of the same name in another section
+    if len(near) != 1:
+        names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
+        near = get_close_matches(key, names, 2, 0.75)
     if near:
-        return f"unknown key {key}; did you mean {near}?"
-    names = [name for name in KNOWN if name.startswith(f"{section}.")] if section in SECTIONS else []
-    names = names or [*(name for name in KNOWN if "." not in name), *SECTIONS]
-    return f"unknown key {key}; there are {', '.join(names)}"
+        return f"unknown key {key}; did you mean {' or '.join(near)}?"
+    return (
+        f"unknown key {key}; there are {', '.join(within or [*(name for name in KNOWN if '.' not in name), *SECTIONS])}"
+    )
 
 
 def _leaves(tree: Mapping[str, Any], section: str, lines: Mapping[str, str], path: str) -> Iterator[tuple[str, Any]]:
@@ -101,16 +151,6 @@ def _line(lines: Mapping[str, str], key: str, path: str) -> str:
     return lines.get(key or "<<", path)
 
 
-def _nearest(key: str) -> str:
-    """Return the setting of the same name in another section, else the one or two that are spelled most like *key*."""
-    last = key.rpartition(".")[2]
-    same = [name for name in KNOWN if name.rpartition(".")[2] == last]
-    if len(same) == 1:
-        return same[0]
-    names = [name for name in (*KNOWN, *SECTIONS) if ("." in name) is ("." in key)]
-    return " or ".join(get_close_matches(key, names, 2, 0.75))
-
-
 def with_key(text: str, key: str, value: object, path: str) -> str:
     """Return *text*, that of the file *path*, with *key* set to *value*, a text, number, flag or None."""
     root = _compose(text, path)
@@ -118,12 +158,7 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
     section, _, name = key.rpartition(".")
     (wanted.setdefault(section, {}) if section else wanted)[name] = value
     entry = _entry(root, key)
-    if entry is not None:
-        changed = _replaced(text, entry[1], _scalar(value))
-    elif section and (above := _entry(root, section)) is not None:
-        changed = _with_child(text, above, name, _scalar(value))
-    else:
-        changed = _with_entry(text, root, section, name, _scalar(value))
+    changed = _added(text, root, key, _scalar(value)) if entry is None else _replaced(text, entry[1], _scalar(value))
     return _agreed(changed, wanted, f"set {key}", path)
 
 
@@ -139,8 +174,9 @@ def without_key(text: str, key: str, path: str) -> str:
     parent = _entry(root, section)[1] if section else root  # type: ignore[index] # the key is in it
     start, end = entry[0].start_mark.index, max(entry[0].end_mark.index, _last_index(entry[1]))
     changed = text[: text.rfind("\n", 0, start) + 1] + text[_next_line(text, end) :]
-    if section and len(parent.value) == 1:
-        changed = _without_heading(changed, section)
+    if section and len(parent.value) == 1:  # a comment after the heading keeps its line
+        lines = changed.splitlines(keepends=True)
+        changed = "".join(line for line in lines if line.rstrip() != f"{section}:")
     return _agreed(changed, _cleaned(wanted), f"unset {key}", path)
 
 
@@ -173,21 +209,20 @@ def _replaced(text: str, node: Any, scalar: str) -> str:
     return text[:start] + scalar + text[end:]
 
 
-def _with_child(text: str, above: tuple[Any, Any], name: str, scalar: str) -> str:
-    """Return *text* with one more entry in the section *above*."""
-    key, section = above
-    if isinstance(section, yaml.MappingNode) and section.value:
-        indent = " " * section.value[0][0].start_mark.column
-        return _inserted(text, _last_index(section), f"{indent}{name}: {scalar}")
-    indent = " " * (key.start_mark.column + 2)
-    return _inserted(text, key.end_mark.index, f"{indent}{name}: {scalar}")
-
-
-def _with_entry(text: str, root: Any, section: str, name: str, scalar: str) -> str:
-    """Return *text* with one more entry at the end, in a section of its own if it has one."""
-    indent = " " * (root.value[0][0].start_mark.column if root is not None and root.value else 0)
-    lines = [f"{indent}{section}:", f"{indent}  {name}: {scalar}"] if section else [f"{indent}{name}: {scalar}"]
-    return _inserted(text, len(text), *lines)
+def _added(text: str, root: Any, key: str, scalar: str) -> str:
+    """Return *text* with one more entry: at the end of its section, or in a section of its own at the end."""
+    section, _, name = key.rpartition(".")
+    above = _entry(root, section) if section else None
+    if above is None:
+        indent = " " * (root.value[0][0].start_mark.column if root is not None and root.value else 0)
+        lines = [f"{indent}{section}:", f"{indent}  {name}: {scalar}"] if section else [f"{indent}{name}: {scalar}"]
+        return _inserted(text, len(text), *lines)
+    heading, inside = above
+    if isinstance(inside, yaml.MappingNode) and inside.value:
+        index, column = _last_index(inside), inside.value[0][0].start_mark.column
+    else:
+        index, column = heading.end_mark.index, heading.start_mark.column + 2
+    return _inserted(text, index, f"{' ' * column}{name}: {scalar}")
 
 
 def _inserted(text: str, index: int, *lines: str) -> str:
@@ -198,12 +233,6 @@ def _inserted(text: str, index: int, *lines: str) -> str:
     if before.strip("\ufeff") and not before.endswith("\n"):
         before += end
     return before + "".join(line + end for line in lines) + text[at:]
-
-
-def _without_heading(text: str, section: str) -> str:
-    """Return *text* without the line of a *section* that nothing is in; a comment beside it keeps the line."""
-    lines = text.splitlines(keepends=True)
-    return "".join(line for line in lines if line.rstrip() != f"{section}:")
 
 
 def _last_index(node: Any) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from binascii import crc32
 from collections import namedtuple
 
 from brim.config.places import config_paths, user_folder
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from brim.config.settings import Setting
-
     Files = tuple[dict[str, "Value"], dict[str, str]]
     """What the files set, and ``FILE:LINE`` of every key in them."""
 
@@ -33,7 +32,7 @@ FORMAT = 2
 """What is in a cache; one of another format is written again."""
 
 SETTLING = 2.0
-"""Seconds: no disk's times are coarser."""
+"""Seconds since a file's change after which another one has another time: clocks of disks are coarse."""
 
 DEFAULT = "default"
 """The origin of a value that nobody set."""
@@ -99,18 +98,14 @@ def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[st
         found, places = read_settings(drafts[path] if path in drafts else read_text(path), path)
         lines.update(places)
         for key, (value, origin) in found.items():
-            if at and key in LOWERED and not _lowers(LOWERED[key], value, values):
-                continue
+            if at and key in LOWERED:  # a project's value counts only if it is stricter than the user's
+                setting = LOWERED[key]
+                if not setting.is_lower(value, values[key].value if key in values else setting.default):
+                    continue
             # Each file may name models of its own; one model that both name is the stronger file's, whole.
             weaker = values[key].value if key == "models" and key in values else {}
             values[key] = Value(weaker | value if key == "models" else value, origin)
     return values, lines
-
-
-def _lowers(setting: Setting, value: object, values: Mapping[str, Value]) -> bool:
-    """Whether a project's *value* is stricter than what the user has set, or than the default."""
-    own = values.get(setting.key)
-    return setting.is_lower(value, setting.default if own is None else own.value)
 
 
 def in_force(
@@ -121,37 +116,31 @@ def in_force(
     for setting in SETTINGS:
         found = files.get(setting.key) or Value(setting.default, DEFAULT)
         variable = next((name for name in setting.variables if environ.get(name, "") != ""), None)
-        if variable is not None:
-            try:
+        given = flags.get(setting.key)
+        try:
+            if variable is not None:
                 found = Value(setting.parsed(environ[variable]), variable)
-            except ValueError as error:
-                raise ConfigError(f"config: {variable}: {setting.key} {error}") from None
-        if (given := flags.get(setting.key)) is not None:
-            try:
+        except ValueError as error:
+            raise ConfigError(f"config: {variable}: {setting.key} {error}") from None
+        try:
+            if given is not None:
                 found = Value(setting.parsed(given) if isinstance(given, str) else setting.checked(given), setting.flag)
-            except ValueError as error:
-                raise InputError(f"{setting.flag} {error}") from None
+        except ValueError as error:
+            raise InputError(f"{setting.flag} {error}") from None
         values[setting.key] = found
-    _follow(values)
-    _check_order(values)
-    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
-    return Config(values, {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}})
-
-
-def _follow(values: dict[str, Value]) -> None:
     for setting in SETTINGS:
-        if setting.follows and values[setting.key].origin == DEFAULT:
-            ahead = values[setting.follows]
-            if ahead.origin != DEFAULT and (ahead.value is None or ahead.value > setting.default):
-                values[setting.key] = Value(ahead.value, setting.follows)
-
-
-def _check_order(values: Mapping[str, Value]) -> None:
+        ahead = values.get(setting.follows)
+        if ahead is None or ahead.origin == DEFAULT or values[setting.key].origin != DEFAULT:
+            continue
+        if ahead.value is None or ahead.value > setting.default:
+            values[setting.key] = Value(ahead.value, setting.follows)
     for larger, smaller in ORDERED:
         if values[larger].value < values[smaller].value:
             set_there = [values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT]
             sizes = f"{larger} ({values[larger].value:g}) is less than {smaller} ({values[smaller].value:g})"
             raise ConfigError(f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
+    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
+    return Config(values, {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}})
 
 
 def load_cached(
@@ -173,10 +162,7 @@ def load_cached(
 
 def cache_path(folder: str, paths: list[str]) -> str:
     """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
-    number = 0x811C9DC5
-    for byte in os.fsencode(paths[-1]):  # as FNV-1a does: for one name, importing a checksum takes longer
-        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return os.path.join(folder, "cache", f"config-{number:08x}.json")
+    return os.path.join(folder, "cache", f"config-{crc32(os.fsencode(paths[-1])):08x}.json")
 
 
 def _from_files(paths: list[str], folder: str, now: float | None) -> Files:
@@ -187,16 +173,11 @@ def _from_files(paths: list[str], folder: str, now: float | None) -> Files:
     found = _read(cache, stamps)
     if found is None:
         found = from_files(paths, {})
-        if _settled(stamps, now) and stamps == _stamps(paths):  # else nobody knows which text was read
+        moment = time.time() if now is None else now
+        is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
+        if is_settled and stamps == _stamps(paths):  # else it isn't known which text was read
             _write(cache, stamps, found)
     return found
-
-
-def _settled(stamps: list[list[Any]], now: float | None) -> bool:
-    """Whether the clock has gone on since the last change: clocks of disks are coarse."""
-    if now is None:
-        now = time.time()
-    return all(abs(now - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
 
 
 def _stamps(paths: list[str]) -> list[list[Any]]:

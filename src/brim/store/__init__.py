@@ -14,22 +14,18 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.store.events import Event
-    from brim.store.ledger import SqliteLedger, open_ledger
-    from brim.store.scopes import Scopes, open_scopes
-    from brim.store.store import Store, open_store
-
-__all__ = ["Event", "Scopes", "SqliteLedger", "Store", "open_ledger", "open_scopes", "open_store"]
+    from brim.store.events import Event as Event
+    from brim.store.ledger import SqliteLedger as SqliteLedger
+    from brim.store.ledger import open_ledger as open_ledger
+    from brim.store.scopes import Scopes as Scopes
+    from brim.store.scopes import open_scopes as open_scopes
+    from brim.store.store import Store as Store
+    from brim.store.store import open_store as open_store
 
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "Event": "events",
-        "Scopes": "scopes",
-        "SqliteLedger": "ledger",
-        "Store": "store",
-        "open_ledger": "ledger",
-        "open_scopes": "scopes",
-        "open_store": "store",
-    },
+    events="Event",
+    ledger="SqliteLedger open_ledger",
+    scopes="Scopes open_scopes",
+    store="Store open_store",
 )

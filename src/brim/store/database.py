@@ -64,19 +64,13 @@ def open_database(
     database = connect(path, timeout=timeout, readonly=readonly)
     try:
         found = version_of(database)
+        versions = f"(version {found} of the file; this one reads {version})"
         if found > version:
-            raise StoreError(
-                f"{path}: was written by a newer brim (version {found} of the file; this one reads {version}): "
-                "upgrade brim",
-                "newer",
-            )
+            raise StoreError(f"{path}: was written by a newer brim {versions}: upgrade brim", "newer")
+        if found < version and not migrate:
+            text = f"{path}: is of an older brim {versions}: 'brim upgrade' brings it up to date"
+            raise StoreError(text, "older")
         if found < version:
-            if not migrate:
-                raise StoreError(
-                    f"{path}: is of an older brim (version {found} of the file; this one reads {version}): "
-                    "'brim upgrade' brings it up to date",
-                    "older",
-                )
             bring_up_to_date(database, migrations, version, timeout)
     except BaseException:
         database.close()
@@ -127,14 +121,13 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
 
 def statements(path: str) -> list[str]:
     """Return the statements in the SQL file *path*."""
-    with open(path, encoding="utf-8") as file:
-        lines = file.readlines()
     found, begun = [], ""
-    for line in lines:
-        begun += line
-        if sqlite3.complete_statement(begun):
-            found.append(begun.strip())
-            begun = ""
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            begun += line
+            if sqlite3.complete_statement(begun):
+                found.append(begun.strip())
+                begun = ""
     return found
 
 
@@ -154,7 +147,21 @@ def _log_ahead(database: Database, timeout: float) -> None:
         time.sleep(0.01)
 
 
-class Database:
+class Closing:
+    """Something to be closed, also by ``with``."""
+
+    def close(self) -> None:
+        """Close it. Closing twice does nothing."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Database(Closing):
     """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
 
     def __init__(self, path: str, connection: sqlite3.Connection, *, readonly: bool) -> None:
@@ -172,8 +179,7 @@ class Database:
 
     def row(self, sql: str, values: Sequence[object] = ()) -> Any:
         """Return the first row that *sql* gives, or None."""
-        found = self.rows(sql, values)
-        return found[0] if found else None
+        return next(iter(self.rows(sql, values)), None)
 
     def rows_in(self, sql: str, values: Iterable[object], *more: object, before: tuple[object, ...] = ()) -> list[Any]:
         """Return the rows of *sql*, where ``IN ({})`` stands for *values*: however many, a few hundred at a time.
@@ -237,6 +243,11 @@ class Database:
             with suppress(sqlite3.Error):
                 self._connection.rollback()
 
+    def problems(self) -> list[str]:
+        """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
+        found = [str(row[0]) for row in self.rows("PRAGMA quick_check")]
+        return [] if found == ["ok"] else found
+
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Copy the whole file into *target*, as it is at one moment."""
         try:
@@ -281,11 +292,18 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
     readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
     try:
         try:
-            connection = _begun(_connection(path, "mode=ro" if readonly else "mode=rw", timeout))
+            connection = _connection(path, "mode=ro" if readonly else "mode=rw", timeout)
         except sqlite3.OperationalError as error:
             if not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
                 raise
-            connection = _begun(_unchanging(path, timeout))
+            # On a disk that can't be written, SQLite can't even make its lock files.
+            if _has_log(path):
+                raise StoreError(
+                    f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
+                    "copy both files to one",
+                    "read-only",
+                ) from None
+            connection = _connection(path, "immutable=1", timeout)
     except ERRORS as error:
         raise in_words(error, path) from None
     return Database(path, connection, readonly=readonly)
@@ -311,34 +329,19 @@ def _has_log(path: str) -> bool:
     return False
 
 
-def _begun(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Return *connection* with its settings, after a first look at the file; close it if that fails."""
+def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
+    """Return a connection with its settings, after a first look at the file."""
+    quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
+    connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
     try:
-        connection.execute("PRAGMA user_version")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA trusted_schema = OFF")  # a file may come from somebody else
+        # The last: a file may come from someone else.
+        for pragma in ("user_version", "foreign_keys = ON", "synchronous = NORMAL", "trusted_schema = OFF"):
+            connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
-    quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
-    return sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
-
-
-def _unchanging(path: str, timeout: float) -> sqlite3.Connection:
-    """Open a file on a disk on which nobody can write, not even SQLite its own lock files."""
-    if _has_log(path):
-        raise StoreError(
-            f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
-            "copy both files to one",
-            "read-only",
-        )
-    return _connection(path, "immutable=1", timeout)
 
 
 def _encodable(value: object) -> object:
@@ -356,19 +359,18 @@ def primary(error: Exception) -> str:
 
 def in_words(error: Exception, path: str) -> StoreError:
     """Return *error* as what was wrong with *path*, and what to do."""
-    words = _WORDS.get(primary(error))
-    if words is None:
-        return StoreError(f"{path}: {str(error)[:200]}", "damaged" if primary(error) == "SQLITE_ERROR" else "failed")
-    reason, what = words
+    kind = primary(error)
+    otherwise = "damaged" if kind == "SQLITE_ERROR" else "failed", str(error)[:200]
+    reason, what = _WORDS.get(kind, otherwise)
     return StoreError(f"{path}: {what}", reason)
 
 
 _DAMAGED = "is damaged or not a database; nothing was changed: 'brim backup restore' puts a backup in its place"
 _WORDS = {
-    "SQLITE_BUSY": ("busy", "is in use by another process that writes to it; try again"),
-    "SQLITE_LOCKED": ("busy", "is in use by another process that writes to it; try again"),
-    "SQLITE_CORRUPT": ("damaged", _DAMAGED),
-    "SQLITE_NOTADB": ("damaged", _DAMAGED),
+    **dict.fromkeys(
+        ("SQLITE_BUSY", "SQLITE_LOCKED"), ("busy", "is in use by another process that writes to it; try again")
+    ),
+    **dict.fromkeys(("SQLITE_CORRUPT", "SQLITE_NOTADB"), ("damaged", _DAMAGED)),
     "SQLITE_READONLY": ("read-only", "the disk or the file is read-only, so nothing can be stored"),
     "SQLITE_FULL": ("full", "the disk is full, so nothing was stored; make room and try again"),
     "SQLITE_IOERR": ("failed", "the disk could not be read or written: check whether it is full, and try again"),

@@ -8,6 +8,7 @@ comes up is forgotten.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from types import MappingProxyType
 
 from brim.errors import StoreError
@@ -60,13 +61,10 @@ def read_events(
     database: Database, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None
 ) -> list[Event]:
     """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
-    wanted = {"behavior": behavior, "kind": kind}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    given = {name: value for name, value in (("behavior", behavior), ("kind", kind)) if value is not None}
     where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
-    rows = database.rows(
-        f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?",  # noqa: S608
-        (*given.values(), -1 if limit is None else limit),
-    )
+    sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
+    rows = database.rows(sql, (*given.values(), -1 if limit is None else limit))
     try:
         return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
     except (ValueError, TypeError, RecursionError) as error:
@@ -129,8 +127,7 @@ def note_injection(
     """
     from brim.activation.weights import BREADTH, co_activated, touched
 
-    both = {"user": scopes.user, "project": scopes.project}
-    stores = {scope: store for scope, store in both.items() if store is not None and not store.readonly}
+    stores = {scope: store for scope, store in scopes.stores.items() if not store.readonly}
     ids = [behavior.id for behavior in told]
     # What always matters comes up with everything: that says nothing about the two.
     met = [behavior.id for behavior in told if behavior.when][:BREADTH]
@@ -145,9 +142,9 @@ def note_injection(
     homes = {behavior.id: behavior.scope for behavior in told}
     for scope, store in stores.items():
         held = {edge.key: edge for edge in found[scope]}
-        own = [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
-        if own:
-            store.put_edges(own)
+        store.put_edges(
+            [edge for key, edge in changed.items() if _belongs(edge, known.get(key), held.get(key), scope, homes)]
+        )
 
 
 def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, homes: dict[str, str]) -> bool:
@@ -175,8 +172,4 @@ def _joint(stores: Iterable[Store], met: Sequence[str]) -> dict[Pair, int]:
     injections: dict[tuple[float, str], list[str]] = {}
     for store in stores if len(met) > 1 else ():
         injections.update(together_lately(store.database, met, RECENT))
-    counts: dict[Pair, int] = {}
-    for ids in injections.values():
-        for pair in joint_pairs(ids):
-            counts[pair] = counts.get(pair, 0) + 1
-    return counts
+    return Counter(pair for ids in injections.values() for pair in joint_pairs(ids))

@@ -92,13 +92,12 @@ class Plan:
                 detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
             scopes.store(change.behavior.scope).put(change.behavior, event=event, now=now, **detail)
             progress(1)
-        for scope in self.scopes:
+        for scope in sorted({change.scope for change in self.edges}):
             edges = [change for change in self.edges if change.scope == scope]
-            if edges:
-                store = scopes.store(scope)
-                store.put_edges([change.edge for change in edges])
-                written, before = [str(each.edge) for each in edges], [str(each.old) for each in edges if each.old]
-                store.record(Event("connected", now, detail={"file": source, "edges": written, "before": before}))
+            written, before = [str(each.edge) for each in edges], [str(each.old) for each in edges if each.old]
+            scopes.store(scope).put_edges([change.edge for change in edges])
+            detail = {"file": source, "edges": written, "before": before}
+            scopes.store(scope).record(Event("connected", now, detail=detail))
 
 
 def plan_of(
@@ -109,14 +108,20 @@ def plan_of(
     *source* is where those come from that do not say it.
     """
     incoming = {(each.scope, each.id): as_stored(each) for each in behaviors}
-    have = _have(scopes, incoming)
-    changes: list[Change] = []
-    same: list[str] = []
-    notes: list[str] = []
+    ids = {scope: [id for of, id in incoming if of == scope] for scope in ("project", "user")}
+    # What is in a file counts as of that file's scope.
+    have = {
+        (scope, id): old.replace(scope=scope)
+        for scope, store in scopes.stores.items()
+        for id, old in store.get_many(ids[scope]).items()
+    }
+    changes, same, notes = [], [], []
     for key, new in sorted(incoming.items()):
         old = have.get(key)
         if old is None:
-            changes.append(Change(_begun(new, source, now)))
+            came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
+            since = now if new.created_at is None else new.created_at
+            changes.append(Change(new.replace(provenance=came, created_at=since)))
             continue
         wanted = updated(old, new)
         if fields := _differing(wanted, old):
@@ -126,19 +131,19 @@ def plan_of(
         if new.live and not old.live:
             notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim unforget {old.id}")
     new_edges, same_edges, dangling = _edge_changes(scopes, incoming, list(edges), now)
-    notes += _outranked(scopes, incoming)
+    own = scopes.user.get_many(ids["project"]) if scopes.user is not None else {}
+    notes += [
+        f"{each.name} ({id}) is a constraint of your own: yours stays as it is, and counts"
+        for id, each in sorted(own.items())
+        if each.live and each.kind == "constraint"
+    ]
     return Plan(tuple(changes), tuple(same), new_edges, same_edges, dangling, tuple(notes))
-
-
-def _begun(new: Behavior, source: str, now: float) -> Behavior:
-    """Return *new* with a beginning: when, and where from, if it says neither."""
-    came = Provenance("import", at=now, file=source) if new.provenance == Provenance() else new.provenance
-    return new.replace(provenance=came, created_at=now if new.created_at is None else new.created_at)
 
 
 def updated(old: Behavior, new: Behavior) -> Behavior:
     """Return *old* with what *new* says of it, so that nothing is lost and doing it again changes nothing."""
     texts = dict.fromkeys((*old.variants, *new.variants, old.canonical))
+    # How it has fared here stays, and what a file leaves out it does not deny.
     kept: dict[str, object] = {
         "scope": old.scope,
         "usage": old.usage,
@@ -146,16 +151,12 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         "updated_at": old.updated_at,
         "supersedes": dict.fromkeys((*old.supersedes, *new.supersedes)),
         "variants": [text for text in texts if text != new.canonical],
+        "created_at": old.created_at if new.created_at is None else new.created_at,
+        "provenance": old.provenance if new.provenance == Provenance() else new.provenance,
+        "extra": new.extra or old.extra,
     }
     if not old.live:
-        kept.update(status=old.status, superseded_by=old.superseded_by)
-    # What a file leaves out it does not deny.
-    if new.created_at is None:
-        kept["created_at"] = old.created_at
-    if new.provenance == Provenance():
-        kept["provenance"] = old.provenance
-    if not new.extra:
-        kept["extra"] = old.extra
+        kept |= {"status": old.status, "superseded_by": old.superseded_by}
     return new.replace(**kept)
 
 
@@ -164,38 +165,14 @@ def as_stored(behavior: Behavior) -> Behavior:
     return behavior_of(row_of(behavior, frozenset(), mask))
 
 
-def _have(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> dict[tuple[str, str], Behavior]:
-    """Return what is in each file under the ids that come in for it; it counts as of that file's scope."""
-    found = {}
-    for scope, store in (("project", scopes.project), ("user", scopes.user)):
-        ids = [id for of, id in incoming if of == scope]
-        for id, behavior in (store.get_many(ids) if store is not None else {}).items():
-            found[scope, id] = behavior.replace(scope=scope)
-    return found
-
-
-def _outranked(scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior]) -> list[str]:
-    """Say which of the project's entries would not count, since the user has a constraint of that id."""
-    ids = [id for scope, id in incoming if scope == "project"]
-    own = scopes.user.get_many(ids) if scopes.user is not None else {}
-    return [
-        f"{each.name} ({id}) is a constraint of your own: yours stays as it is, and counts"
-        for id, each in sorted(own.items())
-        if each.live and each.kind == "constraint"
-    ]
-
-
 def _edge_changes(
     scopes: Scopes, incoming: Mapping[tuple[str, str], Behavior], given: list[tuple[str, Edge]], now: float
 ) -> tuple[tuple[EdgeChange, ...], int, tuple[Edge, ...]]:
     """Return the edges to write, how many are here already, and those that lead nowhere."""
     ends = {end for _, edge in given for end in (edge.source, edge.target)}
     known = {id for _, id in incoming} | scopes.get_many(ends).keys()
-    stores = {"project": scopes.project, "user": scopes.user}
     have: dict[EdgeKey, Edge] = {
-        (scope, *edge.key): edge
-        for scope, store in stores.items()
-        for edge in (store.edges_touching(ends) if store is not None else ())
+        (scope, *edge.key): edge for scope, store in scopes.stores.items() for edge in store.edges_touching(ends)
     }
     changes, dangling, same = [], [], 0
     for (scope, *_), edge in _folded(given, have).items():
@@ -277,27 +254,32 @@ class RulesReader:
 
     def plan(self, scopes: Scopes) -> Plan:
         """Return what would be written, given what is stored."""
-        store = scopes.project if self.scope == "project" else scopes.user
+        store = scopes.stores.get(self.scope)
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
         after = dict(before)
         self.outcomes = [self._learned(rule, after) for rule in self._rules] + self._skipped
-        written = [id for id, behavior in after.items() if before.get(id) != behavior]
         changes = []
-        for id in written:
-            behavior, old = as_stored(after[id]), before.get(id)
-            changes.append(Change(behavior, old, _differing(behavior, old) if old is not None else ()))
+        for id, learned in after.items():
+            old = before.get(id)
+            if learned != old:
+                behavior = as_stored(learned)
+                changes.append(Change(behavior, old, _differing(behavior, old) if old is not None else ()))
+        written = {change.behavior.id for change in changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
-        unchanged = tuple(id for id in same if id not in written)
-        return Plan(tuple(changes), unchanged, notes=self._elsewhere(scopes, changes))
+        return Plan(
+            tuple(changes), tuple(id for id in same if id not in written), notes=self._elsewhere(scopes, changes)
+        )
 
     def _learned(self, rule: Rule, known: dict[str, Behavior]) -> Outcome:
         """Learn *rule*, and put what it became into *known*."""
+        place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text}
         there = _same(rule.text, known)
         if there is not None:
-            why = "" if there.live else f"{there.status} here, and stays so"
-            return Outcome("known", rule.file, rule.line, rule.text, behavior=there, why=why)
+            return Outcome(
+                "known", **place, behavior=there, why="" if there.live else f"{there.status} here, and stays so"
+            )
         try:
-            learned = learn(
+            behavior, old, done = learn(
                 rule.text,
                 tags=infer_tags(f"{rule.heading}\n{rule.text}"),
                 kind="procedure" if rule.steps else None,
@@ -309,43 +291,34 @@ class RulesReader:
                 near_duplicate=self._near_duplicate,
             )
         except InputError as error:
-            return Outcome("left out", rule.file, rule.line, rule.text, why=str(error))
-        behavior, old = learned.behavior, learned.merged_with
+            return Outcome("left out", **place, why=str(error))
         if old is None:
             came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading)
-            behavior = behavior.replace(provenance=came)
-            known[behavior.id] = behavior
-            return Outcome("added", rule.file, rule.line, rule.text, behavior=behavior)
+            known[behavior.id] = new = behavior.replace(provenance=came)
+            return Outcome("added", **place, behavior=new)
         # A file that says it too has not used it: how it has fared stays.
-        behavior = behavior.replace(usage=old.usage, confidence=old.confidence)
-        known[behavior.id] = behavior
-        return Outcome("merged", rule.file, rule.line, rule.text, behavior=behavior, changes=learned.changes)
+        known[behavior.id] = merged = behavior.replace(usage=old.usage, confidence=old.confidence)
+        return Outcome("merged", **place, behavior=merged, changes=done)
 
     def _elsewhere(self, scopes: Scopes, changes: list[Change]) -> tuple[str, ...]:
         """Say which of the new ones the other scope says nearly the same of."""
         other = scopes.user if self.scope == "project" else scopes.project
         others = [each for each in (other.behaviors() if other is not None else ()) if each.live]
-        notes = []
-        for change in changes:
-            found = most_similar(change.behavior.canonical, [each.canonical for each in others])
-            if change.old is None and found is not None and found.similarity >= self._near_duplicate:
+        whose = "for every project" if self.scope == "project" else "in this project"
+        texts, notes = [each.canonical for each in others], []
+        for new in [change.behavior for change in changes if change.old is None]:
+            if found := most_similar(new.canonical, texts, self._near_duplicate):
                 near = others[found.index]
-                whose = "for every project" if self.scope == "project" else "in this project"
-                notes.append(f"{change.behavior.name} says nearly the same as {near.name} ({near.id}) {whose}")
+                notes.append(f"{new.name} says nearly the same as {near.name} ({near.id}) {whose}")
         return tuple(notes)
 
 
 def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:
     """Return the behavior that says exactly *text*, or once did, whatever its status."""
     text = cleaned(text)
-    by_id = known.get(id_of(text))
-    if by_id is not None:
-        return by_id
     same = normalized(text)
-    for each in known.values():
-        if any(normalized(said) == same for said in (each.canonical, *each.variants)):
-            return each
-    return None
+    saying = (each for each in known.values() if same in map(normalized, (each.canonical, *each.variants)))
+    return known.get(id_of(text)) or next(saying, None)
 
 
 # Merges.
@@ -361,11 +334,9 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
             )
     merged = merge(kept, gone, now)
     moved = _moved(scopes, kept, gone)
-    changes = (
-        (*merged.changes, f"{len(moved):,} connection{'' if len(moved) == 1 else 's'} taken over")
-        if moved
-        else merged.changes
-    )
+    changes = merged.changes
+    if moved:
+        changes += (f"{len(moved):,} connection{'' if len(moved) == 1 else 's'} taken over",)
     scopes.put(merged.kept, event="merged", now=now, text=gone.canonical, other=gone.id, changes=list(changes))
     scopes.put(merged.superseded, event="superseded", now=now, by=kept.id)
     for edge in moved:
@@ -379,10 +350,9 @@ def _moved(scopes: Scopes, kept: Behavior, gone: Behavior) -> list[Edge]:
     keys = {edge.key for edge in known}
     moved: list[Edge] = []
     for edge in known:
-        if gone.id not in (edge.source, edge.target) or kept.id in (edge.source, edge.target):
+        if gone.id not in edge.key[:2] or kept.id in edge.key[:2]:
             continue
-        end = {"source": kept.id} if edge.source == gone.id else {"target": kept.id}
-        new = edge.replace(**end)
+        new = edge.replace(**{"source" if edge.source == gone.id else "target": kept.id})
         if new.key not in keys and not would_cycle([*known, *moved], new):
             moved.append(new)
     return moved

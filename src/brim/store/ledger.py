@@ -40,13 +40,13 @@ from brim.spend.limits import (
     Raise,
 )
 from brim.spend.money import checked_amount, in_dollars
-from brim.store.database import TIMEOUT, open_database
+from brim.store.database import TIMEOUT, Closing, open_database
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, Self
+    from typing import Any
 
     from brim.store.database import Database
     from brim.tracking.notices import Notice
@@ -54,9 +54,12 @@ if TYPE_CHECKING:
 LONGEST_ID = 200
 """Characters of a request id."""
 
-RESERVATION = "SELECT request_id, scope, amount, charged, state, purpose, overrun, lease_end FROM reservations"
+RESERVATION = "SELECT request_id, scope, amount, charged, state, lease_end, purpose, overrun FROM reservations"
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
 _SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
+
+
+UNLIMITED = Limit()
 
 
 def open_ledger(
@@ -78,7 +81,7 @@ def open_ledger(
     return SqliteLedger(database, warn=warn, clock=clock)
 
 
-class SqliteLedger:
+class SqliteLedger(Closing):
     """A ``brim.spend.Ledger`` in one SQLite file."""
 
     def __init__(self, database: Database, *, warn: float = WARN, clock: Callable[[], float] = time.time) -> None:
@@ -126,25 +129,19 @@ class SqliteLedger:
         if purpose not in ("", WRAP_UP):
             raise InputError(f"the purpose is empty or {WRAP_UP}, not {repr(purpose)[:40]}")
         id = _checked_id(os.urandom(12).hex() if request_id is None else request_id)
-        refused: LimitReached | None = None
         with self._books() as books:
-            found = books.reservation(id)
-            if found is not None:
+            if (found := books.reservation(id)) is not None:
                 return _same(found, scope, amount, purpose)
             path = [books.scope(name) for name in names]
             ending = is_ending(path)
-            for each in path:
-                refused = _refusal(each, amount, purpose, ending)
-                if refused is not None:
-                    books.ask(each.name, amount)
-                    break
-            else:
+            refused = next(filter(None, (_refusal(each, amount, purpose, ending) for each in path)), None)
+            if refused is None:
                 end = self._clock() + lease
-                found = Reservation(request_id=id, scope=scope, amount=amount, lease_end=end, purpose=purpose)
-                books.replace(None, found)
-        if refused is not None or found is None:
-            raise refused or LimitReached(scope)
-        return found
+                reserved = Reservation(id, scope, amount, lease_end=end, purpose=purpose)
+                books.replace(None, reserved)
+                return reserved
+            books.ask(refused.scope, amount)
+        raise refused  # after the question is on the disk
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
@@ -157,10 +154,8 @@ class SqliteLedger:
         with self._books() as books:
             found = _found(books, reservation)
             if found.state == SETTLED:
-                raise InputError(
-                    f"{found.request_id}: was settled at {in_dollars(found.charged)}, so it cannot be released; "
-                    "settle it at 0 if it cost nothing"
-                )
+                was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
+                raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
             released = found.replace(state=RELEASED, charged=0)
             if found.state != RELEASED:
                 books.replace(found, released, "released")
@@ -172,20 +167,12 @@ class SqliteLedger:
         checked_amount(amount)
         id = _checked_id(request_id)
         with self._books() as books:
-            found = books.reservation(id)
-            if found is not None and found.scope != scope:
-                raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-            if found is not None:
+            if (found := books.reservation(id)) is not None:
+                if found.scope != scope:
+                    raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
                 return _settled(books, found, amount)
-            recorded = Reservation(
-                request_id=id,
-                scope=scope,
-                amount=0,
-                charged=amount,
-                state=SETTLED,
-                purpose=RECORDED,
-                lease_end=self._clock(),
-            )
+            now = self._clock()
+            recorded = Reservation(id, scope, 0, charged=amount, state=SETTLED, purpose=RECORDED, lease_end=now)
             books.replace(None, recorded, "recorded")
         return recorded
 
@@ -194,9 +181,8 @@ class SqliteLedger:
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands."""
         name = lineage(scope)[-1]
-        self._charge_ended()
-        with self.database.reading():
-            return self._new_books().status(name)
+        with self._looking() as books:
+            return books.status(name)
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it.
@@ -205,14 +191,13 @@ class SqliteLedger:
         """
         if under:
             lineage(under)
-        self._charge_ended()
-        with self.database.reading():
-            return self._new_books().statuses(under, default)
+        with self._looking() as books:
+            return books.statuses(under, default)
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""
-        self._charge_ended()
-        return self._new_books().reservation(request_id)
+        with self._looking() as books:
+            return books.reservation(request_id)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
@@ -222,18 +207,13 @@ class SqliteLedger:
         """Close the file."""
         self.database.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     @contextmanager
     def _books(self) -> Iterator[Books]:
         """Hand out the books for one transaction, ended leases charged; tell what happened when it is on the disk."""
         with self.database.writing():
             books = self._new_books()
-            books.expire()
+            for found in books.ended():  # charged in full: its call may have been sent
+                books.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
             yield books
             books.save()
         self._subscribers.tell(books.notices)
@@ -241,11 +221,14 @@ class SqliteLedger:
     def _new_books(self) -> Books:
         return Books(self.database, self._clock(), self._warn)
 
-    def _charge_ended(self) -> None:
-        """Charge leases that have ended; a ledger that cannot be written shows them as reserved still."""
+    @contextmanager
+    def _looking(self) -> Iterator[Books]:
+        """Hand out the books to look at, ended leases charged; a read-only ledger shows those as reserved still."""
         if not self.database.readonly and self._new_books().ended():
             with self._books():
                 pass
+        with self.database.reading():
+            yield self._new_books()
 
 
 def _found(books: Books, reservation: Reservation | str) -> Reservation:
@@ -298,23 +281,14 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
         f"'brim spend continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_dollars(amount)} more does not fit: {', '.join(parts)}{answers}"
-    return LimitReached(
-        text,
-        scope=name,
-        reason=reason or "limit",
-        amount=amount,
-        limit=limit.amount,
-        spent=scope.spent,
-        reserved=scope.reserved,
-        room=room,
-    )
+    sums: dict[str, Any] = {"limit": limit.amount, "spent": scope.spent, "reserved": scope.reserved, "room": room}
+    return LimitReached(text, scope=name, reason=reason or "limit", amount=amount, **sums)
 
 
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
-        raise InputError(
-            f"{repr(request_id)[:60]} is no request id: it must have 1 to {LONGEST_ID} characters, all printable"
-        )
+        wanted = f"it must have 1 to {LONGEST_ID} characters, all printable"
+        raise InputError(f"{repr(request_id)[:60]} is no request id: {wanted}")
     return request_id
 
 
@@ -338,11 +312,10 @@ def ledger_path(address: str) -> str:
 class Scope:
     """One scope, as it becomes during the transaction."""
 
-    __slots__ = ("is_default", "limit", "name", "reserved", "spent")
-
-    def __init__(self, name: str) -> None:
-        self.name, self.limit = name, Limit()
-        self.is_default, self.spent, self.reserved = True, 0, 0
+    def __init__(
+        self, name: str, limit: Limit = UNLIMITED, *, is_default: bool = True, spent: int = 0, reserved: int = 0
+    ) -> None:
+        self.name, self.limit, self.is_default, self.spent, self.reserved = name, limit, is_default, spent, reserved
 
     @property
     def taken(self) -> int:
@@ -354,17 +327,10 @@ class Scope:
         limit = self.limit
         ending = is_ending([self, *above])
         rooms = [scope.limit.room(scope.taken, WRAP_UP, ending=ending) for scope in (self, *above)]
-        return ScopeStatus(
-            scope=self.name,
-            spent=self.spent,
-            reserved=self.reserved,
-            limit=limit.amount,
-            given=limit.given,
-            held=limit.held,
-            left=min((room for room in rooms if room is not None), default=None),
-            state=limit.state,
-            overshoot=0 if limit.amount is None else max(0, self.spent - limit.amount),
-        )
+        left = min((room for room in rooms if room is not None), default=None)
+        over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
+        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
+        return ScopeStatus(self.name, *sums, limit.state, over)
 
 
 class Books:
@@ -376,11 +342,6 @@ class Books:
         self._changed: set[str] = set()
         self.notices: list[Notice] = []
         """What is to be told when everything is written."""
-
-    def expire(self) -> None:
-        """Charge every reservation whose lease has ended: its call may have been sent."""
-        for found in self.ended():
-            self.replace(found, found.replace(state=EXPIRED, charged=found.amount), "expired")
 
     def ended(self) -> list[Reservation]:
         """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
@@ -408,22 +369,20 @@ class Books:
 
         With *default*, as they would under that limit of every project for which nobody has set one.
         """
-        if not under:
-            rows = self._database.rows(f"{_SCOPE} ORDER BY scope")
-        else:  # what is below begins with the name and '/', and '0' is what follows '/'
-            where = f"{_SCOPE} WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0') ORDER BY scope"
-            rows = self._database.rows(where, (under,))
+        # What is below begins with the name and '/', and '0' is what follows '/'.
+        where = "WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0')" if under else ""
+        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope", (under,) if under else ())
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
-        for name in {lineage(row[0])[0] for row in rows} if default is not None else ():
-            project = self.scope(name)
-            if default is not None and project.is_default and project.limit.given != default.given:
-                project.limit = project.limit.renewed(default.given)
+        if default is not None:
+            for project in [self.scope(name) for name in {lineage(row[0])[0] for row in rows}]:
+                if project.is_default and project.limit.given != default.given:
+                    project.limit = project.limit.renewed(default.given)
         return [self.status(row[0]) for row in rows]
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of the request, or None."""
-        row = self._database.row(f"{RESERVATION} WHERE request_id = ?", (request_id,))
-        return reservation_of(row) if row else None
+        rows = self._database.rows(f"{RESERVATION} WHERE request_id = ?", (request_id,))
+        return next(map(reservation_of, rows), None)
 
     def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
         """Write *new* in place of *old*; move the sums of every scope that it counts against."""
@@ -437,13 +396,12 @@ class Books:
             if spent > 0 and not is_answered:
                 self.reached(scope)
             is_answered = is_answered or scope.limit.state in (WRAPPING_UP, STOPPED)
-        fields = (new.scope, new.amount, new.charged, new.state, new.purpose, new.overrun, new.lease_end)
         self._database.run(
             "INSERT INTO reservations "
-            "(request_id, scope, amount, charged, state, purpose, overrun, lease_end, made_at) "
+            "(request_id, scope, amount, charged, state, lease_end, purpose, overrun, made_at) "
             "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (request_id) DO UPDATE SET "
-            "amount = ?3, charged = ?4, state = ?5, overrun = ?7, lease_end = ?8",
-            (new.request_id, *fields, self._now),
+            "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8",
+            (*new.to_dict().values(), self._now),
         )
         if spent:
             self._database.run(
@@ -475,15 +433,13 @@ class Books:
 
     def save(self) -> None:
         """Write the scopes."""
-        for name in sorted(self._changed):
-            scope = self._scopes[name]
-            limit = scope.limit
-            fields = (limit.given, limit.base, limit.amount, scope.is_default, limit.state, limit.warned)
+        for scope in [self._scopes[name] for name in sorted(self._changed)]:
+            given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
                 "INSERT OR REPLACE INTO spend_scopes "
                 "(scope, given, base, amount, is_default, state, warned, spent, reserved) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (scope.name, *fields, scope.spent, scope.reserved),
+                (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
 
     def reached(self, scope: Scope) -> None:
@@ -512,25 +468,13 @@ def scope_of(row: Any, path: str) -> Scope:
     amounts = [each for each in (given, base, amount) if each is not None]
     if state not in STATES or not all(type(each) is int and each >= 0 for each in (*amounts, spent, reserved)):
         raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
-    scope = Scope(name)
-    scope.limit = Limit(given, base=base, amount=amount, state=state, warned=bool(warned))
-    scope.is_default, scope.spent, scope.reserved = bool(is_default), spent, reserved
-    return scope
+    limit = Limit(given, base, amount, state, bool(warned))
+    return Scope(name, limit, is_default=bool(is_default), spent=spent, reserved=reserved)
 
 
 def reservation_of(row: Any) -> Reservation:
     """Return the reservation that *row* holds."""
-    request_id, scope, amount, charged, state, purpose, overrun, lease_end = row
-    return Reservation(
-        request_id=request_id,
-        scope=scope,
-        amount=amount,
-        charged=charged,
-        state=state,
-        purpose=purpose,
-        overrun=bool(overrun),
-        lease_end=lease_end,
-    )
+    return Reservation(*(*row[:7], bool(row[7])))
 
 
 def _set_aside(reservation: Reservation) -> int:

@@ -6,8 +6,11 @@ for hooks: it reads texts and costs only of rules that may be told now, and neve
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from brim.activation.engine import activate
 from brim.activation.parameters import Parameters
+from brim.behaviors.behavior import EdgeKind
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.text import is_protected, says_all
@@ -47,6 +50,13 @@ FIRST = 48
 """How many of the strongest rules a hook looks up costs for at first; the budget often ends among them."""
 
 
+_PLAN_FIELDS = (
+    *("token_budget", "characters", "max_chars", "format", "counter", "strategy"),
+    *("over_budget", "overflow", "value", "upper_bound", "gap"),
+)
+_PLAN_LISTS = ("full", "summarized", "name_only", "omitted")
+
+
 class Planner:
     """Plans for one situation, each with everything that was activated and why. *mode* overrides the settings' one."""
 
@@ -60,7 +70,6 @@ class Planner:
         self.results = [result for result in results if result.id in self.behaviors]
         self.reasons = {result.id: result.reasons for result in self.results}
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
-        self._names: dict[str, str] | None = None
 
     def plan(
         self, budget: int | None, *, whole: bool = False, session: Session | None = None, limited: bool = True
@@ -96,52 +105,33 @@ class Planner:
         """Return *plan* for ``--json``."""
         total = plan.total_tokens
         return {
-            "total_tokens": int(total),
-            "basis": total.basis,
-            "low": total.low,
-            "high": total.high,
-            **{
-                name: getattr(plan, name)
-                for name in (
-                    *("token_budget", "characters", "max_chars", "format", "counter", "strategy"),
-                    *("over_budget", "overflow", "value", "upper_bound", "gap"),
-                )
-            },
+            **{"total_tokens": int(total), "basis": total.basis, "low": total.low, "high": total.high},
+            **{name: getattr(plan, name) for name in _PLAN_FIELDS},
             "reasons": list(plan.reasons),
-            **{
-                name: [item.id for item in getattr(plan, name)]
-                for name in ("full", "summarized", "name_only", "omitted")
-            },
+            **{name: [item.id for item in getattr(plan, name)] for name in _PLAN_LISTS},
             "items": [self.item_dict(item) for item in plan.items],
         }
 
     def item_dict(self, item: Item) -> dict[str, Any]:
         """Return one item of a plan for ``--json``."""
+        rule = item.behavior
         return {
-            "id": item.id,
-            "name": item.behavior.name,
-            "kind": item.behavior.kind.value,
-            "scope": item.behavior.scope,
-            "activation": item.activation,
-            "tier": str(item.tier),
-            "mapped": str(item.mapped),
-            "tokens": int(item.tokens),
-            "reason": item.reason,
-            "reasons": list(self.reasons[item.id]),
+            **{"id": item.id, "name": rule.name, "kind": rule.kind.value, "scope": rule.scope},
+            **{"activation": item.activation, "tier": str(item.tier), "mapped": str(item.mapped)},
+            **{"tokens": int(item.tokens), "reason": item.reason, "reasons": list(self.reasons[item.id])},
         }
 
     def _named(self, reason: str) -> str:
         """Return *reason*; if it is an edge, with the name of the rule it comes from in place of the id."""
-        from brim.behaviors.behavior import EdgeKind
-
         kind, _, giver = reason.partition(" ")
-        if kind not in {each.value for each in EdgeKind}:
-            return reason
-        if self._names is None:
-            givers = {reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons}
-            others = self._scopes.get_many(givers - self.behaviors.keys())
-            self._names = {id: each.name for id, each in {**self.behaviors, **others}.items()}
-        return f"{kind} {self._names.get(giver, giver)}"
+        return f"{kind} {self._names.get(giver, giver)}" if kind in list(EdgeKind) else reason
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """The names of everything that is activated or gives activation, by id."""
+        givers = {reason.partition(" ")[2] for reasons in self.reasons.values() for reason in reasons}
+        others = self._scopes.get_many(givers - self.behaviors.keys())
+        return {id: each.name for id, each in {**self.behaviors, **others}.items()}
 
 
 def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
@@ -209,7 +199,11 @@ class HookPlanner:
             import brim.activation.weights
             import brim.injection.text  # noqa: F401
 
-            self._counting = counting_of(scopes, model)
+            self._counting  # noqa: B018 - loads the table of models
+
+    @cached_property
+    def _counting(self) -> Counting:
+        return counting_of(self._scopes, self._model)
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -296,8 +290,7 @@ class HookPlanner:
 
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
         ids, format = [id for id, _ in values], self._config["injection.format"]
-        counting = self._counting if self._values else counting_of(self._scopes, self._model)
-        return costs_counted(self._scopes, ids, format, self._model, counting)
+        return costs_counted(self._scopes, ids, format, self._model, self._counting)
 
     def _least(self, costs: StoredCosts, id: str, value: float) -> int:
         """Return what the rule takes in as much detail as it may have; 0 if that isn't stored."""
@@ -342,17 +335,14 @@ def costs_counted(
 def costs_of(scopes: Scopes, ids: Collection[str], config: Config, *, mode: Mode | None = None) -> Costs:
     """Return what *ids* cost: the stored costs, unless ``brim count`` would count otherwise."""
     format, model, mode = config["injection.format"], config["model"], mode or config["mode"]
-    if mode == "auto" and not _has_its_own_vocabulary(model):
-        return costs_counted(scopes, ids, format, model, counting_of(scopes, model))
+    if mode == "auto":
+        from brim.tokens.engines import NativeEngine
+
+        # An open model has a vocabulary that costs aren't stored in, if brim[fast] is installed.
+        if model is None or lookup(model).encoding not in NativeEngine.encodings - set(ENCODINGS):
+            return costs_counted(scopes, ids, format, model, counting_of(scopes, model))
     from brim.injection.costs import CountedCosts
     from brim.tokens.counters import counter_for
 
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     return CountedCosts(counter_for(model, mode=mode, calibrations=calibrations), format)
-
-
-def _has_its_own_vocabulary(model: str | None) -> bool:
-    """Whether *model* has a vocabulary that costs aren't stored in: an open model's, with brim[fast]."""
-    from brim.tokens.engines import NativeEngine
-
-    return model is not None and lookup(model).encoding in NativeEngine.encodings - set(ENCODINGS)

@@ -42,7 +42,9 @@ def make_file(path: str) -> None:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise StoreError(f"{path}: cannot be made: {error.strerror or error}", _reason(error)) from None
+        reasons = {errno.EROFS: "read-only", errno.ENOSPC: "full", errno.EACCES: "read-only"}
+        reason = reasons.get(error.errno or 0, "failed")
+        raise StoreError(f"{path}: cannot be made: {error.strerror or error}", reason) from None
 
 
 def make_folder(folder: str) -> None:
@@ -93,26 +95,26 @@ def _check_link(folder: str) -> None:
         )
 
 
-def _reason(error: OSError) -> str:
-    return {errno.EROFS: "read-only", errno.ENOSPC: "full", errno.EACCES: "read-only"}.get(error.errno or 0, "failed")
-
-
 def is_tracked(
     path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
 ) -> bool:
     """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*."""
-    folder = os.path.realpath(os.path.dirname(path) or ".")
-    steps = [os.path.basename(path)]
-    while True:
+    place = os.path.join(os.path.realpath(os.path.dirname(path) or "."), os.path.basename(path))
+    top, git = _checkout(os.path.dirname(place))
+    if git is None:
+        return False
+    name = os.path.relpath(place, top).replace(os.sep, "/")
+    tracked = [f"{name}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
+    return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
+
+
+def _checkout(folder: str) -> tuple[str, str | None]:
+    """Return the nearest checkout upwards from *folder*, and where git keeps its state; None if there is none."""
+    git = git_folder(folder)
+    while git is None and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
         git = git_folder(folder)
-        if git is not None:
-            names = [f"{'/'.join(steps)}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
-            return any(_holds(index, name, ignore_case) for index in _indexes(git) for name in names)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return False
-        steps.insert(0, os.path.basename(folder))
-        folder = parent
+    return folder, git
 
 
 def git_folder(folder: str) -> str | None:
@@ -137,16 +139,11 @@ def git_folder(folder: str) -> str | None:
 def _indexes(git: str) -> list[bytes]:
     """Return the bytes of the index in *git* and of those that it is split into."""
     found = []
-    try:
-        names = [name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")]
-    except OSError:
-        return []
-    for name in names:
-        try:
-            with open(os.path.join(git, name), "rb") as file:
-                found.append(file.read())
-        except OSError:
-            continue
+    with suppress(OSError):
+        for name in os.listdir(git):
+            if name == "index" or name.startswith("sharedindex."):
+                with suppress(OSError), open(os.path.join(git, name), "rb") as file:
+                    found.append(file.read())
     return found
 
 
@@ -208,13 +205,9 @@ def branch(project: str) -> str | None:
 
     *project* may be any folder of a checkout, also of a worktree.
     """
-    git = git_folder(project)
-    folder = project if git is not None else os.path.realpath(project)
-    while git is None:
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder, git = parent, git_folder(parent)
+    git = _checkout(os.path.realpath(project))[1]
+    if git is None:
+        return None
     try:
         with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
             head = file.readline(4096).strip()
@@ -229,11 +222,13 @@ def project_types(project: str) -> tuple[str, ...]:
         names = set(os.listdir(project))
     except OSError:
         return ()
-    found: dict[str, None] = {}
-    for mark, type in data_rows(__file__, "project_types.tsv"):
-        if mark in names or (mark.startswith("*") and any(name.endswith(mark[1:]) for name in names)):
-            found[type] = None
-    return tuple(found)
+    known = data_rows(__file__, "project_types.tsv")
+    held = [
+        type
+        for mark, type in known
+        if mark in names or (mark[0] == "*" and any(name.endswith(mark[1:]) for name in names))
+    ]
+    return tuple(dict.fromkeys(held))
 
 
 def environment(environ: Mapping[str, str]) -> str | None:

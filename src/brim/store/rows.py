@@ -41,6 +41,8 @@ UPSERT = (
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"
 
+_TEXTS = ("canonical", "summary", "extra")
+
 ALWAYS = ""
 """The trigger of a behavior without conditions."""
 
@@ -50,34 +52,20 @@ INDEX_VERSION = "1"
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:
     """Return *behavior* as a row, with its *words*; *mask* takes secrets out of its texts."""
-    came_from = behavior.provenance.to_dict()
-    came_from |= {name: mask(text) for name, text in came_from.items() if isinstance(text, str)}
-    return (
-        behavior.id,
-        behavior.name,
-        behavior.kind.value,
-        behavior.scope,
-        behavior.status.value,
-        int(behavior.live),
-        json.dumps(behavior.when.conditions),
-        " ".join(sorted(words)),
-        behavior.usage.injected,
-        behavior.usage.confirmed,
-        behavior.usage.overridden,
-        behavior.usage.last_used,
-        behavior.priority,
-        behavior.confidence,
-        behavior.created_at,
-        behavior.updated_at,
-        behavior.superseded_by,
-        json.dumps(behavior.supersedes),
-        json.dumps(behavior.tags),
-        _kept(mask(behavior.summary)),
-        json.dumps(came_from),
-        _kept(mask(behavior.canonical)),
-        json.dumps([mask(text) for text in behavior.variants]),
-        _kept(mask(behavior.extra)),
-    )
+    fields = behavior.to_dict()
+    came_from = {name: mask(each) if isinstance(each, str) else each for name, each in fields["provenance"].items()}
+    fields |= {name: _kept(mask(fields[name])) for name in _TEXTS}
+    fields |= {
+        **{name: fields[name].value for name in ("kind", "status")},
+        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags")},
+        **fields["usage"],
+        "variants": json.dumps([mask(text) for text in behavior.variants]),
+        "provenance": json.dumps(came_from),
+        "conditions": json.dumps(behavior.when.conditions),
+        "live": int(behavior.live),
+        "words": " ".join(sorted(words)),
+    }
+    return tuple([fields[name] for name in COLUMNS])
 
 
 def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
@@ -98,27 +86,12 @@ def unreadable(id: object, error: Exception) -> StoreError:
 
 
 def _behavior(at: dict[str, Any]) -> Behavior:
-    return Behavior(
-        id=at["id"],
-        name=at["name"],
-        kind=at["kind"],
-        canonical=_text(at["canonical"]),
-        summary=_text(at["summary"]),
-        tags=_listed(at["tags"]),
-        when=when_of(at["conditions"]),
-        scope=at["scope"],
-        status=at["status"],
-        priority=_whole(at["priority"]),
-        confidence=at["confidence"],
-        provenance=_provenance(at["provenance"]),
-        usage=Usage(*used(at["injected"], at["confirmed"], at["overridden"], at["last_used"])),
-        supersedes=_listed(at["supersedes"]),
-        superseded_by=at["superseded_by"],
-        variants=_listed(at["variants"]),
-        created_at=_time(at["created_at"]),
-        updated_at=_time(at["updated_at"]),
-        extra=_text(at["extra"]),
-    )
+    usage = Usage(*used(*[at.pop(name) for name in Usage.__match_args__]))
+    when = when_of(at.pop("conditions"))
+    del at["live"], at["words"]
+    for names, read in _READERS.items():
+        at |= {name: read(at[name]) for name in names}
+    return Behavior(**at, when=when, usage=usage)
 
 
 @lru_cache(256)
@@ -206,6 +179,16 @@ def _kept(text: str) -> str | bytes:
 
 def _text(kept: str | bytes) -> str:
     return kept if isinstance(kept, str) else kept.decode("utf-8", "surrogatepass")
+
+
+_READERS: dict[tuple[str, ...], Callable[[Any], object]] = {
+    _TEXTS: _text,
+    ("tags", "supersedes", "variants"): _listed,
+    ("created_at", "updated_at"): _time,
+    ("priority",): _whole,
+    ("provenance",): _provenance,
+}
+"""How columns are read that hold something else than the field."""
 
 
 def node_of(row: Any) -> Node:

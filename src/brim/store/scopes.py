@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
 from brim.record import Record
-from brim.store.database import TIMEOUT
+from brim.store.database import TIMEOUT, Closing
 from brim.store.project import FILE
 from brim.store.store import chosen, edges_among, open_store
 
@@ -77,17 +77,23 @@ def open_scopes(
     return Scopes(paths, migrate=migrate, timeout=timeout)
 
 
-class Scopes:
+class Scopes(Closing):
     """Both files as one ``brim.activation.Source``, and where each scope is written."""
 
     def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
         self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
-        self._stores: dict[str, Store] = {}
-        self._standings = Standings(self._stores)
+        self.stores: dict[str, Store] = {}
+        """The files that are there, by scope."""
+        self._stamps: list[tuple[int, int]] = []
+        self._known: dict[str, dict[str, Standing | None]] = {}
+        """What is known of ids by scope, until a file changes; None is not there."""
+        self._force: dict[str, InForce | None] = {}
+        self._few: dict[str, list[Any] | None] = {}
+        """All edges of a file, as rows, where they are few; None where they are not."""
         try:
             for scope, path in self._paths.items():
                 if os.path.lexists(path):
-                    self._stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
+                    self.stores[scope] = open_store(path, migrate=migrate, timeout=timeout)
         except BaseException:
             self.close()
             raise
@@ -95,20 +101,20 @@ class Scopes:
     @property
     def project(self) -> Store | None:
         """The project's file, if it is there and may be used."""
-        return self._stores.get("project")
+        return self.stores.get("project")
 
     @property
     def user(self) -> Store | None:
         """The user's file, if it is there."""
-        return self._stores.get("user")
+        return self.stores.get("user")
 
     def store(self, scope: str) -> Store:
         """Return the file of *scope*, made now if it is not there and files may be made."""
-        if scope not in self._stores:
+        if scope not in self.stores:
             if scope not in self._paths:
                 raise StoreError(f"there is no {scope} here that brim may use: see 'brim trust'", "missing")
-            self._stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
-        return self._stores[scope]
+            self.stores[scope] = open_store(self._paths[scope], migrate=self._migrate, timeout=self._timeout)
+        return self.stores[scope]
 
     @property
     def home(self) -> Store:
@@ -119,14 +125,13 @@ class Scopes:
 
     def seeds(self, facts: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> list[Node]:
         """Return every behavior in force that a situation may give a seed."""
-        found = {
-            scope: store.seeds(facts, words, self._standings.known(scope)) for scope, store in self._stores.items()
-        }
+        self._refresh()
+        found = {scope: store.seeds(facts, words, self._known[scope]) for scope, store in self.stores.items()}
         return [node for _, node in self._counting(found)]
 
     def nodes(self, ids: Collection[str]) -> list[Node]:
         """Return the live ones of *ids*, each from the file whose it is."""
-        return [node for scope, own in self._split(ids) for node in self._stores[scope].nodes(own)]
+        return [node for scope, own in self._split(ids) for node in self.stores[scope].nodes(own)]
 
     def edges(self, ids: Collection[str]) -> list[Edge]:
         """Return every edge of both files that touches one of *ids*, has both ends live, and is followed."""
@@ -134,20 +139,25 @@ class Scopes:
 
     def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
         """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
-        return self._standings.edges(ids)
+        self._refresh()
+        found = {}
+        for scope, store in self.stores.items():
+            if scope not in self._few:
+                self._few[scope] = store.few_edges(4 * len(ids))
+            few = self._few[scope]
+            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
+        return found
 
     def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
         """Return those of *found*, which are by scope, that have both ends live and are followed."""
-        return self._standings.followed(found)[0]
+        return self._followed(found)[0]
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
         """Let everything that is read of a file inside be of one moment. It is faster, too, where much is asked."""
-        stores = list(self._stores.values())
-        if not stores:
-            yield self
-            return
-        with stores[0].reading(), stores[-1].reading():  # of a single file the second is part of the first
+        with ExitStack() as held:
+            for store in self.stores.values():
+                held.enter_context(store.reading())
             yield self
 
     # What is in force -------------------------------------------------------------------------------------------
@@ -155,7 +165,7 @@ class Scopes:
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors in force by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
-        found = {scope: store.behaviors(wanted) for scope, store in self._stores.items()}
+        found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
         return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
@@ -166,30 +176,37 @@ class Scopes:
         """Return those of *ids* that are there, by id."""
         found: dict[str, Behavior] = {}
         for scope, own in self._split(ids):
-            found.update({id: _of(scope, each) for id, each in self._stores[scope].get_many(own).items()})
+            found.update({id: _of(scope, each) for id, each in self.stores[scope].get_many(own).items()})
         return found
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
         """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
-        return self._standings.sketches(ids)
+        found = {}
+        for id, entry in self._in_force(ids).items():
+            _, kind, status = self._known[entry.scope][id] or (False, "", "")
+            try:
+                found[id] = Sketch(id, _KINDS[kind], _STATUSES[status], entry.scope)
+            except KeyError:
+                raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+        return found
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
-        found = {scope: store.candidates(text) for scope, store in self._stores.items()}
+        found = {scope: store.candidates(text) for scope, store in self.stores.items()}
         kept = [_of(*pair) for pair in self._counting(found)]
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)
 
     def all_edges(self) -> list[Edge]:
         """Return every edge of both files once, those that lead nowhere too."""
-        found = {edge.key: edge for store in self._stores.values() for edge in store.all_edges()}
+        found = {edge.key: edge for store in self.stores.values() for edge in store.all_edges()}
         return [found[key] for key in sorted(found)]
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier, each from the file whose it is."""
         found: dict[tuple[str, int], tuple[int, int]] = {}
         for scope, own in self._split(ids):
-            found.update(self._stores[scope].line_costs(own, format, encoding))
+            found.update(self.stores[scope].line_costs(own, format, encoding))
         return found
 
     def refusals(self) -> list[Refusal]:
@@ -199,10 +216,10 @@ class Scopes:
         both = {behavior.id for behavior in self.project.behaviors()}
         refused = [
             Refusal(id, f"the project's {id} does not take the place of your own constraint of that id")
-            for id, entry in sorted(self._standings.in_force(both).items())
+            for id, entry in sorted(self._in_force(both).items())
             if entry.scope == "user"
         ]
-        edges = self._standings.followed({scope: store.all_edges() for scope, store in self._stores.items()})[1]
+        edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
             Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
             for edge, protected in edges
@@ -220,7 +237,7 @@ class Scopes:
             self.store(scope)
         with ExitStack() as held:
             for scope in ("user", "project"):  # always in this order: two processes can't block each other
-                store = self._stores.get(scope)
+                store = self.stores.get(scope)
                 if store is not None and (not store.readonly or scope in scopes):
                     held.enter_context(store.writing())
             yield self
@@ -231,19 +248,19 @@ class Scopes:
 
     def put_edge(self, edge: Edge, *, now: float) -> None:
         """Write *edge* to the project's file if one of its ends is there, else to the user's."""
-        force = self._standings.in_force((edge.source, edge.target))
+        force = self._in_force((edge.source, edge.target))
         scopes = {entry.scope for entry in force.values()}
         self.store("project" if "project" in scopes else "user").put_edge(edge, now=now)
 
     def remove_edge(self, source: str, target: str, kind: EdgeKind | str, *, now: float) -> bool:
         """Remove an edge from whichever file it is in; whether it was there."""
-        removed = [store.remove_edge(source, target, kind, now=now) for store in self._stores.values()]
+        removed = [store.remove_edge(source, target, kind, now=now) for store in self.stores.values()]
         return any(removed)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together, each in the file whose it is."""
         for scope, own in self._split(ids):
-            self._stores[scope].used(own, now=now, session=session, **detail)
+            self.stores[scope].used(own, now=now, session=session, **detail)
 
     def session(self, session: str, agent: str = "", **limits: Any) -> AbstractContextManager[Session]:
         """Hand out the state of a session, to be charged: see ``Store.session``."""
@@ -257,34 +274,52 @@ class Scopes:
 
     def close(self) -> None:
         """Close both files."""
-        for store in self._stores.values():
+        for store in self.stores.values():
             store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     # Whose is it ------------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
-        if len(self._stores) == 1:
-            return [(scope, list(ids)) for scope in self._stores]
-        force = self._standings.in_force(ids)
-        split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self._stores}
+        if len(self.stores) == 1:
+            return [(scope, list(ids)) for scope in self.stores]
+        force = self._in_force(ids)
+        split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self.stores}
         return [(scope, own) for scope, own in split.items() if own]
 
     def _counting(self, found: Mapping[str, list[_Entry]]) -> list[tuple[str, _Entry]]:
         """Return those in *found*, which are by file, that count, each with its scope."""
         pairs = [(scope, each) for scope, own in found.items() for each in own]
-        if len(self._stores) == 1:
+        if len(self.stores) == 1:
             return pairs
-        force = self._standings.in_force({each.id for _, each in pairs})
+        force = self._in_force({each.id for _, each in pairs})
         if any(each.id not in force for _, each in pairs):
             raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
         return [(scope, each) for scope, each in pairs if force[each.id].scope == scope]
+
+    def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
+        """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
+        self._refresh()
+        new = [id for id in ids if id not in self._force]
+        if new:
+            for scope, store in self.stores.items():
+                known = self._known[scope]
+                if unknown := [id for id in new if id not in known]:
+                    known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
+            found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
+            self._force.update({id: found.get(id) for id in new})
+        return {id: entry for id in ids if (entry := self._force[id]) is not None}
+
+    def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
+        ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
+
+    def _refresh(self) -> None:
+        """Forget what is known of ids if a file has changed since it was read."""
+        stamps = [store.database.stamp() for store in self.stores.values()]
+        if stamps != self._stamps:
+            self._stamps, self._force, self._few = stamps, {}, {}
+            self._known = {scope: {} for scope in self.stores}
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -297,75 +332,6 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
-
-
-class Standings:
-    """What *stores*, which are by scope, say of ids. Answers are always true now."""
-
-    def __init__(self, stores: Mapping[str, Store]) -> None:
-        self._stores = stores
-        self._stamps: list[tuple[int, int]] = []
-        self._known: dict[str, dict[str, Standing | None]] = {}
-        self._force: dict[str, InForce | None] = {}
-        self._few: dict[str, list[Any] | None] = {}
-        """All edges of a file, as rows, where they are few; None where they are not."""
-
-    def known(self, scope: str) -> dict[str, Standing | None]:
-        """Return what is known of ids in the file of *scope*, None for one that is not there.
-
-        What is read from now on may be put there, so that it need not be read again.
-        """
-        self._refresh()
-        return self._known[scope]
-
-    def in_force(self, ids: Collection[str]) -> dict[str, InForce]:
-        """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
-        self._refresh()
-        new = [id for id in ids if id not in self._force]
-        if new:
-            for scope, store in self._stores.items():
-                known = self._known[scope]
-                if unknown := [id for id in new if id not in known]:
-                    known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
-            found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
-            self._force.update({id: found.get(id) for id in new})
-        return {id: entry for id in ids if (entry := self._force[id]) is not None}
-
-    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
-        """Return what a plan needs to know of those of *ids* that are there, by id, each from the file whose it is."""
-        return {id: self._sketch(id, entry.scope) for id, entry in self.in_force(ids).items()}
-
-    def edges(self, ids: Collection[str]) -> dict[str, list[Edge]]:
-        """Return every edge with an end among *ids*, by scope, whether it counts or not."""
-        self._refresh()
-        found = {}
-        for scope, store in self._stores.items():
-            if scope not in self._few:
-                self._few[scope] = store.few_edges(4 * len(ids))
-            few = self._few[scope]
-            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
-        return found
-
-    def followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
-        """Return those of *found*, which are by scope, that count, and those that do not: see ``precedence``."""
-        ends = {end for edges in found.values() for edge in edges for end in (edge.source, edge.target)}
-        return followed(found.get("user", []), found.get("project", []), self.in_force(ends))
-
-    def _refresh(self) -> None:
-        """Forget everything if a file has changed since it was read."""
-        stamps = [store.database.stamp() for store in self._stores.values()]
-        if stamps != self._stamps:
-            self._stamps, self._force, self._few = stamps, {}, {}
-            self._known = {scope: {} for scope in self._stores}
-
-    def _sketch(self, id: str, scope: str) -> Sketch:
-        standing = self._known[scope][id]
-        assert standing is not None  # noqa: S101 - it is in force; this tells the type checker
-        _, kind, status = standing
-        try:
-            return Sketch(id, _KINDS[kind], _STATUSES[status], scope)
-        except KeyError:
-            raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
 
 
 _KINDS = {kind.value: kind for kind in BehaviorKind}
@@ -402,18 +368,11 @@ def followed(
             if not all(end in force and force[end].live for end in ends):
                 continue
             protected = [end for end in ends if force[end].protected]
-            weakened = _weakened(edge, protected)
+            # An edge takes activation from its target, and a conflict from its source too.
+            losing = () if edge.kind in POSITIVE else ends[::-1] if edge.kind is EdgeKind.CONFLICTS else ends[1:]
+            weakened = next((end for end in losing if end in protected), "")
             if weakened and (theirs or any(force[end].scope == "project" for end in ends)):
                 refused.append((edge, weakened))
             elif not (theirs and protected and edge.key in kept):
                 kept[edge.key] = edge
     return list(kept.values()), refused
-
-
-def _weakened(edge: Edge, protected: Collection[str]) -> str:
-    """Return the one of *protected* that *edge* takes activation from, or nothing."""
-    if edge.kind in POSITIVE:
-        return ""
-    if edge.target in protected:
-        return edge.target
-    return edge.source if edge.kind is EdgeKind.CONFLICTS and edge.source in protected else ""

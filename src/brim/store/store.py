@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 
 from brim.errors import InputError, StoreError
-from brim.store.database import TIMEOUT, open_database
+from brim.record import Record
+from brim.store.database import TIMEOUT, Closing, open_database
 from brim.store.events import Event, add_event, read_events
 from brim.store.rows import (
     EDGE_COLUMNS,
@@ -31,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any, Self
+    from typing import Any
 
     from brim.activation.graph import Node
     from brim.behaviors.behavior import Behavior, Edge, EdgeKind, Status
@@ -46,6 +47,10 @@ _TOUCHING = (
     f"SELECT {EDGE_COLUMNS} FROM edges WHERE source IN ({{}}) "  # noqa: S608
     f"UNION ALL SELECT {EDGE_COLUMNS} FROM edges WHERE target IN ({{}})"
 )
+_SEEDS = f"""
+    SELECT {NODE_COLUMNS} FROM behaviors
+    WHERE live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({{}}))
+"""  # noqa: S608
 _COSTS = """
     SELECT b.id, c.tier, c.tokens, c.chars FROM behaviors b JOIN line_costs c ON c.behavior = b.number
     WHERE b.id IN ({}) AND c.format = ? AND c.encoding = ? AND c.renderer = ?
@@ -68,25 +73,18 @@ def open_store(path: str, *, migrate: bool = True, timeout: float = TIMEOUT, rea
     return store
 
 
-class Store:
+class Store(Closing):
     """One file of behaviors, edges, events, sessions and what was learned of models.
 
     It is a ``brim.activation.Source``: ``activate(store, context, now=...)``.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self.database = database
-        self._clock = clock
-
-    @property
-    def path(self) -> str:
+        self.database, self._clock = database, clock
+        self.path = database.path
         """The file."""
-        return self.database.path
-
-    @property
-    def readonly(self) -> bool:
+        self.readonly = database.readonly
         """Whether nothing can be written: the disk or the file is read-only, or it was opened so."""
-        return self.database.readonly
 
     # What activation asks ---------------------------------------------------------------------------------------
 
@@ -100,11 +98,7 @@ class Store:
 
         Their standings go into *known*: they are in the same rows.
         """
-        where = "live AND number IN (SELECT behavior FROM triggers WHERE trigger IN ({}))"
-        rows = self.database.rows_in(
-            f"SELECT {NODE_COLUMNS} FROM behaviors WHERE {where}",  # noqa: S608
-            sorted(triggers_in(facts, words)),
-        )
+        rows = self.database.rows_in(_SEEDS, sorted(triggers_in(facts, words)))
         if known is not None:
             known.update({row[0]: (bool(row[7]), row[8], row[9]) for row in rows})
         return list({row[0]: node_of(row) for row in rows}.values())
@@ -143,21 +137,20 @@ class Store:
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
         """Return for those of *ids* that are there whether they are live, their kind and their status."""
-        rows = self.database.rows_in(
-            "SELECT id, live, kind, status FROM behaviors WHERE id IN ({})", dict.fromkeys(ids)
-        )
+        sql = "SELECT id, live, kind, status FROM behaviors WHERE id IN ({})"
+        rows = self.database.rows_in(sql, dict.fromkeys(ids))
         return {id: (bool(live), kind, status) for id, live, kind, status in rows}
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""
         ways = (
-            ("id = ?", (text,)),
-            ("name = ? ORDER BY live DESC, id", (text,)),
-            ("id > ?1 AND id < ?1 || char(1114111) ORDER BY id", (text,)),
-            ("name > ?1 AND name < ?1 || char(1114111) ORDER BY id", (text,)),
+            "id = ?",
+            "name = ? ORDER BY live DESC, id",
+            "id > ?1 AND id < ?1 || char(1114111) ORDER BY id",
+            "name > ?1 AND name < ?1 || char(1114111) ORDER BY id",
         )
-        for where, values in ways:
-            if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", values)):
+        for where in ways:
+            if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", (text,))):
                 return [behavior_of(row) for row in rows]
         return []
 
@@ -203,11 +196,16 @@ class Store:
             self.database.run("INSERT OR REPLACE INTO meta (key, value) VALUES ('index', ?)", (INDEX_VERSION,))
 
     def _write_triggers(self, behavior: Behavior, words: frozenset[str]) -> None:
-        (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-        self.database.run("DELETE FROM triggers WHERE behavior = ?", (number,))
+        number = self._emptied("triggers", behavior)
         if behavior.live:
             rows = [(trigger, number) for trigger in sorted(triggers_of(behavior.when, words))]
             self.database.run_many("INSERT INTO triggers (trigger, behavior) VALUES (?, ?)", rows)
+
+    def _emptied(self, table: str, behavior: Behavior) -> int:
+        """Return the number of *behavior*, after its rows in *table* are gone."""
+        (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
+        self.database.run(f"DELETE FROM {table} WHERE behavior = ?", (number,))  # noqa: S608
+        return int(number)
 
     def used(self, ids: Collection[str], *, now: float, session: str = "", **detail: Any) -> None:
         """Note that *ids* were injected together: each counts one use more."""
@@ -312,8 +310,7 @@ class Store:
     def _write_costs(self, behaviors: Iterable[Behavior]) -> None:
         """Count and keep the lines of *behaviors*, which are in the file already: a plan then needs no tokenizer."""
         for behavior in behaviors:
-            (number,) = self.database.row("SELECT number FROM behaviors WHERE id = ?", (behavior.id,))
-            self.database.run("DELETE FROM line_costs WHERE behavior = ?", (number,))
+            number = self._emptied("line_costs", behavior)
             self.database.run_many(
                 "INSERT INTO line_costs (behavior, format, encoding, tier, renderer, tokens, chars) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -349,22 +346,15 @@ class Store:
     def check(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
         try:
-            found = [str(row[0]) for row in self.database.rows("PRAGMA quick_check")]
+            return self.database.problems()
         except StoreError as error:  # SQLite gives up where a page is no page at all
             if error.reason != "damaged":
                 raise
             return [str(error)]
-        return [] if found == ["ok"] else found
 
     def close(self) -> None:
         """Close the file."""
         self.database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
@@ -388,15 +378,14 @@ def edges_among(rows: Iterable[Any], ids: Collection[str]) -> list[Edge]:
     return [edge_of(row) for row in rows if row[0] in wanted or row[1] in wanted]
 
 
-class StoredCalibrations:
+class StoredCalibrations(Record):
     """Learned ratios by model, in a file: a ``brim.tokens.CalibrationStore``."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     def get(self, model: str, /) -> Calibration | None:
         """Return what is known about *model*, or None; what is not a calibration counts as unknown."""
-        row = self._database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
+        row = self.database.row("SELECT ratio, spread, samples FROM calibrations WHERE model = ?", (model,))
         from brim.tokens.calibrate import Calibration
 
         try:
@@ -406,27 +395,27 @@ class StoredCalibrations:
 
     def put(self, model: str, calibration: Calibration, /) -> None:
         """Keep *calibration* for *model*, in place of what was there."""
-        with self._database.writing():
-            self._database.run(
+        with self.database.writing():
+            self.database.run(
                 "INSERT OR REPLACE INTO calibrations (model, ratio, spread, samples) VALUES (?, ?, ?, ?)",
                 (model, calibration.ratio, calibration.spread, calibration.samples),
             )
 
 
-class StoredWindows:
+class StoredWindows(Record):
     """Reported windows by model, in a file: a ``brim.models.WindowStore``. *clock* says when one was reported."""
 
-    def __init__(self, database: Database, clock: Callable[[], float]) -> None:
-        self._database, self._clock = database, clock
+    database: Database
+    clock: Callable[[], float]
 
     def get(self, name: str, /) -> int | None:
         """Return the window that was last put for *name*."""
-        row = self._database.row("SELECT tokens FROM windows WHERE model = ?", (name,))
+        row = self.database.row("SELECT tokens FROM windows WHERE model = ?", (name,))
         return row[0] if row else None
 
     def put(self, name: str, tokens: int, /) -> None:
         """Keep *tokens* as the window of *name*, in place of an earlier one."""
-        with self._database.writing():
-            self._database.run(
-                "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)", (name, tokens, self._clock())
+        with self.database.writing():
+            self.database.run(
+                "INSERT OR REPLACE INTO windows (model, tokens, at) VALUES (?, ?, ?)", (name, tokens, self.clock())
             )

@@ -82,14 +82,15 @@ def _marks(project: str) -> list[str]:
         return file.read(LARGEST).decode("ascii", "replace").split()
 
 
-def _add_mark(project: str, mark: str, *, instead: object) -> None:
-    folder = os.path.join(project, ".brim")
+def _new_mark(project: str, *, instead: object) -> str:
+    folder, mark = os.path.join(project, ".brim"), os.urandom(16).hex()
     try:
         make_folder(folder)
         marks = [each for each in _marks(project) if each != instead]
     except OSError as error:
         raise StoreError(f"{folder}: cannot be trusted: {error.strerror or error}", "failed") from None
     _write(os.path.join(folder, MARKS), "".join(f"{each}\n" for each in (mark, *marks)))
+    return mark
 
 
 def _read(user_folder: str) -> dict[str, dict[str, Any]]:
@@ -118,9 +119,7 @@ def _change(user_folder: str, project: str, event: str, now: float) -> None:
         projects = _read(user_folder)
         old = projects.pop(project, {})
         if event == "trusted":
-            mark = os.urandom(16).hex()
-            _add_mark(project, mark, instead=old.get("mark"))
-            projects[project] = {"at": now, "mark": mark}
+            projects[project] = {"at": now, "mark": _new_mark(project, instead=old.get("mark"))}
         _write(os.path.join(user_folder, NAME), json.dumps({"projects": projects}, indent=2, sort_keys=True) + "\n")
         store.record(Event(event, now, detail={"project": project}))
 

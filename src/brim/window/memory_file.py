@@ -70,7 +70,7 @@ class MemoryFile:
             raise ConfigError(self.at(f"memory.{error}")) from None
 
     def _read(self, path: str) -> dict[str, Any]:
-        from brim._yaml import read_mapping
+        from brim.config.text import read_mapping
 
         text = read_text(path).removeprefix("\ufeff")
         if path.endswith(".json"):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from brim._yaml import read_mapping
+from brim.config.text import read_mapping
 from brim.errors import ConfigError
 
 
@@ -39,7 +39,7 @@ def test_a_mapping_that_holds_itself_ends() -> None:
 
 def test_nesting_without_end_is_refused() -> None:
     with pytest.raises(ConfigError, match="file"):
-        read_mapping("{a: " * 20_000 + "1" + "}" * 20_000, "file")
+        read_mapping("{a: " * 3_000 + "1" + "}" * 3_000, "file")
 
 
 def test_aliases_of_aliases_do_not_multiply() -> None:
@@ -47,7 +47,7 @@ def test_aliases_of_aliases_do_not_multiply() -> None:
     bomb = "a0: &a0 {x: {y: 1}}\\n" + "".join(f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}}}\\n" for n in range(1, 40))
     code = (
         "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
-        "from brim._yaml import read_mapping\nfrom brim.errors import ConfigError\n"
+        "from brim.config.text import read_mapping\nfrom brim.errors import ConfigError\n"
         f"try: read_mapping('{bomb}', 'file')\nexcept ConfigError: pass"
     )
     done = subprocess.run([sys.executable, "-c", code], timeout=20, capture_output=True, check=False)
