@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+def public(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for *package*.
+
+    *modules* maps each of its modules to the public names in it, separated by spaces. Type checkers read the imports
+    under ``TYPE_CHECKING`` instead, which must have the same names.
+    """
+    names = {name: module for module, each in modules.items() for name in each.split()}
+    return *exports(package, names), sorted(names)
+
+
 def exports(package: str, names: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` for *package*, where *names* maps each public name to its module."""
 

@@ -22,7 +22,7 @@ def token_file(home: str) -> str:
 
 def read_token(home: str) -> str:
     """Return the token, made now if there is none. One that others can read or have written is refused."""
-    from brim._atomic import write_new
+    from brim.files import write_new
 
     path = token_file(home)
     try:
