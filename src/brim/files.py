@@ -78,6 +78,16 @@ def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable
         raise
 
 
+def sync_folder(folder: str) -> None:
+    """Write the names in *folder* to the disk, on systems where a folder can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextmanager
 def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool) -> Iterator[None]:
     """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare* makes its folder.
@@ -152,12 +162,7 @@ def save(path: str, text: str) -> None:
     beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
     try:
         replace_file(real, _encoded(text), beside=beside, prepare=lambda new: _make_like(new, real))
-        with suppress(OSError):  # the new name reaches the disk too, where a folder can be opened
-            handle = os.open(os.path.dirname(real), os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync_folder(os.path.dirname(real))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.scratch.calls import Calls, States
+from brim.scratch.calls import Calls, States, source_of, where_of
 from brim.scratch.entries import Entry, View, draft
 from brim.scratch.index import render_index, sentence
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
@@ -60,7 +60,11 @@ class ScratchModel:
         if isinstance(event, Event):
             self._take(event)
         elif isinstance(event, Mapping):
-            for found in self._read(event):
+            if self._reader is None:
+                from brim.tracking.readers import AnyReader
+
+                self._reader = AnyReader()
+            for found in self._reader.events(event):
                 self._take(found)
 
     def record_state_change(self, previous: str, new: str, *, now: float | None = None) -> None:
@@ -87,7 +91,7 @@ class ScratchModel:
     @property
     def human_inputs(self) -> list[str]:
         """What a person typed."""
-        return [entry.text for entry in View(self._entries).of("human")]
+        return self._sentences("human")
 
     @property
     def artifacts(self) -> list[str]:
@@ -128,18 +132,9 @@ class ScratchModel:
         if text.strip():
             self._keep([draft(kind, text, session=self.session, time=now)])
 
-    def _read(self, line: Mapping[str, Any]) -> list[Event]:
-        if self._reader is None:
-            from brim.tracking.readers import AnyReader
-
-            self._reader = AnyReader()
-        return self._reader.events(line)
-
     def _take(self, event: Event) -> None:
         if isinstance(event, Message) and event.human and event.text.strip():
-            source = event.id or (f"at {event.time}" if event.time is not None else "")
-            session, agent, time = event.session, event.agent, event.time
-            self._keep([draft("human", event.text, source=source, session=session, agent=agent, time=time)])
+            self._keep([draft("human", event.text, source=source_of(event), **where_of(event))])
         self._keep(self._states.entries(event))
         if isinstance(event, ToolCall):
             self._keep(self._calls.called(event))
@@ -158,9 +153,8 @@ class ScratchModel:
             from brim.scratch.dead_ends import DeadEndDetector
 
             self._detector = DeadEndDetector(self._root)
-            earlier, self._before = self._before, []
-            return [found for each in earlier for found in self._detector.update(each)]
-        return self._detector.update(event)
+        waiting, self._before = self._before or [event], []
+        return [found for each in waiting for found in self._detector.update(each)]
 
     def _keep(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -168,10 +162,6 @@ class ScratchModel:
                 continue
             self._ids.add(entry.id)
             self._entries.append(entry)
-
-    def _view(self) -> View:
-
-        return View(self._entries)
 
     def _sentences(self, kind: str) -> list[str]:
         return [sentence(entry) if entry.quoted else entry.text for entry in View(self._entries).of(kind)]
