@@ -56,15 +56,12 @@ class Source(Protocol):
 
         It may give too many, never too few: each is compared with the context again.
         """
-        ...
 
     def nodes(self, ids: Collection[str]) -> Iterable[Node]:
         """Those of *ids* that are live."""
-        ...
 
     def edges(self, ids: Collection[str]) -> Iterable[Edge]:
         """Every edge that touches one of *ids*, at either end."""
-        ...
 
 
 class Graph:

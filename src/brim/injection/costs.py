@@ -42,19 +42,15 @@ class Costs(Protocol):
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
-        ...
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once, whatever stands in it."""
-        ...
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
-        ...
 
     def recount(self, text: str, /) -> Count:
         """Return the tokens of a whole text."""
-        ...
 
 
 class CountedCosts:
