@@ -6,6 +6,7 @@ or go with it. Each strategy moves behaviors about in it; each question it asks 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import fsum
 
 from brim.injection.text import text_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
     from brim.injection.tiers import Section
-    from brim.tokens.count import Count
 
 
 class Slot:
@@ -73,10 +73,6 @@ class Arrangement:
         if self.limits.characters is not None and self.characters > self.limits.characters:
             return False
         return self.room is None or self.units <= self.room
-
-    def tokens(self) -> Count:
-        """Return what the sum is in tokens; an empty text is whatever the counter says of nothing."""
-        return self.costs.count(self.units)
 
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
@@ -166,11 +162,7 @@ def _room(costs: Costs, tokens: int) -> int:
     most = 1
     while costs.count(most) <= tokens:
         most *= 2
-    least = -1
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (middle, most) if costs.count(middle) <= tokens else (least, middle)
-    return least
+    return bisect_right(range(most), tokens, key=costs.count) - 1
 
 
 # Two strategies demote step by step. Both go by activation, lowest first, ties by id; both skip a tier at which the

@@ -285,9 +285,8 @@ def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
 
 
 def _total(arrangement: Arrangement) -> Count:
-    if arrangement.costs.additive:
-        return arrangement.tokens()
-    return arrangement.costs.recount(arrangement.text())
+    costs = arrangement.costs
+    return costs.count(arrangement.units) if costs.additive else costs.recount(arrangement.text())
 
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:

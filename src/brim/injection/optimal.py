@@ -305,12 +305,13 @@ class Search:
         """What the best choice known is worth."""
         self.found = False
         """Whether it was found here."""
-        self._favourites = [_favourite(options, prices) for options in slots]
-        self._value = sum(option[0] for option in self._favourites)
-        self._room = (
-            room[0] - sum(option[1] for option in self._favourites),
-            room[1] - sum(option[2] for option in self._favourites),
-        )
+        price, rate = prices
+        self._favourites = [
+            min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4])) for options in slots
+        ]
+        """The option of each slot that is worth most after paying; of equals the one that takes less."""
+        self._value, units, characters = (sum(option[at] for option in self._favourites) for at in (0, 1, 2))
+        self._room = room[0] - units, room[1] - characters
         self._most = self._value + prices[0] * self._room[0] + prices[1] * self._room[1]
         self._notes: list[tuple[int, int, Option]] = []
         self._best = -1
@@ -384,12 +385,6 @@ class Search:
             self.floor = self._value - state[1]
             self.found = True
             self._best = state[4]
-
-
-def _favourite(options: Options, prices: Pair) -> Option:
-    """Return the option that is worth most after paying, of equals the one that takes less."""
-    price, rate = prices
-    return min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4]))
 
 
 def _undominated(states: list[State]) -> list[State]:

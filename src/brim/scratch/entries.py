@@ -69,12 +69,12 @@ class Section(Record):
 
 
 SECTIONS = (
-    Section(title="Human Input", kind="human", file="human-input.md"),
-    Section(title="Decisions", kind="decision", file="decisions.md"),
-    Section(title="State Changes", kind="state", file="state-changes.md"),
-    Section(title="Dead Ends", kind="dead-end", file="dead-ends.md"),
-    Section(title="Artifacts", kind="artifact", file="artifacts.md"),
-    Section(title="Commands", kind="command", file="commands.md"),
+    Section("Human Input", "human", "human-input.md"),
+    Section("Decisions", "decision", "decisions.md"),
+    Section("State Changes", "state", "state-changes.md"),
+    Section("Dead Ends", "dead-end", "dead-ends.md"),
+    Section("Artifacts", "artifact", "artifacts.md"),
+    Section("Commands", "command", "commands.md"),
 )
 """The sections of the index, in order."""
 

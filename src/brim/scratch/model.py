@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
     from brim.tracking.readers import Reader
 
-_KINDS = {"confirmed": "dead-end", "resolved": "resolved", "suspect": "suspect"}
-_OUTCOMES = {
-    "same-call": "failed the same way {} times",
-    "same-error": "{} ways, one error",
-    "alternating": "to and fro {} times, nothing changed",
-    "missed-edit": "the text to replace was not there, {} times",
-    "undone-edit": "undone",
-    "failing-test": "failed the same way {} times",
-    "sub-agent": "ended in error",
-    "backtrack": "given up",
-}
 _BEFORE = 64
 """So many of the first and of the last events before the first call are kept: where it began, and what was asked."""
 
@@ -142,7 +131,7 @@ class ScratchModel:
             self._states.learn_task(call, event)
             self._keep(self._calls.answered(call, event))
         if self._finds:
-            self._keep(found_entry(found, event.time) for found in self._dead_ends(event))
+            self._keep(found.entry(event.time) for found in self._dead_ends(event))
 
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
@@ -165,19 +154,3 @@ class ScratchModel:
 
     def _sentences(self, kind: str) -> list[str]:
         return [sentence(entry) if entry.quoted else entry.text for entry in View(self._entries).of(kind)]
-
-
-def found_entry(found: DeadEnd, time: float | None) -> Entry:
-    """Return the entry of *found*. Only a confirmed one is shown; the journal alone keeps what is suspected."""
-    outcome = _OUTCOMES.get(found.rule, "did not work").format(found.times)
-    refs = {
-        "outcome": "worked in the end" if found.status == "resolved" else outcome,
-        "output": found.error,
-        "rule": found.rule,
-        "times": found.times,
-        "at": list(found.at),
-        "key": found.key,
-    }
-    kind = _KINDS.get(found.status, "suspect")
-    source = f"{found.key} {found.times}"
-    return draft(kind, found.what, session=found.session, agent=found.agent, time=time, source=source, refs=refs)

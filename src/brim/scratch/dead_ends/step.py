@@ -15,6 +15,7 @@ from brim.files import data_lines, data_rows
 from brim.record import Record
 from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
+from brim.scratch.entries import draft
 from brim.scratch.quotes import begun, masked_line, telling_line
 
 TYPE_CHECKING = False
@@ -23,19 +24,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from brim.scratch.dead_ends.commands import Check, Part
+    from brim.scratch.entries import Entry
     from brim.tracking.events import End, Message, ToolCall, ToolResult
 
-RULES = (
-    "same-call",
-    "same-error",
-    "alternating",
-    "missed-edit",
-    "undone-edit",
-    "failing-test",
-    "sub-agent",
-    "backtrack",
-)
-"""The first four only suspect; what the others find is confirmed."""
+RULES = {
+    "same-call": "failed the same way {} times",
+    "same-error": "{} ways, one error",
+    "alternating": "to and fro {} times, nothing changed",
+    "missed-edit": "the text to replace was not there, {} times",
+    "undone-edit": "undone",
+    "failing-test": "failed the same way {} times",
+    "sub-agent": "ended in error",
+    "backtrack": "given up",
+}
+"""How each rule says what it found. The first four only suspect; what the others find is confirmed."""
 
 STATUSES = ("suspect", "confirmed", "resolved")
 
@@ -81,6 +83,15 @@ class DeadEnd(Record):
     agent: str = ""
     session: str = ""
     key: str = ""
+
+    def entry(self, time: float | None) -> Entry:
+        """Return it as an entry. Only a confirmed one is shown; the journal alone keeps what is suspected."""
+        said = "worked in the end" if self.status == "resolved" else RULES[self.rule].format(self.times)
+        refs = {"outcome": said, "output": self.error, "rule": self.rule, "times": self.times}
+        refs |= {"at": list(self.at), "key": self.key}
+        kind = "dead-end" if self.status == "confirmed" else self.status
+        where = {"session": self.session, "agent": self.agent, "source": f"{self.key} {self.times}"}
+        return draft(kind, self.what, time=time, refs=refs, **where)
 
 
 def dead_end(event: ToolCall | End | Message, rule: str, status: str, key: str, what: str, **more: Any) -> DeadEnd:
