@@ -13,7 +13,7 @@ from math import exp, fsum, sqrt
 
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors.behavior import EdgeKind
-from brim.behaviors.when import When
+from brim.behaviors.when import meets
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
     from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, Match
+    from brim.behaviors.when import Condition, Match, When
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -125,11 +125,8 @@ def base_level(uses: int, last_used: float | None, now: float, parameters: Param
 
 def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return which of several facts meet the condition *key*."""
-    known = facts.get(key, ())
-    if len(known) == 1:
-        return known
-    alone = When(conditions=((key, dict(when.conditions)[key]),))
-    return tuple(fact for fact in known if alone.match({key: (fact,)}).confirmed)
+    known, wanted = facts.get(key, ()), dict(when.conditions)[key]
+    return known if len(known) == 1 else tuple(fact for fact in known if any(meets(key, fact, each) for each in wanted))
 
 
 class Neighbourhood:

@@ -88,7 +88,7 @@ class When(Record):
                 absent.append(key)
                 continue
             if condition not in met:
-                met[condition] = any(_meets(key, fact, value) for fact in known for value in values)
+                met[condition] = any(meets(key, fact, value) for fact in known for value in values)
             if met[condition]:
                 confirmed.append(key)
             else:
@@ -102,7 +102,8 @@ class When(Record):
         return ", ".join(f"{key} {' or '.join(values)}" for key, values in self.conditions) or "always"
 
 
-def _meets(key: str, fact: str, value: str) -> bool:
+def meets(key: str, fact: str, value: str) -> bool:
+    """Whether *fact* is what the condition *key* = *value* asks for."""
     if key == "file":
         return matches(fact, value)
     if key == "branch":

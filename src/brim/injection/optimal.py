@@ -119,11 +119,8 @@ def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:
     kind, status = slot.behavior.kind, slot.behavior.status
     for tier in sorted(slot.allowed, reverse=True):
         value = int(ldexp(slot.activation * FIDELITY[tier], shift))
-        if tier is Tier.OMITTED:
-            options.append((value, 0, 0, 0, 0))
-        else:
-            units, characters = arrangement.costs.item(slot.behavior, tier)
-            options.append((value, units, characters, 1 << section_of(kind, status, tier), tier.value))
+        units, characters = arrangement.costs.item(slot.behavior, tier) if tier else (0, 0)
+        options.append((value, units, characters, 1 << section_of(kind, status, tier) if tier else 0, tier.value))
     return options
 
 
@@ -144,8 +141,7 @@ class Openings:
     """
 
     def __init__(self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, effort: int) -> None:
-        self.headings = headings
-        self.room = room
+        self.headings, self.room = headings, room
         self.effort = effort
         """How many partial choices may still be looked at: a limit that doesn't depend on the machine's speed."""
         self.value = IMPOSSIBLE
@@ -299,9 +295,7 @@ class Search:
     """The search among slots at fixed prices, for a choice that is worth more than *floor*."""
 
     def __init__(self, slots: Sequence[Options], room: Pair, prices: Pair, floor: int, effort: int) -> None:
-        self.prices = prices
-        self.effort = effort
-        self.floor = floor
+        self.prices, self.effort, self.floor = prices, effort, floor
         """What the best choice known is worth."""
         self.found = False
         """Whether it was found here."""

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""
-_EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with )?(?:exit|exited with) (?:code|status):? (-?\d{1,9})"
+EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?\s+(-?\d{1,9})"
+"""How an output begins that tells the exit code."""
 _SAID = "the user said:"
 _MOST_OPEN = 10_000
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
@@ -84,7 +85,8 @@ class Calls:
                 refs = {"noun": "call", "outcome": _refused(result)}
                 found.append(draft("decision", _named(call), refs=refs, **where))
         elif call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
-            refs = {"outcome": _ended(result), "output": first_error(result.text)}
+            code = exit_code(result)
+            refs = {"outcome": "failed" if code is None else f"ended with {code}", "output": first_error(result.text)}
             found.append(draft("command", command, refs=refs, **where))
         return found
 
@@ -114,12 +116,13 @@ def where_of(event: Event) -> dict[str, Any]:
     return {"session": event.session, "agent": event.agent, "time": event.time}
 
 
-def _ended(result: ToolResult) -> str:
+def exit_code(result: ToolResult) -> int | None:
+    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
     detail = result.detail if isinstance(result.detail, Mapping) else {}
     codes = [detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int]
-    if not codes and (told := re.match(_EXIT, result.text)):
+    if not codes and (told := re.match(EXIT, result.text)):
         codes = [int(told[1])]
-    return f"ended with {codes[0]}" if codes else "failed"
+    return codes[0] if codes else None
 
 
 def _refused(result: ToolResult, word: str = "refused") -> str:

@@ -71,8 +71,7 @@ class Journal:
         """How many lines could not be read: torn by a killed process, or damaged."""
         self.version = 0
         """Raised when the file turned out to be gone or another one, and everything was read again."""
-        self._offset = 0
-        self._last = 0
+        self._offset = self._last = 0
         self._file: tuple[int, int] | None = None
 
     def refresh(self, *, only: bytes | None = None) -> list[Entry]:

@@ -31,15 +31,11 @@ class ScratchModel:
     def __init__(
         self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True, root: str = ""
     ) -> None:
-        self.job = job
-        self.phase = phase
-        self.session = session
+        self.job, self.phase, self.session = job, phase, session
         self._entries: list[Entry] = []
         self._ids: set[str] = set()
-        self._calls = Calls()
-        self._states = States()
-        self._finds = find_dead_ends
-        self._root = root
+        self._calls, self._states = Calls(), States()
+        self._finds, self._root = find_dead_ends, root
         self._detector: DeadEndDetector | None = None
         self._before: list[Event] = []
         self._reader: Reader | None = None

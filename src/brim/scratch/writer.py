@@ -65,10 +65,8 @@ class ScratchWriter:
     ) -> None:
         self.worktree = os.path.abspath(os.fspath(worktree))
         self.session = session
-        self._clock = clock
+        self._clock, self._patience, self._claim = clock, patience, claim
         self._state = None if state_folder is None else os.fspath(state_folder)
-        self._patience = patience
-        self._claim = claim
         self._root = os.path.join(self.worktree, NAME)
         self._journal = Journal(os.path.join(self._root, JOURNAL))
         self._matching = Matching()

@@ -245,13 +245,7 @@ class CostBudget:
     """
 
     def __init__(
-        self,
-        limit: int | None,
-        warn: float = WARN,
-        *,
-        scope: str = "",
-        spent: int = 0,
-        parent: CostBudget | None = None,
+        self, limit: int | None, warn: float = WARN, *, scope: str = "", spent: int = 0, parent: Self | None = None
     ) -> None:
         if isinstance(warn, bool) or not isinstance(warn, int | float) or not 0 <= warn <= 1:
             raise InputError(f"warn must be a share from 0 to 1, not {repr(warn)[:40]}")

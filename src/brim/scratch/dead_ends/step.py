@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from brim._sha import sha256_hex
 from brim.files import data_lines, data_rows
 from brim.record import Record
+from brim.scratch.calls import EXIT, exit_code
 from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
 from brim.scratch.entries import draft
@@ -50,7 +51,6 @@ _WAITS = r"(?i)output|wait|status|poll|monitor|stdin"
 _TELLING = ("file_path", "path", "pattern", "url", "query", "description", "prompt", "name", "skill")
 """Of a call's input, the first of these says what it is about."""
 _NO_TRY = ("todo", "question", "plan", "agent")
-_EXIT = r"(?i)\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)"
 _END = 8_000
 _MOST_LINES = 24
 _WIDEST = 240
@@ -239,15 +239,6 @@ def _ends(text: str, most: int) -> str:
     return text if len(text) < 2 * most else f"{text[:most]}\n{text[-most:]}"
 
 
-def exit_code(result: ToolResult) -> int | None:
-    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
-    code = result.detail.get("exit_code") if isinstance(result.detail, dict) else None
-    if type(code) is int:
-        return code
-    found = re.match(_EXIT, result.text[:200])
-    return int(found[1][:9]) if found else None
-
-
 @cache
 def _refused() -> list[tuple[str, Pattern[str]]]:
     return [(why, re.compile(text, re.IGNORECASE)) for why, text in data_rows(__file__, "refused.tsv")]
@@ -258,7 +249,7 @@ def _answers(command: list[Part], text: str) -> bool:
     programs = data_lines(__file__, "answers.txt")
     if command and command[-1].filters and command[-1].words[0] in programs:
         return True
-    if re.sub(_EXIT, "", text[:400], count=1).strip():
+    if re.sub(EXIT, "", text[:400], count=1).strip():
         command = [part for part in command if not part.filters][-1:] or command[-1:]
     return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in command)
 
