@@ -107,7 +107,13 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
         except OSError as error:
             raise StoreError(f"{path}: can't be opened: {error.strerror or error}", "read-only") from None
         try:
-            _wait_for(handle, path, ends)
+            pause = 0.001
+            while not try_lock(handle):
+                if time.monotonic() >= ends:
+                    why = "another process has held it for too long; try again when it has ended"
+                    raise StoreError(f"{path}: {why}", "busy")
+                time.sleep(pause)
+                pause = min(0.01, pause * 2)
             if _is_still(handle, path):
                 yield
                 return
@@ -116,7 +122,7 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if nobody holds it; return whether that worked."""
+    """Take the lock on an open file if it's free; return whether that worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -130,15 +136,6 @@ def try_lock(handle: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _wait_for(handle: int, path: str, ends: float) -> None:
-    pause = 0.001
-    while not try_lock(handle):
-        if time.monotonic() >= ends:
-            raise StoreError(f"{path}: another process has held it for too long; try again when it has ended", "busy")
-        time.sleep(pause)
-        pause = min(0.01, pause * 2)
 
 
 def _is_still(handle: int, path: str) -> bool:
@@ -168,7 +165,7 @@ def save(path: str, text: str) -> None:
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove what a killed ``save`` left in *folder*. Nobody else may save there meanwhile."""
+    """Remove what a killed ``save`` left in *folder*. No other process may save there meanwhile."""
     with suppress(OSError):
         for name in os.listdir(folder):
             if name.startswith(".brim-") and name.endswith(".tmp"):

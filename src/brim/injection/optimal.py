@@ -82,7 +82,8 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
         _place(arrangement, slots, choice)
     if choice is None or openings.value < most:
         _take_best(arrangement, start)
-    return max(arrangement.value(), _as_float(most, shift)) if arrangement.fits() else arrangement.value()
+    bound = most / (1 << shift) if shift >= 0 else float(most << -shift)
+    return max(arrangement.value(), bound) if arrangement.fits() else arrangement.value()
 
 
 def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
@@ -128,10 +129,6 @@ def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Opt
     for slot, option in zip(slots, choice, strict=True):
         if slot.tier != option[4]:
             arrangement.move(slot, Tier(option[4]))
-
-
-def _as_float(value: int, shift: int) -> float:
-    return value / (1 << shift) if shift >= 0 else float(value << -shift)
 
 
 class Openings:

@@ -143,7 +143,9 @@ class SameError(Rule):
         given = hash(f"{step.check.name}\0{step.check.target}" if step.check is not None else same)
         if step.outcome.kind == "ok":
             return self._went_well(step, given)
-        if not self._counts(step):
+        linted = step.check is not None and step.check.kind == "lint"
+        looked = step.call.tool in ("read", "search") or looks(step.parts) or step.polls or step.outcome.transient
+        if not step.failed or step.outcome.not_found or not step.signature or linted or (looked and not step.check):
             return []
         key = f"{step.call.tool or step.call.name}\0{step.signature}"
         group = self._groups.pop(key, None)
@@ -178,14 +180,6 @@ class SameError(Rule):
         """Start over: whatever a person says, the next try is theirs."""
         self._groups = {key: group for key, group in self._groups.items() if group.reported}
         return []
-
-    @staticmethod
-    def _counts(step: Step) -> bool:
-        if not step.failed or step.outcome.not_found or not step.signature:
-            return False
-        if step.check is not None:
-            return step.check.kind != "lint"
-        return not (step.call.tool in ("read", "search") or looks(step.parts) or step.polls or step.outcome.transient)
 
 
 class _Seen:
