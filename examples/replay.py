@@ -1,10 +1,10 @@
-"""Plays the recorded session through the hooks that `brim init` has installed, as Claude Code calls them.
+"""Plays the recorded session through the hooks that `brim init` installed, as Claude Code calls them.
 
     python replay.py PROJECT
 
-Every command is taken from ~/.claude/settings.json and runs as a process of its own, while the transcript grows line by
-line, dated now; paths are told from the project's folder. HOME must be one to throw away: notes for sum_up.py are left
-there.
+Every command comes from ~/.claude/settings.json and runs as its own process, while the transcript grows line by line,
+dated now. Only the moments that a person would notice are printed. HOME must be temporary: notes for sum_up.py are
+left there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
-from textwrap import fill
 from typing import Any
 
 from brim import count
@@ -29,6 +28,8 @@ FOLDER = "/home/user/shop"
 SUB_AGENT = "a0000000000000001"
 MODEL = "claude-sonnet-4-5"
 WINDOW = 200_000
+SHOWN_LINES = 3
+"""Lines of a text that are printed; the rest is counted."""
 
 
 class Session:
@@ -43,7 +44,7 @@ class Session:
         self.transcript.parent.mkdir(parents=True)
         self.calls: dict[str, Any] = {}
         self.prompts = 0
-        self.silent = 0
+        self.printed: set[str] = set()
         self.usage: dict[str, Any] = {}
         self.spent = 0
         self.notes: dict[str, Any] = {
@@ -61,7 +62,6 @@ class Session:
         for line, entry in recorded(RECORDED / "session.jsonl"):
             self.step(line, entry)
         self.hook("SessionEnd", "", reason="other")
-        self.pass_over()
 
     def step(self, line: str, entry: dict[str, Any], agent: str = "") -> None:
         """Do what the client did around one line of its transcript."""
@@ -69,9 +69,9 @@ class Session:
         blocks = content if isinstance(content, list) else []
         if entry.get("promptSource"):
             self.prompts += 1
-            self.hook("UserPromptSubmit", f'"{content}"', prompt=content, prompt_id=f"p{self.prompts}")
+            self.hook("UserPromptSubmit", f'You: "{content}"', prompt=content, prompt_id=f"p{self.prompts}")
         elif entry.get("subtype") == "compact_boundary":
-            self.hook("PreCompact", "/compact", trigger="manual", custom_instructions="")
+            self.hook("PreCompact", "You: /compact", trigger="manual", custom_instructions="")
         for block in blocks:
             if block["type"] == "tool_result":
                 self.result(block, entry.get("toolUseResult"), agent)
@@ -87,8 +87,7 @@ class Session:
                     self.call(block, agent)
             if entry["message"].get("stop_reason") == "end_turn" and blocks[-1]["type"] == "text" and not agent:
                 self.hook("Stop", "The turn ends.", stop_hook_active=False)
-                self.pass_over()
-                print(f"  {self.status_line()}")
+                print(f"  status line: {self.status_line()}")
 
     def call(self, block: dict[str, Any], agent: str) -> None:
         """The model calls a tool; if it is refused, a person raises the limit, and it is called again."""
@@ -96,12 +95,12 @@ class Session:
         said = {"tool_name": block["name"], "tool_input": block["input"], "tool_use_id": block["id"]}
         if agent:
             said["agent_id"] = agent
-        title = f"{'The sub-agent calls ' if agent else ''}{named(block)}"
+        title = "" if agent else f"The agent calls {named(block)}"
         answer = self.hook("PreToolUse", title, prompt_id=f"p{self.prompts}", **said)
         if answer.get("permissionDecision") == "deny":
             self.notes["refused"].append({"spent": self.spent})
-            run("brim", "spend", "raise", "shop", "2.00", cwd=self.project)
-            self.hook("PreToolUse", "The same call again, a moment later.", prompt_id=f"p{self.prompts}", **said)
+            run("brim", "limit", "2", cwd=self.project)
+            self.hook("PreToolUse", "", prompt_id=f"p{self.prompts}", **said)
 
     def result(self, block: dict[str, Any], given: Any, agent: str) -> None:
         """A tool has answered; a sub-agent has done its own work before."""
@@ -110,15 +109,15 @@ class Session:
             for line, entry in recorded(RECORDED / "session" / "subagents" / f"agent-{SUB_AGENT}.jsonl"):
                 self.step(line, entry, SUB_AGENT)
             path = str(self.path_of(SUB_AGENT))
-            self.hook("SubagentStop", "The sub-agent ends.", agent_id=SUB_AGENT, agent_transcript_path=path)
+            self.hook("SubagentStop", "", agent_id=SUB_AGENT, agent_transcript_path=path)
         said = {"tool_name": call["name"], "tool_input": call["input"], "tool_use_id": call["id"]}
         if agent:
             said["agent_id"] = agent
         text = block["content"] if isinstance(block["content"], str) else block["content"][0]["text"]
         if block.get("is_error"):
-            self.hook("PostToolUseFailure", f"Failed: {named(call)}", error=text, **said)
+            self.hook("PostToolUseFailure", "", error=text, **said)
         else:
-            self.hook("PostToolUse", f"Done: {named(call)}", tool_response=given or {"stdout": text}, **said)
+            self.hook("PostToolUse", "", tool_response=given or {"stdout": text}, **said)
 
     def request(self, entry: dict[str, Any], agent: str) -> None:
         """Count a request once, however many lines it has."""
@@ -146,29 +145,38 @@ class Session:
                     subprocess.run([sys.executable, "-I", "-c", "pass"], check=True)
                     self.notes["bare"].append(cpu() - done)
         if not answer:
-            self.silent += 1
             return {}
-        self.pass_over()
-        print(f"  {title[:110]}{'…' if len(title) > 110 else ''}")
         if event == "PreCompact":
-            self.tell("summariser", answer)
+            print(f"\n  {title}")
+            self.tell("summarizer", answer, shown=True)
             return {}
         read = json.loads(answer)
         specific: dict[str, Any] = read.get("hookSpecificOutput", {})
-        if specific.get("additionalContext"):
-            self.tell("agent", specific["additionalContext"], said.get("agent_id", ""))
-        if specific.get("permissionDecision") == "deny":
-            show("refused", specific["permissionDecisionReason"])
+        context = specific.get("additionalContext", "")
+        new = bool(context) and self.is_new(context)
+        refused = specific.get("permissionDecision") == "deny"
+        if title and (new or refused):
+            print(f"\n  {title[:106]}{'…' if len(title) > 106 else ''}")
+        if context:
+            self.tell("agent", context, said.get("agent_id", ""), shown=bool(title) and new)
+        if refused:
+            show("brim refuses the call", specific["permissionDecisionReason"])
         if read.get("systemMessage"):
-            show("you are told", read["systemMessage"])
+            show("brim tells you", read["systemMessage"])
         return specific
 
-    def tell(self, whom: str, text: str, agent: str = "") -> None:
-        """Show a text for a model, and note how long it is and which request is the first to read it."""
+    def is_new(self, text: str) -> bool:
+        """Whether *text* has a line that was never printed: the reader sees each rule once."""
+        return any(line[:40] not in self.printed for line in text.splitlines() if line.lstrip().startswith("- "))
+
+    def tell(self, whom: str, text: str, agent: str = "", *, shown: bool) -> None:
+        """Note how long a text for a model is and which request reads it first; show it if that's new."""
         tokens = int(count(text, model=MODEL))
         note = {"whom": whom, "agent": agent, "tokens": tokens, "at": len(self.notes["requests"])}
         self.notes["told"].append({**note, "text": text})
-        show(f"the {whom} is told, {tokens} tokens", text)
+        if shown:
+            self.printed.update(line[:40] for line in text.splitlines())
+            show(f"brim tells the {whom} ({tokens} tokens)", text)
 
     def status_line(self) -> str:
         """Return what the installed status line prints for the last usage."""
@@ -207,12 +215,6 @@ class Session:
         """Return the transcript of *agent*; empty is the main thread."""
         return self.transcript.with_suffix("") / "subagents" / f"agent-{agent}.jsonl" if agent else self.transcript
 
-    def pass_over(self) -> None:
-        """Say how many hooks had nothing to say."""
-        if self.silent:
-            print(f"  ({self.silent} more hook{'s' if self.silent > 1 else ''}: nothing to say)")
-        self.silent = 0
-
 
 def recorded(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the lines of a transcript, as text and as data."""
@@ -233,10 +235,18 @@ def named(call: dict[str, Any]) -> str:
 
 
 def show(what: str, text: str) -> None:
-    """Print a text below what it is."""
+    """Print the beginning of a text below what it is."""
     print(f"    {what}:")
-    for line in text.rstrip("\n").split("\n"):
-        print(fill(line, 110, initial_indent=" " * 6, subsequent_indent=" " * 8, break_on_hyphens=False))
+    lines = [line for line in text.rstrip("\n").split("\n") if not line.startswith("## ")]
+    for line in lines[:SHOWN_LINES]:
+        print(shorten(line, 104) if len(line) > 104 else f"      {line}")
+    if len(lines) > SHOWN_LINES:
+        print(f"      … and {len(lines) - SHOWN_LINES} more lines")
+
+
+def shorten(line: str, width: int) -> str:
+    """Return *line* cut at a word, indented."""
+    return f"      {line[: line.rfind(' ', 0, width)]} …"
 
 
 def run(*command: str, cwd: Path) -> None:

@@ -1,10 +1,9 @@
-"""What brim did in the session that replay.py played, what that cost, and what it saved. Every figure is of that run.
+"""Says what brim did in the session that replay.py played, and what that cost. Every figure is of that run.
 
     python sum_up.py PROJECT
 
-Saved is what the same rules would have cost in a file that an agent reads whole at the start of each window, less what
-brim told the main thread; sub-agents and the summary are left out on both sides. A text is written to the prompt cache
-once and read from it by every later request of its window, at the model's prices.
+Rules are compared with a file that an agent reads whole at the start of each window. A text is written to the prompt
+cache once and read from it by every later request of its window, at the model's prices.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from brim import count
 from brim.models import cost
 from brim.store import open_store
 
@@ -34,7 +32,7 @@ def brim(*words: str) -> Any:
 
 def readers(told: dict[str, Any]) -> int:
     """Return how many requests have read a text: those of its agent after it, until a compaction."""
-    if told["whom"] == "summariser":
+    if told["whom"] == "summarizer":
         return 1
     found = 0
     for request in NOTES["requests"][told["at"] :]:
@@ -84,18 +82,10 @@ def several(number: int, one: str) -> str:
     return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
-def show(title: str, rows: list[tuple[str, str]]) -> None:
-    """Print *rows* below a *title*."""
-    print(title)
-    for name, text in rows:
-        print(f"  {name:<11} {text}")
-
-
 stats = brim("stats", "--model", MODEL)
 rules, unused, whole = stats["live"], len(stats["never_used"]), stats["tokens"]["full"]
-kept = [entry["kind"] for entry in brim("scratch", "list")["entries"]]
-index = int(count(brim("scratch", "show")["text"], model=MODEL))
-spent = brim("spend", "status")["scopes"][0]["spent"]
+kept = [entry["kind"] for entry in brim("memory", "list")["entries"]]
+spent = brim("ledger", "status")["scopes"][0]["spent"]
 had, lost = compared()
 log = HOME / ".brim" / "log" / "hook.log"
 failures = len(log.read_text(encoding="utf-8").splitlines()) if log.exists() else 0
@@ -109,44 +99,18 @@ file_tokens, file_paid = whole * len(windows()), sum(price(whole, requests) for 
 refused = NOTES["refused"]
 waited = NOTES["requests"][-1]["spent"] - refused[0]["spent"] if refused else 0
 
-show(
-    "What brim did",
-    [
-        (
-            "hooks",
-            f"{len(NOTES['hooks'])} calls, {failures} failed, {median(NOTES['hooks']):.0f} ms of processor time each"
-            f" (Python alone takes {median(NOTES['bare']):.0f})",
-        ),
-        ("rules", f"{rules - unused} of {rules} mattered, and were told in {several(len(told), 'text')}"),
-        (
-            "memory",
-            f"{several(kept.count('human'), 'prompt')}, {several(kept.count('artifact'), 'changed file')}, "
-            f"{several(kept.count('command'), 'failed command')}, {several(kept.count('dead-end'), 'dead end')}: "
-            f"an index of {index:,} tokens",
-        ),
-        ("compaction", f"the summary left out {lost} of {had} files, commands and numbers; given back: {given_back()}"),
-        ("money", f"{several(len(refused), 'call')} refused at the limit, until a person had raised it"),
-    ],
-)
-show(
-    "What it cost",
-    [
-        (
-            "tokens",
-            f"{tokens:,} in all: {main_tokens:,} for the agent, {tokens - main_tokens:,} for sub-agent and summary",
-        ),
-        ("money", f"{usd(paid, 4)} of the session's {usd(spent)}, {100 * paid / spent:.1f} %"),
-    ],
-)
-show(
-    "What it saved",
-    [
-        (
-            "tokens",
-            f"{file_tokens - main_tokens:,}: all {rules} rules at the start of both windows would be {file_tokens:,}"
-            f" ({usd(file_paid, 4)}), brim told {main_tokens:,} ({usd(main_paid, 4)})",
-        ),
-        ("memory", f"{several(given_back(), 'thing')} that the summary had lost, and the whole record within reach"),
-        ("money", f"{usd(waited)} was spent only after a person had said so"),
-    ],
-)
+print(f"""\
+  told the agent {rules - unused} of your {rules} rules when they mattered, and kept quiet about the rest
+  kept {several(kept.count("human"), "prompt")}, {several(kept.count("artifact"), "changed file")}, \
+{several(kept.count("command"), "failed command")} and {several(kept.count("dead-end"), "dead end")}
+  gave back {given_back()} of {several(lost, "thing")} that the summary had dropped
+  stopped the agent at the limit; {usd(waited)} was spent only after you had raised it
+
+In numbers
+  rules   {main_tokens:,} tokens ({usd(main_paid, 4)}); a file with all {rules} rules, read in both windows, would \
+take {file_tokens:,} ({usd(file_paid, 4)})
+  cost    {tokens:,} tokens in all, sub-agent and summary included: {usd(paid, 4)} of the session's {usd(spent)} \
+({100 * paid / spent:.1f}%)
+  memory  the summary dropped {lost} of {had} files, commands and numbers
+  hooks   {len(NOTES["hooks"])} calls, {failures} failed, {median(NOTES["hooks"]):.0f} ms of processor time each \
+(Python alone takes {median(NOTES["bare"]):.0f})""")

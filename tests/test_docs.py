@@ -79,9 +79,10 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINKS.findall(text) if not (page.parent / link).exists()] == []
 
 
-def test_every_room_has_a_page() -> None:
-    rooms = {
-        name.split(".")[1] for name in MODULES if name.count(".") == 1 and (Path(brim.__path__[0]) / name[5:]).is_dir()
-    }
-    pages = {page.stem for page in (ROOT / "docs").glob("*.md")}
-    assert rooms - pages == set()
+def test_the_index_lists_every_page_and_names_every_package() -> None:
+    docs = ROOT / "docs"
+    index = (docs / "README.md").read_text(encoding="utf-8")
+    pages = {page.name for page in docs.glob("*.md")} - {"README.md"}
+    packages = {f"brim.{module.name}" for module in pkgutil.iter_modules(brim.__path__) if module.ispkg}
+    assert pages - set(LINKS.findall(index)) == set()
+    assert packages - set(re.findall(r"`(brim\.\w+)`", index)) == set()

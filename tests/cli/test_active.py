@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from brim.behaviors.behavior import Edge
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
@@ -23,11 +25,12 @@ def test_each_line_says_how_much_in_what_detail_and_why(brim: Brim) -> None:
     some(brim)
     ran = brim("active", "--file", "src/app.py", "--prompt", "run pytest")
     assert ran.code == 0
-    rows = [line.split(maxsplit=4) for line in ran.lines[:-1]]
-    assert rows[0] == ["activation", "tier", "kind", "name", "why"]
-    assert rows[1][1:] == ["full", "directive", "name-a", "language python, task testing, words pytest"]
-    assert rows[2][1:4] == ["full", "constraint", "name-b"]
-    assert rows[2][4].endswith("requires name-a")
+    rows = [re.split(r"\s{2,}", line.strip()) for line in ran.lines[:-1]]
+    assert rows[0] == ["activation", "tier", "kind", "why", "rule"]
+    why = "language python, task testing, words pytest"
+    assert rows[1][1:] == ["full", "directive", why, "The whole text of a."]
+    assert (rows[2][1:3], rows[2][-1]) == (["full", "constraint"], "The whole text of b.")
+    assert rows[2][3].endswith("requires name-a")
     assert len(rows) == 3
     assert ran.lines[-1] == "the situation: file src/app.py, language python, task testing"
 
@@ -82,5 +85,5 @@ def test_nothing_is_said_to_be_nothing(brim: Brim) -> None:
 def test_a_project_that_is_not_trusted_is_shown_and_said_to_be(brim: Brim) -> None:
     remember(brim, behavior("x"), scope="project")
     ran = brim("active")
-    assert "name-x" in ran.out
+    assert "The whole text of x." in ran.out
     assert "brim trust" in ran.err

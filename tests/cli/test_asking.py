@@ -15,7 +15,7 @@ from tests.cli.test_edit import editor, kept
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no such terminals there")
 
 ONE = rule("b-1", "Use uv, never pip.")
-TWO = rule("b-2", "Never use pip; use uv")
+TWO = rule("b-2", "Always use uv and never pip")
 
 
 def asked(brim: Brim, answer: str, *arguments: str, env: dict[str, str] | None = None) -> tuple[int, str]:

@@ -21,7 +21,7 @@ def test_a_backup_goes_beside_the_store_under_a_name_of_its_own(brim: Brim) -> N
     remember(brim, behavior("a"), behavior("b"))
     ran = brim("backup", "create")
     assert ran.code == 0
-    assert re.fullmatch(r"(.*): 2 behaviors, [\d.]+ kB\n", ran.out)
+    assert re.fullmatch(r"(.*): 2 rules, [\d.]+ kB\n", ran.out)
     second, third = created(brim), created(brim)
     assert len({second, third, Path(ran.out.partition(": ")[0])}) == 3
     assert second.parent == brim.home / ".brim" / "backups"
@@ -36,8 +36,8 @@ def test_a_restored_backup_is_what_was_there_and_what_it_replaced_is_kept(brim: 
     changed = recalled(brim)
     ran = brim("backup", "restore", backup.name, "--yes")
     assert ran.code == 0
-    assert "1 behavior, would take the place of" in ran.out
-    kept = Path(ran.out.rpartition(" kept in ")[2].strip())
+    assert "1 rule, would take the place of" in ran.out
+    kept = Path(ran.out.rpartition(" kept in ")[2].strip().replace("~", str(brim.home), 1))
     assert list(recalled(brim)) == ["a"]
     assert [event.detail["backup"] for event in events_in(brim, "restored")] == [backup.name]
     assert brim("backup", "restore", kept, "--yes").code == 0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.cli.behaviors import age, as_object, block, cut, day
-from brim.cli.output import width_of
+from brim.cli.output import age, block, cut, day, width_of
+from brim.cli.rule_view import as_object
 from tests.cli.seeding import DAY, THEN
 from tests.store.making import behaviors
 

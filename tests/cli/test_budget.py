@@ -62,7 +62,7 @@ def test_the_parts_are_shown_with_their_share(brim: Brim) -> None:
     assert "128,000" in ran.lines[0]
     table = {line[4:].split("  ")[0]: line for line in ran.lines[2:]}
     assert set(table) == {"messages", "free for memory", "response reserve", "safety buffer"}
-    for name, tokens, share in (("response reserve", "4,096", "3.2 %"), ("safety buffer", "6,400", "5.0 %")):
+    for name, tokens, share in (("response reserve", "4,096", "3.2%"), ("safety buffer", "6,400", "5.0%")):
         assert tokens in table[name]
         assert share in table[name]
     assert "117,501" in table["free for memory"]

@@ -43,7 +43,7 @@ def rows(lines: list[str]) -> list[list[str]]:
 
 def test_text_is_counted_for_the_model(brim: Brim) -> None:
     ran = brim("count", "Hello world", "--model", "gpt-4o")
-    assert (ran.code, ran.out, ran.err) == (0, "2 tokens  exact  < 0.1 % of gpt-4o's 128,000\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, "2 tokens  exact  <0.1% of gpt-4o's 128,000\n", "")
 
 
 def test_without_a_model_text_is_counted_in_o200k(brim: Brim, oracle: Oracle) -> None:
@@ -107,14 +107,14 @@ def test_several_files_are_an_aligned_table_with_a_total(brim: Brim) -> None:
     assert [row[0] for row in rows(body)] == expected
     assert [line[head.index("of") :] for line in body] == ["a.txt", "a longer name.txt", "text", "total"]
     assert {line.index(number) + len(number) for line, number in zip(body, expected, strict=True)} == {len("tokens")}
-    assert rows(body)[0][1] == f"{100 * counts[0] / 128_000:.1f} %"
-    assert rows(body)[1][1] == "< 0.1 %"
+    assert rows(body)[0][1] == f"{100 * counts[0] / 128_000:.1f}%"
+    assert rows(body)[1][1] == "<0.1%"
     assert "gpt-4o's 128,000" in foot
 
 
 def test_without_a_model_the_shares_are_of_the_total(brim: Brim) -> None:
     ran = brim("count", "one", "two", "three", "four")
-    assert [row[1] for row in rows(ran.lines[1:-1])] == ["25.0 %"] * 4 + ["100.0 %"]
+    assert [row[1] for row in rows(ran.lines[1:-1])] == ["25%"] * 4 + ["100%"]
 
 
 def test_a_table_of_estimates_shows_intervals_that_add_up(brim: Brim) -> None:

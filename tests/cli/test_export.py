@@ -27,7 +27,7 @@ def test_a_project_is_exported_to_the_file_that_git_may_have(brim: Brim) -> None
     remember(brim, behavior("b"), behavior("a"), edges=[Edge("a", "b", "requires")], scope="project")
     remember(brim, behavior("mine"))
     ran = brim("export")
-    assert (ran.code, ran.out) == (0, f"{FILE}: 2 behaviors, 1 connection\n")
+    assert (ran.code, ran.out) == (0, f"{FILE}: 2 rules, 1 connection\n")
     text = (brim.cwd / FILE).read_text()
     assert records(text)[0] == {"format": "brim-behaviors", "version": 1}
     assert ids(text) == ["a", "b"]
@@ -92,7 +92,7 @@ def test_what_others_added_to_the_file_is_not_dropped_unasked(brim: Brim) -> Non
     assert (ran.code, ran.out) == (1, "")
     assert "theirs (z)" in ran.err
     assert "conflict" in ran.err
-    assert "brim import" in ran.err
+    assert "brim rules import" in ran.err
     assert path.read_text().startswith(theirs)
     assert brim("export", "--yes").code == 0
     assert ids(path.read_text()) == ["a"]
@@ -104,13 +104,13 @@ def test_a_file_that_is_no_export_is_never_written_over(brim: Brim, content: byt
     path = brim.write("notes.md", content)
     ran = brim("export", "notes.md", "--yes")
     assert (ran.code, path.read_bytes()) == (2, content)
-    assert "not written over" in ran.err
+    assert "not overwritten" in ran.err
 
 
 def test_a_dry_run_writes_nothing(brim: Brim) -> None:
     remember(brim, behavior("a"))
     ran = brim("export", "x.jsonl", "--dry-run")
-    assert (ran.code, ran.out) == (0, "x.jsonl: 1 behavior; would be written\n")
+    assert (ran.code, ran.out) == (0, "x.jsonl: 1 rule; would be written\n")
     assert not (brim.cwd / "x.jsonl").exists()
 
 

@@ -25,12 +25,12 @@ def test_overriding_lowers_it_and_says_when_it_happens_often(brim: Brim) -> None
     found = brim("feedback", "b-1", "overridden", "--json")
     assert found.json["usage"]["overridden"] == 2
     assert found.json["confidence"] < 0.5
-    assert "brim edit b-1" in found.err
+    assert "brim rules edit b-1" in found.err
 
 
 def test_what_is_not_live_cannot_have_been_of_use(brim: Brim) -> None:
     seed(brim, rule("b-1", status="forgotten"))
-    refused(brim("feedback", "b-1", "confirmed"), "forgotten", "brim show b-1")
+    refused(brim("feedback", "b-1", "confirmed"), "forgotten", "brim rules show b-1")
 
 
 def test_another_verdict_is_wrong_usage(brim: Brim) -> None:

@@ -25,7 +25,7 @@ def test_a_forgotten_behavior_is_kept_with_the_reason(brim: Brim) -> None:
     seed(brim, rule("b-1"))
     ran = brim("forget", "b-1", "--reason", "we moved on")
     assert (ran.code, ran.err) == (0, "")
-    assert "unforget b-1" in ran.out
+    assert "rules restore b-1" in ran.out
     assert stored(brim, "b-1").status == "forgotten"
     assert events(brim, "b-1")[-1].kind == "forgotten"
     assert events(brim, "b-1")[-1].detail == {"reason": "we moved on", "was": "active"}
@@ -59,7 +59,7 @@ def test_several_are_forgotten_together_or_not_at_all(brim: Brim) -> None:
 
 def test_what_is_so_already_is_said_and_is_no_failure(brim: Brim) -> None:
     seed(brim, rule("b-1"))
-    assert "not forgotten" in brim("unforget", "b-1").out
+    assert "not removed" in brim("unforget", "b-1").out
     brim("forget", "b-1")
     assert "already" in brim("forget", "b-1").out
     assert [event.kind for event in events(brim, "b-1")] == ["learned", "forgotten"]

@@ -64,7 +64,7 @@ def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
         "                                        warn 70 % ▲     ▲ compact 78 %",
         "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",
-        "cost       $1.03 ($0.058 of it for what no line shows)",
+        "cost       $1.03 ($0.06 of it for what no line shows)",
         "cache      87 % of all prompts was read from it",
         "filled by  Bash results      90,000  57 %  ████████████████",
         "           your words        47,300  30 %  █████████",

@@ -33,7 +33,7 @@ def test_what_is_exported_comes_back_the_same_elsewhere(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     ran = brim("import", "f.jsonl", "--yes")
     assert (ran.code, ran.lines[0]) == (0, "f.jsonl: 2 added; connections: 1 added")
-    assert ran.lines[-1] == "stored: 2 behaviors added, 1 connection"
+    assert ran.lines[-1] == "stored: 2 rules added, 1 connection"
     mine, theirs = recalled(brim), recalled(brim, "project")
     assert {id: each.replace(scope="user", provenance=mine[id].provenance) for id, each in theirs.items()} == mine
     assert edges_in(brim, "project") == edges_in(brim)
@@ -220,7 +220,7 @@ def test_a_text_may_have_a_megabyte_but_not_more(brim: Brim) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"", "holds no behaviors"),
+        (b"", "holds no rules"),
         (b'{"format":"brim-behaviors","version":99}\n', "upgrade brim"),
         (b"\x89PNG\x00", "binary"),
         (b"\xff\xfe", "UTF-8"),
@@ -256,4 +256,4 @@ def test_a_file_that_nobody_has_made_yet_is_said_to_be_missing(brim: Brim) -> No
     (brim.cwd / ".git").mkdir()
     ran = brim("import")
     assert (ran.code, ran.out) == (2, "")
-    assert ".brim/behaviors.jsonl: is not there: 'brim export' makes it" in ran.err
+    assert ".brim/behaviors.jsonl: is not there: 'brim rules export' makes it" in ran.err

@@ -53,8 +53,8 @@ def test_everything_goes_where_its_scope_says(brim: Brim) -> None:
     folder(brim)
     ran = brim("import-floop", ".", "--yes")
     assert ran.code == 0
-    assert ran.lines[0] == ".floop holds 5 behaviors, 3 connections"
-    assert ran.lines[-1] == "stored: 5 behaviors added, 2 connections"
+    assert ran.lines[0] == ".floop holds 5 rules, 3 connections"
+    assert ran.lines[-1] == "stored: 5 rules added, 2 connections"
     theirs, mine = recalled(brim, "project"), recalled(brim)
     assert (set(theirs) > {"l", "n", "f"}, sorted(mine)) == (True, ["g"])
     assert (mine["g"].usage.injected, mine["g"].provenance.source, mine["g"].tags) == (4, "floop", ("go",))

@@ -37,7 +37,7 @@ def test_each_bullet_becomes_a_behavior_that_says_where_it_comes_from(brim: Brim
     (brim.cwd / ".git").mkdir()
     brim.write("docs/AGENTS.md", RULES)
     ran = brim("import-rules", "AGENTS.md", "--yes", cwd=brim.cwd / "docs")
-    assert (ran.code, ran.lines[-1]) == (0, "stored: 3 behaviors added")
+    assert (ran.code, ran.lines[-1]) == (0, "stored: 3 rules added")
     found = {each.kind.value: each for each in recalled(brim, "project").values()}
     assert found["procedure"].canonical == "Release steps:\n1. Bump the version.\n2. Tag it."
     came = found["constraint"].provenance

@@ -23,16 +23,17 @@ def test_what_is_live_is_listed_by_name(brim: Brim) -> None:
     ran = brim("list")
     assert (ran.code, ran.err) == (0, "")
     head, *rows = ran.lines
-    assert head.split() == ["id", "kind", "status", "uses", "learned", "name", "summary"]
-    assert [row.split()[0] for row in rows] == ["b-3", "b-2", "b-1"]
-    assert rows[0].split()[1:4] == ["directive", "pending", "4"]
+    assert head.split() == ["kind", "status", "uses", "learned", "text"]
+    assert ids(brim) == ["b-3", "b-2", "b-1"]
+    assert rows[0].split()[:3] == ["directive", "pending", "4"]
+    assert brim("rules").out == brim("rules", "list").out == ran.out
 
 
 def test_columns_in_which_all_are_the_same_are_left_out(brim: Brim) -> None:
     seed(brim, UV)
     seed(brim, MAIN, scope="project")
-    assert brim("list").lines[0].split() == ["id", "kind", "scope", "uses", "learned", "name", "summary"]
-    assert brim("list", "--scope", "user").lines[0].split() == ["id", "kind", "uses", "learned", "name", "summary"]
+    assert brim("list").lines[0].split() == ["kind", "scope", "uses", "learned", "text"]
+    assert brim("list", "--scope", "user").lines[0].split() == ["kind", "uses", "learned", "text"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_patterns_and_options_narrow_the_list(brim: Brim, options: str, expected
 
 def test_nothing_that_matches_is_said(brim: Brim) -> None:
     seed(brim, UV)
-    refused(brim("list", "zebra"), "nothing matches", "1 behavior", code=1)
+    refused(brim("list", "zebra"), "nothing matches", "1 rule", code=1)
 
 
 def test_nothing_learned_yet_is_no_failure(brim: Brim) -> None:
@@ -75,11 +76,10 @@ def test_nothing_learned_yet_is_no_failure(brim: Brim) -> None:
     assert brim("list", "--json").json == {"behaviors": []}
 
 
-def test_a_pipe_gets_names_whole_and_a_summary_on_one_line(brim: Brim) -> None:
-    name = "n" * 80
-    seed(brim, rule("b-1", "first\nsecond \x1b[31m" + "wide 规则 " * 60, name=name))
+def test_a_pipe_gets_a_summary_on_one_line(brim: Brim) -> None:
+    seed(brim, rule("b-1", "first\nsecond \x1b[31m" + "wide 规则 " * 60))
     row = brim("list").lines[1]
-    assert name in row
+    assert "first" in row
     assert "\x1b" not in row
     assert len(brim("list").lines) == 2
 

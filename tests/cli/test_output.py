@@ -94,7 +94,7 @@ def test_a_person_sees_how_far_it_is(brim: Brim) -> None:
     brim.write("large.txt", "word\n" * 1_000_000)
     shown = on_a_terminal(brim, "count", "large.txt", stream="stderr")
     assert "counting" in shown
-    assert "100 %" in shown
+    assert "100%" in shown
 
 
 def test_nobody_sees_it_for_a_small_file_or_in_a_pipe(brim: Brim) -> None:

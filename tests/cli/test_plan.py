@@ -30,12 +30,12 @@ def test_each_row_says_how_much_which_tier_and_why(brim: Brim) -> None:
     ran = brim("plan", *HERE)
     assert (ran.code, ran.err) == (0, "")
     rows = [line.split() for line in ran.lines]
-    assert rows[0] == ["activation", "tier", "tokens", "kind", "name", "why"]
-    assert [row[4] for row in rows[1:5]] == ["name-a", "name-b", "name-c", "name-d"]
+    assert rows[0] == ["activation", "tier", "tokens", "kind", "why", "rule"]
+    assert [row[-1] for row in rows[1:5]] == ["First.", "Second.", "Never.", "Away."]
     assert rows[1][1] == "full"
     assert "task testing" in ran.lines[1]
     assert "language python" in ran.lines[1]
-    assert rows[3][:2] + rows[3][3:] == ["0.50", "summary", "constraint", "name-c", "always"]
+    assert rows[3][:2] + rows[3][3:] == ["0.50", "summary", "constraint", "always", "Never."]
     assert "requires name-b" in ran.lines[4]
     assert "of 2,000 tokens, exact for o200k_base, markdown, lowest-first" in ran.out
 
@@ -91,8 +91,8 @@ def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
     found = brim("plan", *HERE, "--token-budget", "0..400..100", "--json").json["plans"]
     marks = {"full": "█", "summary": "▓", "name-only": "░", "omitted": "·"}
     assert [plan["token_budget"] for plan in found] == [0, 100, 200, 300, 400]
-    cell = len(bars["name-a"]) // 5
-    for at, name in enumerate(["name-a", "name-b", "name-c", "name-d"]):
+    cell = len(bars["First."]) // 5
+    for at, name in enumerate(["First.", "Second.", "Never.", "Away."]):
         assert bars[name] == "".join(marks[plan["items"][at]["tier"]] * cell for plan in found)
     assert "█ full  ▓ summary  ░ name-only  · omitted" in ran.out
     whole = brim("plan", *HERE, "--token-budget", "unlimited", "--json").json["total_tokens"]
@@ -102,7 +102,7 @@ def test_a_range_draws_a_column_for_each_budget(brim: Brim) -> None:
 @pytest.mark.parametrize("columns", ["40", "60", "100", "300"])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_range_stays_within_the_terminal(brim: Brim, columns: str, encoding: str) -> None:
-    remember(brim, behavior("long", name="n" * 80), behavior("short", "constraint"))
+    remember(brim, behavior("long", text="n" * 80), behavior("short", "constraint"))
     env = {"COLUMNS": columns, "PYTHONIOENCODING": encoding}
     ran = brim("plan", "--token-budget", "0..2300..100", env=env)
     assert ran.code == 0
@@ -125,7 +125,7 @@ def test_a_budget_that_is_none_is_wrong_usage(brim: Brim, budget: str) -> None:
     some(brim)
     ran = brim("plan", f"--token-budget={budget}")
     assert (ran.code, ran.out) == (2, "")
-    assert "--token-budget" in ran.err
+    assert "--tokens" in ran.err
 
 
 def test_a_limit_of_characters_binds_too(brim: Brim) -> None:
@@ -165,4 +165,4 @@ def test_only_what_is_live_is_planned(brim: Brim) -> None:
     remember(brim, behavior("x", status="forgotten"), behavior("y", status="superseded", superseded_by="x"))
     ran = brim("plan")
     assert (ran.code, ran.out) == (0, "")
-    assert "matters here" in ran.err
+    assert "no rule applies here" in ran.err

@@ -99,7 +99,7 @@ def test_what_does_not_fit_is_printed_and_ends_with_1(brim: Brim) -> None:
 def test_a_budget_that_is_no_number_is_wrong_usage(brim: Brim, budget: str) -> None:
     ran = brim("prompt", f"--token-budget={budget}")
     assert (ran.code, ran.out) == (2, "")
-    assert "--token-budget" in ran.err
+    assert "--tokens" in ran.err
 
 
 def test_options_that_would_do_nothing_are_refused(brim: Brim) -> None:

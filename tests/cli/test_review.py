@@ -49,7 +49,7 @@ def test_what_does_not_wait_is_not_decided_and_nothing_changes(brim: Brim) -> No
 
 def test_wrong_usage_says_what_is_missing(brim: Brim) -> None:
     refused(brim("review", "accept"), "which note?")
-    refused(brim("review", "list", "b-1"), "brim show b-1")
+    refused(brim("review", "list", "b-1"), "brim rules show b-1")
     refused(brim("review", "reject", "b-1", "--kind", "directive"), "review accept")
     refused(brim("review", "accept", "b-1", "--reason", "x"), "review reject")
     assert brim("review", "b-1").code == 2

@@ -222,7 +222,7 @@ def test_what_a_tool_wrote_cannot_steer_the_terminal(project: Brim) -> None:
     (project.cwd / ".context" / "journal.jsonl").write_text(json.dumps(journal) + "\nbroken\n")
     for words in (["show"], ["list"], ["get", "1"]):
         assert "\x1b" not in project("scratch", *words).out
-    assert "1 line of the journal cannot be read" in project("scratch", "list").err
+    assert "1 unreadable line of the journal" in project("scratch", "list").err
 
 
 def test_what_is_not_there_is_said_as_it_is(project: Brim) -> None:

@@ -33,9 +33,9 @@ def test_status_is_a_table_with_a_bar(brim: Brim) -> None:
     assert "########====...." in brim("spend", env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}).out
 
 
-def test_small_amounts_are_shown_to_the_hundredth_of_a_cent(brim: Brim) -> None:
+def test_money_has_two_decimals_and_a_small_amount_is_not_nothing(brim: Brim) -> None:
     brim("spend", "reserve", "shop", "0.000001")
-    assert "$0.0001" in brim("spend").out
+    assert "$0.01" in brim("spend").out
 
 
 def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
@@ -72,7 +72,7 @@ def test_a_decimal_comma_is_not_taken_for_thousands(brim: Brim) -> None:
 
 def test_what_is_left_is_never_shown_as_more_than_it_is(brim: Brim) -> None:
     brim("spend", "limit", "shop", "0.00003")
-    assert brim("spend").lines[1].split()[:4] == ["shop", "$0.0000", "$0.0001", "$0.0000"]
+    assert brim("spend").lines[1].split()[:4] == ["shop", "$0.00", "$0.00", "$0.00"]
 
 
 def test_a_wrap_up_before_the_limit_does_not_say_that_it_is_reached(brim: Brim) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.cli.tier_range import DRAWN, LISTED, budgets_of, is_range
+from brim.cli.plan_view import DRAWN, LISTED, budgets_of, is_range
 from brim.errors import InputError
 
 
@@ -38,5 +38,5 @@ def test_a_step_is_kept_or_refused(first: int, more: int, step: int) -> None:
 @pytest.mark.parametrize("text", ["1..", "..5", "a..b", "5..1", "-5..1", "1..5..0", "1..5..1..1", "1...5", "1..5.5"])
 def test_what_is_no_range_is_refused(text: str) -> None:
     assert is_range(text)
-    with pytest.raises(InputError, match="--token-budget"):
+    with pytest.raises(InputError, match="--tokens"):
         budgets_of(text, for_drawing=True)

@@ -37,8 +37,8 @@ def test_it_shows_what_it_would_let_in_constraints_first(brim: Brim) -> None:
     brim.configure("tiers:\n  full: 0.8\n")
     ran = brim("trust", "--dry-run")
     assert ran.code == 0
-    assert ran.lines[0] == f"{brim.cwd}: 2 behaviors (1 constraint, 1 directive)"
-    assert [line.split()[:2] for line in ran.lines[1:3]] == [["constraint", "name-a"], ["directive", "name-b"]]
+    assert ran.lines[0] == f"{brim.cwd}: 2 rules (1 constraint, 1 directive)"
+    assert [line.split()[:2] for line in ran.lines[1:3]] == [["constraint", "Never"], ["directive", "Do"]]
     assert "tiers.full" in ran.out
     assert "\x1b" not in ran.out
     assert not trusted(brim)
@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_not_trusted(brim: Brim) -> None:
 
 def test_exported_behaviors_are_said_to_need_an_import(brim: Brim) -> None:
     brim.write(".brim/behaviors.jsonl", "{}\n")
-    assert "brim import" in brim("trust", "--dry-run").out
+    assert "brim rules import" in brim("trust", "--dry-run").out
 
 
 @posix
@@ -159,5 +159,5 @@ def test_a_person_is_asked(brim: Brim, typed: bytes, code: int) -> None:
     out, _ = process.communicate(timeout=60)
     os.close(ours)
     assert process.returncode == code
-    assert b"name-a" in out
+    assert b"Never do" in out
     assert trusted(brim) is (code == 0)

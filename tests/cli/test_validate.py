@@ -27,7 +27,7 @@ def test_nothing_stored_is_no_problem(brim: Brim) -> None:
 def test_all_is_well(brim: Brim) -> None:
     remember(brim, behavior("a"), behavior("b"), edges=[Edge("a", "b", "requires")], scope="project")
     ran = brim("validate")
-    assert (ran.code, ran.lines[-2:]) == (0, ["2 behaviors, 1 connection", "all is well"])
+    assert (ran.code, ran.lines[-2:]) == (0, ["2 rules, 1 connection", "all is well"])
     found = brim("validate", "--json").json
     assert [(each["scope"], each["sound"]) for each in found["files"]] == [("project", True)]
 

@@ -146,7 +146,7 @@ def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
 
 def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
     assert brim("watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
-        "20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5  $0.0063"
+        "20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5  $0.01"
     ]
     path = brim.write("s.jsonl", called(1, 20_000).rstrip())
     assert brim("watch", path, "--once").lines[0].startswith("20,000 of 200,000")
@@ -309,6 +309,4 @@ def test_whoever_stops_reading_ends_it(brim: Brim) -> None:
 
 def test_it_ends_by_itself_when_nothing_grows(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
-    assert brim("watch", path, "--idle", "0.1").lines == [
-        "20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5  $0.0063"
-    ]
+    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10.0 %  claude-sonnet-4-5  $0.01"]

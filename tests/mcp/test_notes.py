@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from brim.mcp.here import Here
-from brim.mcp.notes import index_text
+from brim.mcp.memory import index_text
 from brim.scratch import ScratchWriter
+from brim.workspace import Workspace
 from tests.mcp.conftest import World
 
 
@@ -56,7 +56,7 @@ def test_what_was_asked_in_an_earlier_session_is_only_counted(world: World) -> N
         writer = ScratchWriter(world.project, session=session, clock=lambda: world.now)
         writer.append_human_input(text)
         writer.close()
-    here = Here(world.environ, str(world.project), now=world.now)
+    here = Workspace(world.environ, str(world.project), who="agent", now=world.now)
     text = index_text(here, now)
     assert "Keep the table." in text
     assert "Drop the table." not in text

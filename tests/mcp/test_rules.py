@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.mcp.here import Here
 from brim.mcp.rules import active_text
 from brim.store.trust import untrust
 from brim.tokens.calibrate import Calibration
 from brim.tokens.counters import counter_for
+from brim.workspace import Workspace
 from tests.conftest import Oracle
 from tests.mcp.conftest import NOW, World
 
@@ -56,7 +56,7 @@ def test_what_is_active_keeps_to_the_budget_with_all_that_is_in_the_text(
     full: World, oracle: Oracle, budget: int, model: str
 ) -> None:
     environ = {**full.environ, "BRIM_TOKEN_BUDGET": str(budget), "BRIM_MODEL": model or "none"}
-    text = active_text(Here(environ, str(full.project), now=NOW), "edit src/app.py")
+    text = active_text(Workspace(environ, str(full.project), who="agent", now=NOW), "edit src/app.py")
     assert int(counter_for(model or None).count(text)) <= budget
     if not model:
         assert oracle(text, "o200k_base") <= budget
@@ -156,4 +156,6 @@ def test_what_was_learned_of_a_models_tokens_counts_for_the_budget(world: World)
         counter = counter_for("claude-sonnet-4-5", calibrations=scopes.user.calibrations)
         for budget in range(20, 260, 8):
             environ = {**world.environ, "BRIM_TOKEN_BUDGET": str(budget), "BRIM_MODEL": "claude-sonnet-4-5"}
-            assert int(counter.count(active_text(Here(environ, str(world.project), now=NOW)))) <= budget
+            assert (
+                int(counter.count(active_text(Workspace(environ, str(world.project), who="agent", now=NOW)))) <= budget
+            )

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from brim.mcp.schemas import tool_costs
 from brim.mcp.server import INSTRUCTIONS
+from brim.mcp.tools import tool_costs
 from tests.conftest import Oracle
 from tests.mcp.conftest import World
 
@@ -56,9 +56,10 @@ def test_all_schemas_together_take_less_than_800_tokens(oracle: Oracle, world: W
     assert sum(each) < 800
 
 
-def test_a_hook_of_old_settings_is_told_nothing(world: World) -> None:
-    assert world.call("on_hook", event="Stop", agent="claude").text == "{}"
-    assert "on_hook" not in [tool.name for tool in world.ask(listed)]
+def test_hooks_of_settings_of_0_1_are_answered_with_nothing(world: World) -> None:
+    told = world.call("on_hook", event="Stop")
+    assert (told.text, told.failed) == ("{}", False)
+    assert all(tool.name != "on_hook" for tool in world.ask(listed))
 
 
 def test_the_resources_are_there(world: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.mcp.situation import MOST_FILES, files_in
+from brim.mcp.rules import MOST_FILES, files_in
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brim.errors import StoreError
-from brim.mcp.token import read_token, token_file
+from brim.mcp.http import read_token, token_file
 
 needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="rights are of another kind there")
 

@@ -6,6 +6,7 @@ What is mapped is taken out of a node; the rest is kept in ``extra``.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -465,3 +466,33 @@ def _usage(stats: dict[str, Any]) -> Usage:
         del stats["times_followed"]
     times = [time_of(stats, key) for key in ("last_activated", "last_confirmed")]
     return Usage(**counts, last_used=max((time for time in times if time is not None), default=None))
+
+
+FLOOP_FILES = ("nodes.jsonl", "edges.jsonl", "corrections.jsonl")
+
+
+def floop_folder(given: str) -> str:
+    """Return the folder that floop's files are in."""
+    for folder in (given, os.path.join(given, ".floop")):
+        if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
+            return os.path.normpath(folder)
+    if not os.path.isdir(given):
+        raise InputError(f"{given}: there is no such folder")
+    raise InputError(f"{given}: holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it")
+
+
+def _lines_of(path: str) -> list[str]:
+    """Return the lines of the file *path*; none if it is not there. A line that isn't UTF-8 becomes unreadable."""
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8", "backslashreplace").split("\n")
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+
+
+def read_floop_folder(folder: str, *, scope: str) -> Floop:
+    """Read the files of floop in *folder*; *scope* is that of behaviors that do not say theirs."""
+    nodes, edges, corrections = (_lines_of(os.path.join(folder, name)) for name in FLOOP_FILES)
+    return read_floop(nodes, edges, corrections, scope=scope)

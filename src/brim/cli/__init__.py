@@ -1,10 +1,9 @@
 """The command line: parse, call a room, print.
 
-Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or input that cannot be read.
+Exit codes that scripts can trust: 0 it worked, 1 the answer is no, 2 wrong usage or unreadable input.
 
-Each command is a file of its own: ``arguments`` says what it takes, ``run`` does it and returns the exit code. It is
-imported when it is called, because a person waits for the prompt to come back. For the same reason this is argparse:
-docs/decisions/0003.
+Commands are in ``brim.cli.commands`` and imported when they are called, because a person waits for the prompt to come
+back. For the same reason this is argparse: docs/decisions/0003.
 """
 
 from __future__ import annotations
@@ -14,88 +13,123 @@ import os
 import sys
 
 from brim import __version__
-from brim.cli.output import note, prepare_output
+from brim.cli.options import Command
+from brim.cli.output import end_with_reader, note, prepare_output
 from brim.errors import BrimError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-GROUPS = {
-    "how many, how large": {
-        "count": "Count the tokens of text, files or folders.",
-        "budget": "Show how a model's window is divided.",
-        "models": "Search and compare models.",
-    },
-    "histories": {
-        "fit": "Make a history fit into a target.",
-        "check": "Check whether a provider would accept a history.",
-        "repair": "Make a broken history valid again.",
-        "assemble": "Put a working memory together from a configuration file.",
-    },
-    "what goes in": {
-        "prompt": "Print the text that an agent should be told here.",
-        "plan": "Show what would go in, in how much detail, and why.",
-        "activate": "Print what an agent should be told now, within its session's budget.",
-        "active": "List what matters here and now.",
-        "why": "Explain the activation of one behavior.",
-    },
-    "what is learned": {
-        "learn": "Learn a rule from a correction.",
-        "list": "List what has been learned.",
-        "show": "Show one behavior whole.",
-        "edit": "Edit a behavior in your editor.",
-        "feedback": "Say that a behavior was right, or was overridden.",
-        "review": "List, accept or reject what agents noted.",
-        "connect": "Relate two behaviors to each other.",
-        "forget": "Put a behavior away.",
-        "unforget": "Bring a forgotten behavior back.",
-        "merge": "Merge two behaviors into one.",
-        "dedupe": "Find and merge near-duplicates.",
-        "validate": "Check what is stored for contradictions and damage.",
-        "stats": "Show how much is stored and how it is used.",
-    },
-    "how full, what survives, what it costs": {
-        "watch": "Show how full the window is, live.",
+SHOWN = {
+    "everyday": {
+        "init": "Add brim to your agents, or bring it up to date.",
+        "context": "Show what fills the window of the current session.",
+        "watch": "Follow how full the window is, live.",
         "usage": "Add up tokens and cost of your agents' sessions.",
-        "compact-prompt": "Print the line that asks an agent to compact.",
-        "scratch": "Show, search and rebuild what survives a compaction.",
-        "spend": "Set limits on cost, and see what is spent.",
-    },
-    "inside agents": {
-        "init": "Install brim into your agents.",
-        "upgrade": "Bring what was installed up to date.",
-        "uninstall": "Take brim out of your agents again.",
-        "doctor": "Say what is installed where, and whether it works.",
-        "pause": "Let every hook say nothing for a while.",
-        "statusline": "Print the status line of an agent.",
-        "mcp": "Serve behaviors and budgets to agents over MCP.",
+        "lost": "Show what compactions dropped.",
+        "limit": "Set a limit on cost, and see what is spent.",
+        "learn": "Teach your agents a rule.",
+        "rules": "List, show, edit, share and check rules.",
+        "why": "Show what an agent would be told here, and why.",
         "run": "Run an agent under supervision: gauge, compaction, limit.",
     },
-    "in and out": {
-        "import": "Read behaviors from a file made by export.",
-        "export": "Write behaviors to a file made for git.",
-        "import-rules": "Learn the bullets of CLAUDE.md, AGENTS.md and the like.",
-        "import-floop": "Read a .floop folder.",
-        "backup": "Create or restore a backup of the store.",
+    "setup": {
+        "doctor": "Check what is installed, and whether it works.",
+        "uninstall": "Remove brim from your agents.",
+        "pause": "Silence every hook for a while.",
+        "resume": "End the pause.",
+        "trust": "Let agents use this project's rules and settings.",
+        "config": "Show and change settings, each with its source.",
     },
-    "settings": {
-        "config": "Show and change settings, each with where it comes from.",
-        "trust": "Let agents use this project's behaviors.",
-        "completion": "Print the script that completes brim in your shell.",
+    "builders": {
+        "count": "Count the tokens of text, files or folders.",
+        "fit": "Make a history fit a number of tokens.",
+        "check": "Check whether a provider would accept a history.",
+        "repair": "Make a broken history valid again.",
+        "window": "Show how a model's window is divided.",
+        "models": "Search and compare models.",
     },
 }
-"""Every command and what it does, by what it is about."""
+"""The commands in ``brim --help``; the others work too."""
 
-COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
+COMMANDS = {
+    "init": "init.init",
+    "context": "status.context",
+    "watch": "watch.watch",
+    "usage": "usage.usage",
+    "lost": "memory.lost",
+    "limit": "limit.limit",
+    "learn": "learn.learn",
+    "rules": "rules.listing",
+    "rules list": "rules.listing",
+    "rules show": "rules.show",
+    "rules edit": "edit.edit",
+    "rules remove": "rules.remove",
+    "rules restore": "rules.restore",
+    "rules merge": "duplicates.merge",
+    "rules dedupe": "duplicates.dedupe",
+    "rules review": "rules.review",
+    "rules import": "rule_files.import_",
+    "rules export": "rule_files.export",
+    "rules check": "store.check",
+    "why": "why.why",
+    "run": "run.run",
+    "doctor": "doctor.doctor",
+    "uninstall": "uninstall.uninstall",
+    "pause": "pause.pause",
+    "resume": "status.resume",
+    "trust": "config.trust",
+    "config": "config.config",
+    "count": "count.count",
+    "fit": "history.fit",
+    "check": "history.check",
+    "repair": "history.repair",
+    "window": "window.window",
+    "models": "window.models",
+    # Hidden: for scripts, hooks and rare needs.
+    "activate": "why.activate",
+    "assemble": "window.assemble",
+    "backup": "store.backup",
+    "compact-prompt": "memory.compact_prompt",
+    "completion": "config.completion",
+    "connect": "rules.connect",
+    "feedback": "learn.feedback",
+    "import-floop": "rule_files.import_floop",
+    "import-rules": "rule_files.import_rules",
+    "ledger": "limit.ledger",
+    "mcp": "mcp.mcp",
+    "memory": "memory.memory",
+    "stats": "store.stats",
+    "status": "status.status",
+    "statusline": "statusline.statusline",
+    "upgrade": "upgrade.upgrade",
+    # Names of 0.1.
+    "active": "why.active",
+    "budget": "window.window",
+    "dedupe": "duplicates.dedupe",
+    "edit": "edit.edit",
+    "export": "rule_files.export",
+    "forget": "rules.remove",
+    "import": "rule_files.import_file",
+    "list": "rules.listing",
+    "merge": "duplicates.merge",
+    "plan": "why.plan",
+    "prompt": "why.prompt",
+    "review": "rules.review",
+    "scratch": "memory.memory",
+    "show": "rules.show",
+    "spend": "limit.ledger",
+    "unforget": "rules.restore",
+    "validate": "store.check",
+}
+"""Where each command is: a module of ``brim.cli.commands``, and its name there."""
 
 
 def main() -> None:
-    """Run the command line; every way out of it is an exit code, never a traceback for what was typed."""
+    """Run the command line; every way out is an exit code, never a traceback for what was typed."""
     prepare_output()
-    _die_quietly_when_nobody_reads()
+    end_with_reader()
     if "_ARGCOMPLETE" in os.environ:
-        _complete()
+        import argcomplete
+
+        argcomplete.autocomplete(_whole_parser())
     try:
         code = _run(sys.argv[1:])
         if sys.stdout is not None:
@@ -119,82 +153,112 @@ def main() -> None:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words[0] not in COMMANDS:
-        parser = whole_parser(with_arguments=False)
-        parser.parse_args(words)
-        parser.print_help(sys.stderr)
-        return 2
-    module = _command(words[0])
-    parser = argparse.ArgumentParser(**_described(words[0], module))
-    module.arguments(parser)
+    if not words or words in (["--json"],):
+        return load("status").run(argparse.Namespace(as_json=bool(words)))
+    name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
+    if name not in COMMANDS:
+        return _overview(words)
+    command = load(name)
+    parser = _parser(name, command)
+    for add in command.options:
+        add(parser)
+    rest = words[len(name.split()) :]
     # Python 3.11 loses what stands after "--" when options and arguments are mixed.
-    parse = parser.parse_args if "--" in words else parser.parse_intermixed_args
-    code: int = module.run(parse(words[1:]))
-    return code
+    parse = parser.parse_args if "--" in rest else parser.parse_intermixed_args
+    return command.run(parse(rest))
 
 
-def whole_parser(*, with_arguments: bool) -> argparse.ArgumentParser:
-    """Return the parser of all commands: for ``brim --help``, and *with_arguments* for completion."""
+def load(name: str) -> Command:
+    """Return the command *name*, imported now."""
+    module, _, attribute = COMMANDS[name].partition(".")
+    __import__(f"brim.cli.commands.{module}")
+    found = sys.modules[f"brim.cli.commands.{module}"]
+    command: Command = getattr(found, attribute)
+    return command
+
+
+def _overview(words: list[str]) -> int:
+    """Answer ``brim --help``, ``--version`` and what is not a command."""
+    groups = "\n".join(
+        f"{group}:\n" + "".join(f"    {name:<12}{summary}\n" for name, summary in commands.items())
+        for group, commands in SHOWN.items()
+    )
     parser = argparse.ArgumentParser(
         prog="brim",
-        usage="brim [-h] [-V] COMMAND ...",
-        description=f"Fill the context window to the brim, never over.\n\n{_overview()}",
-        epilog="brim COMMAND --help says more. Example: brim count README.md --model gpt-4o",
+        usage="brim [-h] [-V] [--json] [COMMAND ...]",
+        description=f"Fill the context window to the brim, never over.\n\n{groups}",
+        epilog="brim alone shows where things stand; brim COMMAND --help says more.\nExample: brim learn 'Use pnpm'",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
-    # The subparsers are for completion and for errors; the groups in the description are for people.
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, help=argparse.SUPPRESS)
-    for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary)
-        if with_arguments:
-            _command(name).arguments(command)
+    if not words[0].startswith("-"):
+        from difflib import get_close_matches
+
+        near = get_close_matches(words[0], [name for name in COMMANDS if " " not in name], 1)
+        hint = f" Did you mean '{near[0]}'?" if near else " 'brim --help' lists the commands."
+        note(f"there is no command {words[0]!r}.{hint}")
+        return 2
+    parser.parse_args(words)
+    parser.print_usage(sys.stderr)
+    return 2
+
+
+def _whole_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands with all options, for completion."""
+    parser = argparse.ArgumentParser(prog="brim")
+    parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
+    commands = parser.add_subparsers()
+    inside = None
+    for name in COMMANDS:
+        group, _, sub = name.partition(" ")
+        added = inside.add_parser(sub) if sub and inside is not None else commands.add_parser(group)
+        if group == "rules" and not sub:
+            inside = added.add_subparsers()
+        else:
+            for add in load(name).options:
+                add(added)
     return parser
 
 
-def _overview() -> str:
-    return "\n".join(
-        f"{group}:\n" + "".join(f"    {name:<16}{summary}\n" for name, summary in commands.items())
-        for group, commands in GROUPS.items()
+def _parser(name: str, command: Command) -> argparse.ArgumentParser:
+    """Return a parser whose ``--help`` is the command's, with the examples after the options."""
+    description, _, examples = command.help.partition("\n\n    Example")
+    return argparse.ArgumentParser(
+        prog=f"brim {name}", description=description, epilog=f"Example{examples}", formatter_class=_Help
     )
 
 
-def _command(name: str) -> Any:
-    module = f"brim.cli.commands.{name.replace('-', '_')}"
-    if name == "import":  # a word that Python keeps for itself
-        module += "_"
-    __import__(module)
-    return sys.modules[module]
-
-
-def _described(name: str, module: Any) -> dict[str, Any]:
-    """Return what ``--help`` says about a command: its module's ``HELP``, with the examples after the options."""
-    description, _, examples = module.HELP.partition("\n\nExample")
-    return {
-        "prog": f"brim {name}",
-        "description": description,
-        "epilog": f"Example{examples}",
-        "formatter_class": _Help,
-    }
-
-
 class _Help(argparse.HelpFormatter):
+    """Prose fills the width of the terminal; rows of a list keep their columns; examples stay as they are."""
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 (argparse gives it)
-        from brim.cli.help_text import laid_out
+        from textwrap import dedent
+        from textwrap import indent as indented
 
-        return laid_out(text, width)
+        first, _, rest = text.partition("\n")
+        if text.startswith("Example"):
+            return f"{first}\n{indented(dedent(rest), '  ')}".rstrip()
+        text = f"{first}\n{dedent(rest)}".strip("\n")
+        return "\n\n".join(_paragraph(each, width) for each in text.split("\n\n"))
 
 
-def _complete() -> None:
-    import argcomplete
+def _paragraph(text: str, width: int) -> str:
+    """Return *text* in lines of at most *width*; a row is an indented word, two spaces or more, and a text."""
+    import re
+    import textwrap
 
-    argcomplete.autocomplete(whole_parser(with_arguments=True))
-
-
-def _die_quietly_when_nobody_reads() -> None:
-    """Let ``brim ... | head`` end as ``cat`` does: by the signal, without a word."""
-    try:
-        from signal import SIG_DFL, SIGPIPE, signal
-    except ImportError:  # Windows has no such signal
-        return
-    signal(SIGPIPE, SIG_DFL)
+    parts: list[tuple[str, str]] = []
+    for line in text.split("\n"):
+        row = re.match(r"( +\S+(?: \S+)* {2,})(\S.*)", line)
+        about, said = parts[-1] if parts else ("", "")
+        if row is not None:
+            parts.append((row[1], row[2]))
+        elif parts and line.startswith(" " * len(about)) and (about or not line.startswith(" ")):
+            parts[-1] = (about, f"{said} {line.strip()}")
+        else:
+            parts.append(("", line))
+    filled = []
+    for about, said in parts:
+        wrapped = textwrap.wrap(said, max(width - len(about), 20), break_long_words=False, break_on_hyphens=False)
+        filled.append(about + f"\n{' ' * len(about)}".join(wrapped or [said]))
+    return "\n".join(filled)

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import NoReturn, Self
 
-from brim.cli.output import note, paint, printable, say, symbols, terminal_width, width_of
-from brim.cli.receipt import dollars
+from brim.cli.output import dollars, note, paint, printable, say, symbols, terminal_width, width_of
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.gauge import bar, column
 from brim.tracking.windows import SOURCES

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from brim.cli.behaviors import as_object, counted, cut, edge_object, kind_of, one_line
-from brim.cli.fitting import fitted
-from brim.cli.output import heading, listed, note, paint, printable, say, symbols, table
+from brim.cli.output import counted, cut, heading, listed, note, paint, printable, say, symbols, table
+from brim.cli.rule_view import as_object, edge_object, kind_of, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def show_plan(plan: Plan, source: str) -> None:
     rows, more = listed([row for change in plan.changes for row in _rows(change)], SHOWN)
     if rows:
         say()
-        say(heading(fitted([["", "kind", "name", "text"], *rows])))
+        say(heading(table([["", "kind", "name", "text"], *rows])))
     edges, more_edges = listed([_edge_row(*each) for each in _edges(plan)], SHOWN)
     if edges:
         say()
@@ -44,7 +43,7 @@ def show_plan(plan: Plan, source: str) -> None:
 def in_numbers(plan: Plan) -> str:
     """Return how many are added, changed and the same."""
     parts = [(len(plan.added), "added"), (len(plan.altered), "changed"), (len(plan.same), "the same")]
-    text = ", ".join(f"{count:,} {what}" for count, what in parts if count) or "no behaviors"
+    text = ", ".join(f"{count:,} {what}" for count, what in parts if count) or "no rules"
     added = sum(change.old is None for change in plan.edges)
     of_edges = [(added, "added"), (len(plan.edges) - added, "changed"), (plan.same_edges, "the same")]
     edges = ", ".join(f"{count:,} {what}" for count, what in of_edges if count)
@@ -83,7 +82,7 @@ def tell_problems(problems: Iterable[object]) -> None:
 def say_stored(plan: Plan) -> None:
     """Print what was stored."""
     parts = [(len(plan.added), "added"), (len(plan.altered), "changed")]
-    texts = [f"{counted(count, 'behavior')} {what}" for count, what in parts if count]
+    texts = [f"{counted(count, 'rule')} {what}" for count, what in parts if count]
     if plan.edges:
         texts.append(counted(len(plan.edges), "connection"))
     say(f"stored: {', '.join(texts)}")

@@ -1,4 +1,7 @@
-"""How things look on a terminal: aligned tables, numbers, colours, progress, and one JSON object for scripts."""
+"""How results look: one ``emit``, one table, and one way to print money, shares, paths, notes and errors.
+
+In a pipe nothing is cut, so that scripts see everything; on a terminal a table is as wide as the terminal.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +10,27 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 
 _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that turn the direction of writing, and so can make a line read as another."""
+"""Marks that turn the direction of writing, so that one line can read as another."""
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
+LEAST = 8
+"""Columns that a cell keeps at least when a table has to shrink."""
+COMFORTABLE = 40
+"""Columns that the text of a row should have; optional columns go before it gets less."""
+DOLLAR = 1_000_000
 
 
-def prepare_output() -> None:
-    """Make sure that no character can stop an answer: what the terminal cannot show is written as its code."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
-def outlive_readers() -> None:
-    """Let somebody who stops reading be no reason to end, for commands that serve or chain others.
-
-    The command line as a whole ends with its reader, as ``cat`` does.
-    """
-    try:
-        from signal import SIG_IGN, SIGPIPE, signal
-    except ImportError:  # Windows has no such signal
-        return
-    signal(SIGPIPE, SIG_IGN)
+def emit(result: Result, view: Callable[[Result], str | None], as_json: bool) -> None:
+    """Print *result*: as JSON (its ``to_dict()``, or itself), or as the text that *view* makes of it."""
+    if as_json:
+        say_json(result.to_dict() if hasattr(result, "to_dict") else result)
+    elif text := view(result):
+        say(text)
 
 
 def say(text: str = "") -> None:
@@ -40,21 +38,67 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def say_json(value: object) -> None:
+    """Print *value* as indented JSON."""
+    import json
+
+    from brim.errors import InputError
+
+    try:
+        say_text(json.dumps(value, indent=2, ensure_ascii=False))
+    except RecursionError:
+        raise InputError("nested too deeply to be written") from None
+
+
+def say_text(text: str) -> None:
+    """Print JSON; characters that the encoding of standard output lacks are escaped as JSON escapes them."""
+    if not _can_print("é─█"):
+        import json
+
+        text = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in text)
+    say(text)
+
+
 def note(text: str) -> None:
-    """Print a line to standard error that says who speaks."""
+    """Print a line to standard error that begins with ``brim:``."""
     tell(f"brim: {printable(text)}")
 
 
 def tell(text: str) -> None:
-    """Print to standard error, after what was said before; if that is closed, nowhere."""
+    """Print to standard error, after what was printed before; nowhere if that is closed."""
     if sys.stdout is not None:
         sys.stdout.flush()
     if sys.stderr is not None:
         print(text, file=sys.stderr)
 
 
+def prepare_output() -> None:
+    """Write characters that the terminal cannot show as their codes, so that none can stop an answer."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def end_with_reader(*, ends: bool = True) -> None:
+    """Let ``brim ... | head`` end silently, as ``cat`` does; or, with ``ends=False``, outlive its reader."""
+    try:
+        from signal import SIG_DFL, SIG_IGN, SIGPIPE, signal
+    except ImportError:  # Windows has no such signal
+        return
+    signal(SIGPIPE, SIG_DFL if ends else SIG_IGN)
+
+
+def outlive_readers() -> None:
+    """Keep running when the reader goes away, for commands that serve or chain others."""
+    end_with_reader(ends=False)
+
+
+# Text -----------------------------------------------------------------------------------------------------------
+
+
 def printable(text: str) -> str:
-    """Return *text* with what could steer a terminal made visible: it may come from a tool, or be a file's name."""
+    """Return *text* with control characters made visible: it may come from a tool or be a file's name."""
     if text.isprintable():
         return text
     return "".join(
@@ -65,59 +109,215 @@ def printable(text: str) -> str:
     )
 
 
+def counted(count: int, what: str) -> str:
+    """Return *count* and *what* is counted.
+
+    >>> counted(1, "pair"), counted(2_000, "pair"), counted(2, "entry")
+    ('1 pair', '2,000 pairs', '2 entries')
+    """
+    plural = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def share(part: float, whole: float) -> str:
+    """Return *part* of *whole* as a percentage; empty if there is no whole.
+
+    >>> share(430, 1_000), share(43, 1_000), share(1, 10_000), share(0, 5)
+    ('43%', '4.3%', '<0.1%', '0%')
+    """
+    if whole <= 0:
+        return ""
+    percent = 100 * part / whole
+    if 0 < percent < 0.05:
+        return "<0.1%"
+    return f"{percent:,.1f}%" if 0 < percent < 9.95 else f"{percent:,.0f}%"
+
+
+def dollars(micro: int, *, up: bool | None = None) -> str:
+    """Return micro-dollars with two decimals, rounded to the nearest cent, or *up* or down if that is given.
+
+    >>> dollars(290_000), dollars(1_005), dollars(1_005, up=True), dollars(999_999, up=False), dollars(-20_000)
+    ('$0.29', '<$0.01', '$0.01', '$0.99', '-$0.02')
+    """
+    cent = DOLLAR // 100
+    if up is None and 0 < micro < cent // 2:
+        return "<$0.01"
+    cents = -(-abs(micro) // cent) if up else abs(micro) // cent if up is False else (abs(micro) + cent // 2) // cent
+    return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
+
+
+def home_path(path: str) -> str:
+    """Return *path* for people: with ``~`` for the home folder, and printable."""
+    home = os.path.expanduser("~")
+    inside = len(home) > 1 and (path == home or path.startswith(f"{home}{os.sep}"))
+    return printable(f"~{path[len(home) :]}" if inside else path)
+
+
+def readable_size(size: int) -> str:
+    """Return *size* in bytes in the unit that reads best; a kB is 1,000 bytes."""
+    for unit, one in (("GB", 10**9), ("MB", 10**6), ("kB", 1_000)):
+        if size >= one:
+            return f"{size / one:,.1f} {unit}"
+    return f"{size:,} B"
+
+
+def day(time: float | None) -> str:
+    """Return the date in UTC of *time*; empty if it is None."""
+    from brim.behaviors.jsonl import iso
+
+    try:
+        return "" if time is None else iso(time)[:10]
+    except (OverflowError, ValueError, ArithmeticError):
+        return str(time)[:10]
+
+
+def age(time: float | None, now: float) -> str:
+    """Return how long ago *time* was, in the largest unit; empty if it is None."""
+    if time is None:
+        return ""
+    seconds = max(0.0, now - time)
+    for unit, size in (("y", 365 * 86_400), ("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds / size) if unit == 'y' else round(seconds / size):,} {unit} ago"
+    return "just now"
+
+
+def short(text: str, most: int = 100) -> str:
+    """Return *text* in one line of at most *most* characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def cut(text: str, width: int) -> str:
+    """Return *text* in at most *width* columns, with an ellipsis after a whole word if something had to go."""
+    text = printable(" ".join(text.split()))
+    if width_of(text) <= width:
+        return text
+    import unicodedata
+
+    from brim.behaviors.summary import border_at_or_before
+
+    taken = end = 0
+    for at, character in enumerate(text):
+        taken += 0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if taken > width - 1:
+            break
+        end = at + 1
+    space = text.rfind(" ", 0, end + 1)
+    end = space if space > 0 else border_at_or_before(text, end)
+    return text[:end].rstrip(" ,;:.") + symbols("…", "~")
+
+
+def block(text: str) -> str:
+    """Return *text* line by line, indented and printable."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
+    return "\n".join(f"  {printable(line)}".rstrip() for line in text.split("\n"))
+
+
 def listed(rows: list[list[str]], most: int = 100) -> tuple[list[list[str]], str]:
     """Return the first of *rows*, and a line that says how many more there are; empty if there are none."""
     more = len(rows) - most
     return rows[:most], f"and {more:,} more: --json lists all" if more > 0 else ""
 
 
-def say_json(value: object) -> None:
-    """Print one JSON object."""
-    import json
-
-    say(json.dumps(value, indent=2, ensure_ascii=not _can_print("é─█")))
+def lines(*parts: str) -> str:
+    """Return those of *parts* that say something, each on its own line."""
+    return "\n".join(part for part in parts if part)
 
 
-def paint(text: str, colour: str) -> str:
-    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that wants colour."""
-    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if _wants_colour() else text
+# Tables ---------------------------------------------------------------------------------------------------------
 
 
-def heading(lines: str) -> str:
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), optional: Sequence[int] = ()) -> str:
+    """Return *rows* in aligned columns, two spaces apart; the columns in *right* are right-aligned.
+
+    On a terminal that is too narrow, the *optional* columns go first, in their order, as long as the last column is
+    uncomfortably narrow; then the widest cells are cut after a word.
+    """
+    rows = [[_clean(cell) for cell in row] for row in rows]
+    columns = _columns_of_terminal()
+    keep = list(range(len(rows[0])))
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    if columns is not None:
+        for at in optional:
+            rest = columns - sum(widths[each] + 2 for each in keep[:-1])
+            if rest < min(COMFORTABLE, widths[keep[-1]]):
+                keep.remove(at)
+        _shrink(widths, keep, right, columns)
+    drawn = []
+    for row in rows:
+        cells = []
+        for at in keep:
+            cell = row[at] if width_of(row[at]) <= widths[at] else _cut_cell(row[at], widths[at])
+            padding = " " * (widths[at] - width_of(cell))
+            cells.append(padding + cell if at in right else cell + padding)
+        drawn.append("  ".join(cells).rstrip())
+    return "\n".join(drawn)
+
+
+def heading(text: str) -> str:
     """Return a table with its first line faint."""
-    first, _, rest = lines.partition("\n")
+    first, _, rest = text.partition("\n")
     return f"{paint(first, 'faint')}\n{rest}"
 
 
-def share(part: int, whole: int) -> str:
-    """Return *part* of *whole* in per cent; what is there but very little is not 0."""
-    if whole <= 0:
-        return ""
-    percent = 100 * part / whole
-    return "< 0.1 %" if 0 < percent < 0.05 else f"{percent:,.1f} %"
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Return names and values in two columns; empty values are left out, long ones are wrapped on a terminal."""
+    import textwrap
+
+    shown = [(name, value) for name, value in rows if value]
+    width = max((len(name) for name, _ in shown), default=0)
+    columns = _columns_of_terminal()
+    found = []
+    for name, value in shown:
+        first, *rest = [
+            part
+            for line in value.split("\n")
+            for part in (
+                textwrap.wrap(
+                    printable(line), max(20, columns - width - 2), break_long_words=False, break_on_hyphens=False
+                )
+                if columns is not None
+                else [printable(line)]
+            )
+            or [""]
+        ]
+        found.append(f"{paint(name, 'faint')}{' ' * (width - len(name))}  {first}".rstrip())
+        found += [f"{'':{width}}  {line}".rstrip() for line in rest]
+    return "\n".join(found)
 
 
-def symbols(nice: str, plain: str) -> str:
-    """Return *nice* if standard output can print it, else *plain*."""
-    return nice if _can_print(nice) else plain
+def _shrink(widths: list[int], keep: list[int], right: frozenset[int], columns: int) -> None:
+    """Make the widest of the columns *keep* narrower until all fit; numbers keep their width."""
+    while (excess := sum(widths[at] + 2 for at in keep) - 2 - columns) > 0:
+        texts = sorted((at for at in keep if at not in right and widths[at] > LEAST), key=lambda at: (widths[at], at))
+        if not texts:
+            return
+        widest, next_widest = texts[-1], widths[texts[-2]] if len(texts) > 1 else 0
+        widths[widest] = max(LEAST, widths[widest] - excess, min(next_widest, widths[widest] - 1))
 
 
-def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
-    """Return *rows* in aligned columns, two spaces apart; the columns in *right* end at the same place."""
-    rows = [[_clean(cell) for cell in row] for row in rows]
-    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = []
-        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            padding = " " * (width - width_of(cell))
-            cells.append(padding + cell if at in right else cell + padding)
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+def _clean(cell: str) -> str:
+    """Return *cell* printable, in its colour if it is painted."""
+    colour, ends, inner = cell.partition("m")
+    if ends and cell.endswith("\x1b[0m") and colour[:2] == "\x1b[" and colour[2:].isdigit():
+        return f"{colour}m{printable(inner[:-4])}\x1b[0m"
+    return printable(cell)
+
+
+def _cut_cell(cell: str, width: int) -> str:
+    colour, ends, inner = cell.partition("m")
+    if ends and cell.startswith("\x1b["):
+        inside = cut(inner.removesuffix("\x1b[0m"), width)
+        return f"{colour}m{inside}\x1b[0m"
+    return cut(cell, width)
+
+
+# The terminal ---------------------------------------------------------------------------------------------------
 
 
 def width_of(text: str) -> int:
-    """Return how many columns *text* takes: colours none, East Asian characters two, marks none."""
+    """Return how many columns *text* takes: colours none, East Asian characters two, combining marks none."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
     import re
@@ -135,53 +335,24 @@ def terminal_width() -> int:
     return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
 
 
-class Progress:
-    """A bar on standard error, if a person is looking and there is more than a moment's work."""
+def _columns_of_terminal() -> int | None:
+    """Return the columns that a table may take, from 40 to 200; None in a pipe."""
+    if not _is_terminal(sys.stdout):
+        return None
+    import shutil
 
-    def __init__(self, size: int, *, shown_from: int, doing: str = "counting") -> None:
-        self._size = size
-        self._doing = doing
-        self._done = 0
-        self._percent = -1
-        self._shown = size >= shown_from and _is_terminal(sys.stderr)
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            self._write("\r\x1b[K")
-
-    def advance(self, size: int) -> None:
-        """Go on by *size*."""
-        self._done += size
-        percent = min(100, 100 * self._done // self._size) if self._size else 100
-        if self._shown and percent != self._percent:
-            self._percent = percent
-            self._write(f"\r{self._doing} [{'#' * (percent * 3 // 10):-<30}] {percent:>3} %")
-
-    def clear(self) -> None:
-        """Make room for a line; the bar comes back when it goes on."""
-        if self._shown:
-            self._percent = -1
-            self._write("\r\x1b[K")
-
-    @staticmethod
-    def _write(text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    return max(40, min(200, shutil.get_terminal_size((80, 24)).columns))
 
 
-def _clean(cell: str) -> str:
-    """Return *cell* printable, in its colour if it is painted."""
-    colour, ends, inner = cell.partition("m")
-    if ends and cell.endswith("\x1b[0m") and colour[:2] == "\x1b[" and colour[2:].isdigit():
-        return f"{colour}m{printable(inner[:-4])}\x1b[0m"
-    return printable(cell)
+def paint(text: str, colour: str) -> str:
+    """Return *text* in *colour*, or ``faint``, if standard output is a terminal that wants colour."""
+    wanted = _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if wanted else text
 
 
-def _wants_colour() -> bool:
-    return _is_terminal(sys.stdout) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def symbols(nice: str, plain: str) -> str:
+    """Return *nice* if standard output can print it, else *plain*."""
+    return nice if _can_print(nice) else plain
 
 
 def _is_terminal(stream: Any) -> bool:
@@ -195,3 +366,45 @@ def _can_print(text: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+class Progress:
+    """A bar on standard error, if it is a terminal and there is more than a moment's work."""
+
+    def __init__(self, size: int, *, shown_from: int, doing: str = "counting") -> None:
+        self._size, self._doing = size, doing
+        self._done, self._percent = 0, -1
+        self._shown = size >= shown_from and _is_terminal(sys.stderr)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+
+    def advance(self, size: int) -> None:
+        """Go on by *size*."""
+        self._done += size
+        percent = min(100, 100 * self._done // self._size) if self._size else 100
+        if self._shown and percent != self._percent:
+            self._percent = percent
+            self._write(f"\r{self._doing} [{'#' * (percent * 3 // 10):-<30}] {percent:>3}%")
+
+    def clear(self) -> None:
+        """Make room for a line; the bar comes back when it goes on."""
+        if self._shown:
+            self._percent = -1
+            self._write("\r\x1b[K")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """Return the fields of a record or a dataclass for JSON."""
+    if hasattr(value, "to_dict"):
+        found: dict[str, Any] = value.to_dict()
+        return found
+    return {name: getattr(value, name) for name in getattr(value, "__match_args__", ()) or value.__slots__}

@@ -12,12 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from brim.cli.asking import is_person_there
 from brim.cli.gauge import draw, one_line
-from brim.cli.memory import Memory
-from brim.cli.output import note, paint, printable, say, terminal_width, width_of
-from brim.cli.receipt import dollars
+from brim.cli.options import is_person_there
+from brim.cli.output import dollars, note, paint, printable, say, terminal_width, width_of
 from brim.config import Config
+from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport

@@ -155,7 +155,7 @@ def _choice(key: str, default: str | None, help: str, choices: tuple[str, ...], 
 
 _START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
 _DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
-_BUDGET: dict[str, Any] = {"option": "--token-budget", "none": UNLIMITED}
+_BUDGET: dict[str, Any] = {"option": "--tokens", "none": UNLIMITED}
 
 # fmt: off - a table, one setting a line where it fits
 SETTINGS = (

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hmac
+import os
 import socket
+import stat
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
 
 import uvicorn
+from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
+from brim.files import write_new
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
+App = Callable[[Any, Any, Any], Awaitable[None]]
 
-    from mcp.server import MCPServer
-
-    App = Callable[[Any, Any, Any], Awaitable[None]]
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
@@ -85,3 +86,45 @@ def _bound(port: int) -> socket.socket:
         bound.close()
         raise InputError(f"port {port} cannot be used: {error}; take another one with --port, or 0 for any") from None
     return bound
+
+
+# The token ------------------------------------------------------------------------------------------------------
+
+LENGTH = 32
+"""Bytes of chance in a token."""
+SHORTEST = 32
+"""Characters that a token must have to be one."""
+
+
+def token_file(home: str) -> str:
+    """Return where the token is kept in the user's folder *home*."""
+    return os.path.join(home, "mcp-token")
+
+
+def read_token(home: str) -> str:
+    """Return the token, made now if there is none. One that others can read or have written is refused."""
+    path = token_file(home)
+    try:
+        os.makedirs(home, 0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            write_new(path, f"{os.urandom(LENGTH).hex()}\n".encode())
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(handle, encoding="ascii", errors="replace") as file:
+            _check(path, os.fstat(file.fileno()))
+            token = file.read(1_000).strip()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be used: {error.strerror or error}") from None
+    if len(token) < SHORTEST or not token.isalnum():
+        raise StoreError(f"{path}: holds no token: remove it, and a new one is made", "damaged")
+    return token
+
+
+def _check(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"{path}: is no file, so it is not used", "refused")
+    if not hasattr(os, "getuid"):
+        return
+    if found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise StoreError(
+            f"{path}: others can get at it, so it is no secret: remove it, and a new one is made", "refused"
+        )

@@ -1,28 +1,70 @@
-"""What was learned, told to an agent: what matters now, what there is, why, and one rule whole."""
+"""Rules for an agent: what applies now, what there is, why; and what an agent may note about them."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Self
 
-from brim.behaviors.behavior import LIVE, Status
+from brim.activation.context import Context
+from brim.activation.explanation import explain
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Status
+from brim.behaviors.learning import Learned, cleaned, confirmed, learn, overridden
+from brim.behaviors.tasks import language_of
 from brim.errors import InputError
+from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
-from brim.mcp.measuring import local_mode
-from brim.mcp.situation import context_of
+from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
+from brim.store.project import branch, environment, project_types
+from brim.store.scopes import Scopes
+from brim.tokens.counters import counter_for
+from brim.workspace import Workspace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.plan import InjectionPlan
-    from brim.mcp.here import Here
-    from brim.store.scopes import Scopes
+LOOKED_AT = 10_000
+"""Characters of a text that are looked at: more says nothing new about what is being done."""
+
+MOST_FILES = 20
+
+_WORD = re.compile(r"[^\s\"'`(),;<>|=*?\[\]{}]+")
+
+
+def context_of(workspace: Workspace, text: str = "", task: str = "") -> Context:
+    """Return the situation that *text* tells of, with what can be told by looking around."""
+    text = text[:LOOKED_AT]
+    project = workspace.project
+    return Context(
+        file=files_in(text),
+        task=task.strip()[:200] or None,
+        environment=environment(workspace.environ),
+        project_type=project_types(project) if project else None,
+        branch=branch(project) if project else None,
+        prompt=text,
+    )
+
+
+def files_in(text: str) -> list[str]:
+    """Return the words of *text* that name files: those with an ending that is known, or a path with any ending.
+
+    >>> files_in("Fix src/app.py and the Dockerfile, see https://example.com/a.py and version 3.11.")
+    ['src/app.py', 'Dockerfile']
+    """
+    found: dict[str, None] = {}
+    for word in _WORD.findall(text[:LOOKED_AT]):
+        name = word.rstrip(".:!")
+        folder, _, last = name.rpartition("/")
+        if name and "://" not in name and (language_of(name) or (folder and "." in last[1:-1])):
+            found[name] = None
+    return list(found)[:MOST_FILES]
+
+
+# Rules in force -------------------------------------------------------------------------------------------------
 
 POINTER = "`brim://behaviors/expand/NAME` has one of these whole\n"
 """The last line where something was cut: how to get the rest."""
 
 NOTHING = "Nothing that was learned matters here."
-LONGEST = 300
+LONGEST_SUMMARY = 300
 """Characters of a summary in a list: a rule without a place to cut is its own summary."""
 
 
@@ -37,6 +79,13 @@ class Rule:
     scope: str
     summary: str
 
+    @classmethod
+    def of(cls, rule: Behavior) -> Self:
+        """Return the line of *rule*."""
+        summary = " ".join(summary_of(rule).split())
+        shown = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
+        return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, shown)
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -46,17 +95,17 @@ class Rules:
     total: int
 
 
-def active_text(here: Here, situation: str = "", task: str = "") -> str:
+def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
-    with here.open() as scopes:
-        return _told(scopes, here, _planner(scopes, here, situation, task))
+    with workspace.open(migrate=True) as scopes:
+        return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
 
 
-def active_answer(here: Here, situation: str = "", task: str = "") -> str:
+def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
-    with here.open() as scopes:
-        planner = _planner(scopes, here, situation, task)
-        if text := _told(scopes, here, planner):
+    with workspace.open(migrate=True) as scopes:
+        planner = _planner(scopes, workspace, situation, task)
+        if text := _told(scopes, workspace, planner):
             return text
         matter = len(planner.plan(None, limited=False).included)
     if not matter:
@@ -64,35 +113,34 @@ def active_answer(here: Here, situation: str = "", task: str = "") -> str:
     return f"Rules that matter here: {matter:,}, but the limits leave no room: ask the user to raise {START_KEY}"
 
 
-def list_rules(here: Here, query: str = "", limit: int = 50) -> Rules:
+def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
-    with here.open() as scopes:
+    with workspace.open(migrate=True) as scopes:
         found = [each for each in scopes.behaviors(LIVE) if _matches(each, query.strip().casefold())]
     found.sort(key=lambda each: (each.name.casefold(), each.id))
-    return Rules([_rule(each) for each in found[: max(0, limit)]], len(found))
+    return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
 
 
-def why_text(here: Here, id: str, situation: str = "") -> str:
+def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
-    from brim.activation.explanation import explain
 
-    with here.open() as scopes:
+    with workspace.open(migrate=True) as scopes:
         behavior = found_rule(scopes, id)
         if not behavior.live:
             return f"{behavior.name} ({behavior.id}): out: it is {behavior.status}"
-        planner = _planner(scopes, here, situation)
-        account = explain(scopes, planner.context, behavior.id, now=here.now, parameters=planner.parameters)
+        planner = _planner(scopes, workspace, situation)
+        account = explain(scopes, planner.context, behavior.id, now=workspace.now, parameters=planner.parameters)
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
-        alone, plan = planner.plan(None, limited=False), planner.plan(here.config[START_KEY])
+        alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config[START_KEY])
     lines = [account.text(names), f"  tier: {_tier_in(alone, behavior.id)}"]
     budget = "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
 
 
-def expanded_text(here: Here, id: str) -> str:
+def expanded_text(workspace: Workspace, id: str) -> str:
     """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until it is accepted."""
-    with here.open() as scopes:
+    with workspace.open(migrate=True) as scopes:
         behavior = found_rule(scopes, id)
     if not behavior.live:
         raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it is not told")
@@ -112,28 +160,27 @@ def found_rule(scopes: Scopes, id: str) -> Behavior:
     return scopes.find(id.strip())
 
 
-def _planner(scopes: Scopes, here: Here, situation: str, task: str = "") -> Planner:
-    context = context_of(here, situation, task)
-    return Planner(scopes, here.config, context, now=here.now, mode=local_mode(here.config))
+def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "") -> Planner:
+    context = context_of(workspace, situation, task)
+    return Planner(scopes, workspace.config, context, now=workspace.now, mode=local_mode(workspace.config))
 
 
-def _told(scopes: Scopes, here: Here, planner: Planner) -> str:
-    plan = planner.plan(here.config[START_KEY])
+def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
+    plan = planner.plan(workspace.config[START_KEY])
     if plan.over_budget:
         problem = f"{'; '.join(plan.reasons)}: ask the user to raise {START_KEY}\n"
-        return problem if _fits(problem, scopes, here, plan) else ""
+        return problem if _fits(problem, scopes, workspace, plan) else ""
     text = render(plan)
-    return text + POINTER if _holds_back(plan) and _fits(text + POINTER, scopes, here, plan) else text
+    return text + POINTER if _holds_back(plan) and _fits(text + POINTER, scopes, workspace, plan) else text
 
 
-def _fits(text: str, scopes: Scopes, here: Here, plan: InjectionPlan) -> bool:
+def _fits(text: str, scopes: Scopes, workspace: Workspace, plan: InjectionPlan) -> bool:
     """Whether *text* keeps to every limit of *plan*, counted as the plan was."""
-    from brim.tokens.counters import counter_for
 
     if plan.max_chars is not None and len(text) > plan.max_chars:
         return False
     calibrations = scopes.user.calibrations if scopes.user is not None else None
-    counter = counter_for(here.config["model"], mode=local_mode(here.config), calibrations=calibrations)
+    counter = counter_for(workspace.config["model"], mode=local_mode(workspace.config), calibrations=calibrations)
     return plan.token_budget is None or int(counter.count(text)) <= plan.token_budget
 
 
@@ -149,18 +196,94 @@ def _tier_in(plan: InjectionPlan, id: str) -> str:
     return "omitted: it is not activated" if item is None else f"{item.tier}: {item.reason}"
 
 
-def _rule(behavior: Behavior) -> Rule:
-    summary = " ".join(summary_of(behavior).split())
-    return Rule(
-        behavior.id,
-        behavior.name,
-        behavior.kind.value,
-        behavior.status.value,
-        behavior.scope,
-        summary if len(summary) <= LONGEST else f"{summary[:LONGEST]}…",
-    )
-
-
 def _matches(behavior: Behavior, query: str) -> bool:
     texts = (behavior.id, behavior.name, *behavior.tags, behavior.summary, behavior.canonical)
     return not query or any(query in text.casefold() for text in texts)
+
+
+# Notes and verdicts ---------------------------------------------------------------------------------------------
+
+LONGEST = 4_000
+"""Characters of a note. A rule is short; a document is not learned by accident."""
+MOST_NOTES = 200
+"""Notes that may wait for a person: one who cannot keep up with them would accept them unread."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """What became of a note."""
+
+    id: str
+    name: str
+    kind: str
+    status: str
+    result: str
+    """What was done, and what a person may do next."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a verdict changed."""
+
+    id: str
+    name: str
+    confirmed: int
+    overridden: int
+    confidence: float
+    result: str
+
+
+def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
+    """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
+    workspace.need_trust()
+    for name, text in (("right", right), ("wrong", wrong)):
+        if len(text) > LONGEST:
+            raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: say the rule in a sentence")
+    file = next(iter(files_in(situation)), "")
+    with workspace.open(migrate=True) as scopes, scopes.writing("project"):
+        known = [each for store in (scopes.user, scopes.project) if store is not None for each in store.behaviors()]
+        learned = learn(
+            right,
+            wrong=wrong,
+            file=file,
+            source="agent",
+            session=session,
+            now=workspace.now,
+            existing=known,
+            near_duplicate=workspace.config["behaviors.near_duplicate"],
+        )
+        _store_note(scopes, learned, known, workspace.now, session)
+    rule, result = learned.behavior, "; ".join(learned.changes)
+    if rule.status is Status.PENDING:
+        result += f"; unconfirmed until the user runs 'brim review accept {rule.id}'"
+    return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
+
+
+def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
+    """Note how a rule fared. An agent's word never lowers a constraint."""
+    if len(note) > LONGEST:
+        raise InputError(f"note has {len(note):,} characters, more than {LONGEST:,}: say it shorter")
+    with workspace.open(migrate=True) as scopes, scopes.writing():
+        behavior = found_rule(scopes, id)
+        if not behavior.live:
+            raise InputError(f"{behavior.name} ({behavior.id}) is {behavior.status}, so it cannot have been of use")
+        confirms = verdict == "confirmed"
+        changed = confirmed(behavior, workspace.now) if confirms else overridden(behavior, workspace.now, by_agent=True)
+        refused = not confirms and behavior.kind is BehaviorKind.CONSTRAINT
+        if not refused:
+            scopes.put(changed, event=verdict, now=workspace.now, session=session, note=cleaned(note), by="agent")
+    result = "a constraint: an agent's word does not lower it; ask the user" if refused else "noted"
+    usage = changed.usage
+    return Verdict(changed.id, changed.name, usage.confirmed, usage.overridden, round(changed.confidence, 3), result)
+
+
+def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str) -> None:
+    """Write the note, unless a person's rule says the same already."""
+    old = learned.merged_with
+    if old is not None and old.status is not Status.PENDING:
+        return
+    waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
+    if old is None and waiting >= MOST_NOTES:
+        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim review' first")
+    event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
+    scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))

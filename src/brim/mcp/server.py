@@ -1,29 +1,30 @@
-"""The server: tools and resources at one desk, over whatever a client comes in by."""
+"""The server: tools and resources for one client over standard input and output, or for several over HTTP."""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import signal
+import sys
 import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, TextIO
 
-from anyio import wrap_file
+from anyio import to_thread, wrap_file
 from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, Completion, TextContent
 from pydantic import ValidationError
 
 import brim
+from brim.errors import InputError
 from brim.hooks.state import file_id
-from brim.mcp.desk import Desk
-from brim.mcp.guard import said_of_arguments
-from brim.mcp.resources import add_resources
-from brim.mcp.stdio import Lines, standard_input
-from brim.mcp.tools import make_tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
+from brim.mcp import memory, rules
+from brim.mcp.session import Clients
+from brim.mcp.tools import guarded, make_tools, said_of_arguments
 
 NAME = "brim"
 HOOK = "on_hook"
@@ -40,19 +41,19 @@ INSTRUCTIONS = (
 class BrimServer(MCPServer):
     """The SDK's server, with errors in one line."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, clients: Clients) -> None:
         super().__init__(
             NAME,
             title="brim",
             description="The context budget for LLM agents",
             instructions=INSTRUCTIONS,
             version=brim.__version__,
-            tools=make_tools(desk),
+            tools=make_tools(clients),
             log_level="CRITICAL",
             subscriptions=False,
         )
-        self._desk = desk
-        add_resources(self, desk)
+        self._clients = clients
+        add_resources(self, clients)
 
     async def run_stdio_async(self) -> None:
         """Serve one client over standard input and output until it closes them."""
@@ -66,7 +67,7 @@ class BrimServer(MCPServer):
             return CallToolResult(content=[TextContent(type="text", text="{}")])
         thread = meta.get("threadId")
         session = thread if isinstance(thread, str) and thread and file_id(thread) == thread else ""
-        self._desk.named(session, _client(context))
+        self._clients.named(session, _client(context))
         try:
             return _compact(await super().call_tool(name, arguments, context))
         except ToolError as error:
@@ -85,7 +86,7 @@ def build_server(
     clock: Callable[[], float] = time.time,
 ) -> BrimServer:
     """Return a server for the project in *folder*. A *shared* one serves several clients."""
-    return BrimServer(Desk(environ, folder, clock=clock, shared=shared))
+    return BrimServer(Clients(environ, folder, clock=clock, shared=shared))
 
 
 def _compact(result: Any) -> Any:
@@ -110,3 +111,102 @@ def _client(context: Any) -> str:
         return str(context.session.client_params.client_info.name)
     except (AttributeError, ValueError):
         return ""
+
+
+# Resources ------------------------------------------------------------------------------------------------------
+
+TEXT = "text/markdown"
+EXPAND = "brim://behaviors/expand/{id}"
+MOST_COMPLETED = 50
+
+
+def add_resources(server: MCPServer, clients: Clients) -> None:
+    """Give *server* the resources of *clients*."""
+
+    def active() -> str:
+        return rules.active_text(clients.workspace)
+
+    def expand(id: str) -> str:
+        return rules.expanded_text(clients.workspace, id)
+
+    def context() -> str:
+        return json.dumps(asdict(clients.standing()), ensure_ascii=False)
+
+    def scratch() -> str:
+        return memory.index_text(clients.workspace, clients.session)
+
+    for uri, function, kind, text in (
+        ("brim://behaviors/active", active, TEXT, "Rules learned that matter here"),
+        ("brim://context", context, "application/json", "How full the context window is"),
+        ("brim://scratch", scratch, TEXT, "What was kept for after a compaction"),
+    ):
+        named = guarded(function, ResourceError)
+        server.resource(uri, name=uri.removeprefix("brim://"), description=text, mime_type=kind)(named)
+    _add_completion(server, clients)
+    server.resource(EXPAND, name="behaviors/expand", description="One rule whole", mime_type=TEXT)(
+        guarded(expand, ResourceNotFoundError)
+    )
+
+
+def _add_completion(server: MCPServer, clients: Clients) -> None:
+    """Let a client complete the names of rules that it may expand."""
+
+    async def complete(ref: object, argument: Any, _: object) -> Completion | None:
+        if getattr(ref, "uri", None) != EXPAND:
+            return None
+        typed = str(argument.value)
+        found = await to_thread.run_sync(lambda: rules.list_rules(clients.workspace, typed, MOST_COMPLETED * 2).rules)
+        names = [rule.name for rule in found if rule.name.startswith(typed)]
+        return Completion(values=names[:MOST_COMPLETED], total=len(names), has_more=len(names) > MOST_COMPLETED)
+
+    server.completion()(complete)  # type: ignore[no-untyped-call] # the SDK's own decorator has no types
+
+
+# Standard input and output --------------------------------------------------------------------------------------
+
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+
+
+class Lines:
+    """The lines of a client, as the SDK reads them: one that it cannot read is left without an answer, for ever."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def readline(self) -> str:
+        """Return the next line, empty at the end."""
+        return with_whole_characters(self._file.readline())
+
+
+def with_whole_characters(line: str) -> str:
+    r"""Return JSON with a sign in place of each half of a character: a client that cuts a text may leave one.
+
+    >>> print(with_whole_characters(r'["\ud83d\ude00", "\ud83d", "\\ud83d"]'))
+    ["\ud83d\ude00", "\ufffd", "\\ud83d"]
+    """
+    if "\\ud" not in line and "\\uD" not in line:
+        return line
+    return _ESCAPE.sub(lambda found: "\\ufffd" if found[1] else found[0], line)
+
+
+def standard_input() -> TextIO:
+    """Return what a client writes. What this process starts finds standard input empty, and cannot take a line."""
+    if sys.stdin is None or sys.stdout is None:
+        raise InputError("standard input and output are closed, and a client talks to 'brim mcp' there; see --http")
+    wire = os.dup(sys.stdin.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return open(wire, encoding="utf-8", errors="replace", closefd=False)
+
+
+def end_at_signals() -> None:
+    """Let a signal end the process: a thread that waits for a line would hold it otherwise."""
+
+    def end(number: int, _: object) -> None:
+        os._exit(128 + number)
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, end)

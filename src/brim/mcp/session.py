@@ -1,201 +1,60 @@
-"""How things stand for the session that an agent asks from: its window, its money, what is kept."""
+"""Who asks: the workspace, session and agent of a call."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 
-from brim.behaviors.behavior import LIVE, Status
-from brim.errors import BrimError
-from brim.mcp.notes import kept_entries
-from brim.store.planner import START_KEY
+from brim.hooks.standing import Standing, standing
+from brim.mcp.memory import kept_entries
+from brim.tracking.sessions import AGENTS
+from brim.workspace import Workspace
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from brim.hooks.state import UsageSeen
-    from brim.mcp.here import Here
-
-NAMES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "GEMINI_SESSION_ID")
-"""Variables in which a client may tell what it starts which session it is."""
-DOLLAR = 1_000_000
-LARGEST_LIST = 1 << 20
+_asking: ContextVar[str] = ContextVar("asking", default="")
+"""The session that the call in hand has named."""
+_client: ContextVar[str] = ContextVar("client", default="")
+"""What the client calls itself that makes the call in hand."""
 
 
-@dataclass(frozen=True)
-class Window:
-    """What is in the window. ``state`` is ``ok``, ``warn`` or ``compact``; ``source`` is what it was read from."""
+class Clients:
+    """Where the server was started, and the clock it goes by. *shared* is whether several clients may come to it."""
 
-    tokens: int
-    context_window: int
-    share: float
-    state: str
-    model: str
-    source: str
-    seconds_ago: int
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        folder: str | None,
+        *,
+        clock: Callable[[], float] = time.time,
+        shared: bool = False,
+    ) -> None:
+        self.environ, self.folder, self.clock = dict(environ), folder, clock
+        self._shared, self._last, self._client = shared, "", ""
 
+    @property
+    def workspace(self) -> Workspace:
+        """What this call may use. It is looked up for each call: a project may be trusted meanwhile."""
+        return Workspace(self.environ, self.folder, who="agent", now=self.clock())
 
-@dataclass(frozen=True)
-class Spent:
-    """What the project has spent, of which limit."""
+    @property
+    def session(self) -> str:
+        """The session that this call is for: the one it named, else the last that the only client did; or empty."""
+        return _asking.get() or self._last
 
-    usd: float
-    limit_usd: float | None
-    state: str
+    @property
+    def agent(self) -> str:
+        """The agent that asks, by what it calls itself; empty if that says nothing."""
+        name = _client.get() or self._client
+        return next((agent for agent in AGENTS if agent in name.casefold()), "")
 
+    def standing(self) -> Standing:
+        """Return how things stand for the session that asks."""
+        here = self.workspace
+        return standing(here, self.session, self.agent, kept=lambda session: kept_entries(here, session))
 
-@dataclass(frozen=True)
-class Standing:
-    """How things stand here. ``window`` is null if no session of this project can be found."""
-
-    session: str
-    window: Window | None
-    spent: Spent | None
-    rules: int
-    unconfirmed: int
-    scratch_entries: int
-    project: str
-    trusted: bool
-    token_budget: int | None
-
-
-def standing(here: Here, session: str = "", agent: str = "") -> Standing:
-    """Return how things stand; *session* is the one that asks, and *agent* whose it is, if that is known."""
-    named = session or next((here.environ[name] for name in NAMES if here.environ.get(name)), "")
-    found = _session(here, named, agent)
-    with here.open() as scopes:
-        live = [each.status for each in scopes.behaviors(LIVE)]
-    return Standing(
-        found.id,
-        _window(here, found),
-        _spent(here),
-        sum(status is not Status.PENDING for status in live),
-        sum(status is Status.PENDING for status in live),
-        kept_entries(here, found.id),
-        os.path.basename(here.project or ""),
-        here.trusted,
-        here.config[START_KEY],
-    )
-
-
-@dataclass(frozen=True)
-class _Session:
-    """A session, and where its agent writes it down; any of these may be unknown."""
-
-    id: str = ""
-    agent: str = "claude"
-    transcript: str = ""
-
-
-def _session(here: Here, named: str, agent: str) -> _Session:
-    """Return the session *named*; without one, the newest that *agent* has in this project.
-
-    Codex says in its calls which session it is, and does not keep them by project. Who does not say who asks is taken
-    for Claude Code: the window of another agent's session is not told to one that has said who it is.
-    """
-    if named:
-        found = next(
-            (each for each in _transcripts(here) if os.path.basename(each[1]).endswith(f"{named}.jsonl")), None
-        )
-        return _Session(named, *found[:2]) if found is not None else _Session(named, agent or "claude")
-    slugs = _gemini_slugs(here) if agent == "gemini" else _claude_slugs(here) if agent != "codex" else set()
-    for whose, path, slug in _transcripts(here):
-        if slug in slugs and whose == (agent or "claude"):
-            id = _gemini_id(path) if whose == "gemini" else os.path.basename(path).removesuffix(".jsonl")
-            return _Session(id, whose, path)
-    return _Session()
-
-
-def _claude_slugs(here: Here) -> set[str]:
-    """Return how Claude Code calls the folder in which it keeps the sessions of this project."""
-    return {re.sub(r"[^A-Za-z0-9]", "-", folder) for folder in (here.project, here.folder) if folder}
-
-
-def _gemini_slugs(here: Here) -> set[str]:
-    """Return how Gemini CLI calls that folder: it keeps a list."""
-    home = here.environ.get("GEMINI_CLI_HOME") or here.environ.get("HOME") or os.path.expanduser("~")
-    try:
-        with open(os.path.join(home, ".gemini", "projects.json"), encoding="utf-8") as file:
-            known = json.loads(file.read(LARGEST_LIST))["projects"]
-        return {known[folder] for folder in (here.project, here.folder) if isinstance(known.get(folder), str)}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return set()
-
-
-def _gemini_id(path: str) -> str:
-    """Return the session of a file of Gemini CLI, which its first line names."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            found = json.loads(file.readline(LARGEST_LIST))["sessionId"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
-    return found if isinstance(found, str) else ""
-
-
-def _transcripts(here: Here) -> Iterator[tuple[str, str, str]]:
-    """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-    from brim.tracking.readers.stream import subagent_of
-    from brim.tracking.sessions import AGENTS, own_files
-
-    files = [(agent, each) for agent in AGENTS for each in own_files(here.environ, (agent,))]
-    for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
-        if not subagent_of(each.path):
-            yield agent, each.path, each.slug
-
-
-def _window(here: Here, found: _Session) -> Window | None:
-    from brim.hooks.event import HookCall
-    from brim.hooks.fullness import usage_now
-    from brim.hooks.state import HookWorkspace
-
-    if not found.id:
-        return None
-    call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
-    with HookWorkspace(here.environ, here.folder or "", now=here.now) as place:
-        seen = usage_now(call, place)
-    if seen is None or not seen.window:
-        return None
-    share = seen.tokens / seen.window
-    config = here.config
-    state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
-    ago = max(0, int(here.now - _read_at(seen, found.transcript)))
-    return Window(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
-
-
-def _read_at(seen: UsageSeen, transcript: str) -> float:
-    """Return when that was so: of a transcript, when it was last written to."""
-    if seen.source != "transcript":
-        return seen.time
-    try:
-        return os.path.getmtime(transcript)
-    except OSError:
-        return seen.time
-
-
-def _spent(here: Here) -> Spent | None:
-    """Return what the project has spent; None if nobody has kept an account of it."""
-    from brim.hooks.gate import project_scope
-    from brim.hooks.state import HookWorkspace
-    from brim.store.ledger import open_ledger
-    from brim.store.project import FILE
-
-    path = os.path.join(here.home, FILE)
-    if not os.path.exists(path):
-        return None
-    scope = project_scope(HookWorkspace(here.environ, here.folder or "", now=here.now))
-    try:
-        ledger = open_ledger(path, warn=here.config["spend.warn"], clock=lambda: here.now)
-    except BrimError:
-        return None
-    try:
-        known = next((each for each in ledger.statuses(scope) if each.scope == scope), None)
-    except BrimError:
-        return None
-    finally:
-        ledger.close()
-    if known is None:
-        return None
-    return Spent(known.spent / DOLLAR, None if known.limit is None else known.limit / DOLLAR, known.state)
+    def named(self, session: str, client: str = "") -> None:
+        """Note that the call in hand is for *session*, and made by *client*, if it says so."""
+        _asking.set(session)
+        _client.set(client)
+        if not self._shared:
+            self._last, self._client = session or self._last, client or self._client

@@ -1,4 +1,4 @@
-"""The tools: what an agent is told of each, what it takes, and which answers are typed.
+"""The tools: what an agent is told of each, what it takes, which answers are typed, and what they cost.
 
 A schema is paid for in every session, so names explain themselves and a description is a line. Where an answer has a
 type, models read its JSON; what is prose for a model is text. No tool takes a path: a situation is text, and files that
@@ -7,20 +7,23 @@ are named in it are compared with conditions, never opened.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Annotated, Any, Literal
 
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from brim.mcp import measuring, notes, rules, session, teaching
-from brim.mcp.guard import guarded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from brim.mcp.desk import Desk
+from brim.errors import BrimError
+from brim.hooks.standing import Standing
+from brim.masking import mask
+from brim.mcp import measures, memory, rules
+from brim.mcp.session import Clients
+from brim.tokens.counters import TokenCounter, counter_for
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -31,50 +34,50 @@ Model = Annotated[str, Field(description="such as gpt-4o")]
 Messages = Annotated[list[dict[str, Any]], Field(description="of any provider's format")]
 
 
-def make_tools(desk: Desk) -> list[Tool]:
-    """Return the tools of a server that works at *desk*."""
+def make_tools(clients: Clients) -> list[Tool]:
+    """Return the tools of a server that *clients* use."""
 
     def active(situation: Situation = "", task: str = "") -> str:
-        return rules.active_answer(desk.here(), situation, task)
+        return rules.active_answer(clients.workspace, situation, task)
 
-    def learn(right: str, wrong: str = "", situation: Situation = "") -> teaching.Note:
-        return teaching.learn_note(desk.here(), right, wrong, situation, session=desk.session)
+    def learn(right: str, wrong: str = "", situation: Situation = "") -> rules.Note:
+        return rules.learn_note(clients.workspace, right, wrong, situation, session=clients.session)
 
-    def feedback(id: Id, verdict: Literal["confirmed", "overridden"], note: str = "") -> teaching.Verdict:
-        return teaching.judge(desk.here(), id, verdict, note, session=desk.session)
+    def feedback(id: Id, verdict: Literal["confirmed", "overridden"], note: str = "") -> rules.Verdict:
+        return rules.judge(clients.workspace, id, verdict, note, session=clients.session)
 
     def list_(query: str = "", limit: Annotated[int, Field(ge=1, le=500)] = 50) -> rules.Rules:
-        return rules.list_rules(desk.here(), query, limit)
+        return rules.list_rules(clients.workspace, query, limit)
 
     def why(id: Id, situation: Situation = "") -> str:
-        return rules.why_text(desk.here(), id, situation)
+        return rules.why_text(clients.workspace, id, situation)
 
-    def count(text: str, model: Model = "") -> measuring.Counted:
-        return measuring.count_text(desk.here(), text, model)
+    def count(text: str, model: Model = "") -> measures.Counted:
+        return measures.count_text(clients.workspace, text, model)
 
-    def budget(messages: Messages, model: Model = "", directive: str = "") -> measuring.Room:
-        return measuring.room_for(desk.here(), model, messages, directive)
+    def budget(messages: Messages, model: Model = "", directive: str = "") -> measures.Room:
+        return measures.room_for(clients.workspace, model, messages, directive)
 
     def fit(
         messages: Messages,
         tokens: Annotated[int | None, Field(ge=0)] = None,
         model: Model = "",
         strategy: Literal["fifo", "sliding", "summarize"] = "fifo",
-    ) -> measuring.Fitted:
-        return measuring.fit_messages(desk.here(), messages, tokens, model, strategy)
+    ) -> measures.Fitted:
+        return measures.fit_messages(clients.workspace, messages, tokens, model, strategy)
 
-    def status() -> session.Standing:
-        return session.standing(desk.here(), desk.session, desk.agent)
+    def status() -> Standing:
+        return clients.standing()
 
     def scratch(
         query: Annotated[str, Field(description="word, or number of an entry; none: the index")] = "",
         dead_end: Annotated[str, Field(description="to keep: what was tried and failed")] = "",
     ) -> str:
         if dead_end:
-            return notes.keep_dead_end(desk.here(), dead_end, session=desk.session)
+            return memory.keep_dead_end(clients.workspace, dead_end, session=clients.session)
         if query.strip():
-            return notes.search_text(desk.here(), query, desk.session)
-        return notes.index_text(desk.here(), desk.session)
+            return memory.search_text(clients.workspace, query, clients.session)
+        return memory.index_text(clients.workspace, clients.session)
 
     return [
         _tool(active, "Rules learned here that matter for what you are about to do.", READS),
@@ -111,3 +114,66 @@ def _trimmed(schema: Any) -> Any:
     if "properties" in kept:
         kept["properties"] = {name: _trimmed(value) for name, value in schema["properties"].items()}
     return {key: value if key == "properties" else _trimmed(value) for key, value in kept.items()}
+
+
+# Errors ---------------------------------------------------------------------------------------------------------
+
+LONGEST = 600
+"""Characters of a sentence about what went wrong."""
+
+
+def guarded(
+    function: Callable[..., Any], error: type[ToolError] | type[ResourceError] = ToolError
+) -> Callable[..., Any]:
+    """Return *function* with every failure told as *error*."""
+
+    @wraps(function)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except BrimError as problem:
+            raise error(said(problem)) from None
+        except Exception as problem:  # a defect of ours: what it is called is all that helps a client
+            raise error(f"brim has a defect here ({type(problem).__name__}); nothing more is known") from None
+
+    return called
+
+
+def said(problem: BrimError) -> str:
+    """Return what *problem* says, masked, and not longer than helps."""
+
+    text = mask(str(problem))
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def said_of_arguments(problem: ValidationError) -> str:
+    """Return in one line which arguments are wrong, and how."""
+    wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem.errors(include_url=False)]
+    return "; ".join(wrong)[:LONGEST]
+
+
+# Costs ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ToolCost:
+    """What a client that shows a model everything has to show it of one tool."""
+
+    name: str
+    description: str
+    tokens: int
+
+
+def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
+    """Return the cost of each tool's name, description and input schema as JSON, by *counter* (default: o200k)."""
+    from brim.mcp.tools import make_tools
+
+    counted = counter or counter_for(None)
+    return [
+        ToolCost(tool.name, tool.description, int(counted.count(_shown(tool.name, tool.description, tool.parameters))))
+        for tool in make_tools(Clients({}, None))
+    ]
+
+
+def _shown(name: str, description: str, schema: object) -> str:
+    return json.dumps({"name": name, "description": description, "input_schema": schema}, separators=(",", ":"))

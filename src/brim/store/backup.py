@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from contextlib import suppress
+from typing import Any
 
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
 from brim.store.project import check_ours, make_folder
 
 BLOCK = 1 << 20
+
+BACKUPS = "backups"
+"""The folder of backups, in the folder of the store."""
 
 
 def create(store_path: str, target: str) -> str:
@@ -155,3 +160,69 @@ def _free_name(path: str) -> str:
     while os.path.lexists(name := f"{path}.bak{f'.{number}' if number else ''}"):
         number += 1
     return name
+
+
+def store_size(path: str) -> int:
+    """Return the bytes of the store *path*, with the log that SQLite keeps next to it."""
+    return sum(os.path.getsize(path + part) for part in ("", "-wal") if os.path.exists(path + part))
+
+
+def new_backup(folder: str, *, now: float) -> str:
+    """Return a name for a backup of the store in *folder*: it says when it was made, in UTC, and no file has it."""
+    made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
+    start = os.path.join(folder, BACKUPS, f"brim-{made}")
+    name, number = f"{start}.db", 2
+    while os.path.lexists(name):
+        name, number = f"{start}-{number}.db", number + 1
+    return name
+
+
+def find_backup(folder: str, given: str) -> str:
+    """Return the path of the backup *given*: a file, or the name of one among the backups in *folder*."""
+    inside = os.path.join(folder, BACKUPS, given)
+    if not os.path.exists(given) and os.path.basename(given) == given and os.path.isfile(inside):
+        return inside
+    if not os.path.isfile(given):
+        raise InputError(f"{given}: there is no such backup: 'brim backup list' shows them")
+    return os.path.abspath(given)
+
+
+def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
+    """Return scope and path of every backup in *folders*, and of what a restore kept there."""
+    found = []
+    for scope, folder in folders.items():
+        for inside, begins in ((os.path.join(folder, BACKUPS), ""), (folder, "brim.db.bak")):
+            try:
+                names = sorted(os.listdir(inside))
+            except OSError:
+                continue
+            paths = [os.path.join(inside, name) for name in names if name.startswith(begins)]
+            endings = ("-wal", "-shm", "-journal", ".tmp", ".gitignore")
+            found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
+    return found
+
+
+def described(scope: str, path: str) -> dict[str, Any]:
+    """Return what is known of the backup *path*, for JSON; ``problem`` says why it cannot be used."""
+    found: dict[str, Any] = {"file": path, "scope": scope, "at": 0.0, "bytes": store_size(path)}
+    try:
+        found["at"] = os.path.getmtime(path)
+        return {**found, "behaviors": rules_in(path), "problem": None}
+    except OSError:
+        return {**found, "behaviors": None, "problem": "gone"}
+    except StoreError as error:
+        return {**found, "behaviors": None, "problem": error.reason}
+
+
+def rules_in(path: str) -> int:
+    """Return how many rules the store *path* holds; raise if it cannot be used."""
+    database = connect(path, readonly=True)
+    try:
+        found = version_of(database)
+        if found == 0:
+            raise StoreError(f"{path}: is empty, so it is no backup", "refused")
+        if found > VERSION:
+            raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
+        return int(database.row("SELECT count(*) FROM behaviors")[0])
+    finally:
+        database.close()

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 START_KEY = "token_budget.default"
 DYNAMIC_KEY = "token_budget.dynamic_context"
 
+BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
+"""The events after which the window holds nothing that was told before, and what a session calls them."""
+
 OF_THE_CALL = frozenset({"file", "language", "task", "words"})
 """Conditions that a tool call itself can confirm. The others are about the place: a call has no prompt."""
 
@@ -139,6 +142,25 @@ class Planner:
             others = self._scopes.get_many(givers - self.behaviors.keys())
             self._names = {id: each.name for id, each in {**self.behaviors, **others}.items()}
         return f"{kind} {self._names.get(giver, giver)}"
+
+
+def tell_session(planner: Planner, session: Session, event: str) -> InjectionPlan:
+    """Let *event* happen to *session*, and return what is told then. What is over budget is not told."""
+    if event == "prompt":
+        session.next_prompt()
+    session.begin(BEGINNINGS.get(event, event))
+    if event in BEGINNINGS:
+        found = planner.plan(planner.config[START_KEY], session=session)
+        if not found.over_budget:
+            session.record(found)
+        return found
+    dynamic = planner.config[DYNAMIC_KEY]
+    found = planner.plan(session.budget(dynamic), session=session)
+    if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
+        found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
+    if not found.over_budget:
+        session.charge(found)
+    return found
 
 
 class HookPlanner:

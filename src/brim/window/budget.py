@@ -66,6 +66,12 @@ class Reserves:
         """Return what stays empty in *window*."""
         return int(window * self.safety_buffer_ratio)
 
+    def room(self, model: str) -> int:
+        """Return what a request to *model* may take: its window less the reserves, at most its largest input."""
+        known = lookup(model)
+        window = known.context_window
+        return min(max(0, window - self.response(window) - self.safety(window)), known.max_input)
+
 
 @dataclass(frozen=True)
 class TokenBudget:

@@ -1,74 +1,50 @@
-"""``brim config``: the settings in force, where each comes from, and how to change one."""
+"""``brim config``, ``trust`` and ``completion``: settings, trusted projects, the shell."""
 
 from __future__ import annotations
 
 import os
+import time
+from argparse import Namespace
+from fnmatch import fnmatchcase
+from typing import Any
 
-from brim.cli.output import heading, note, say, say_json, table
-from brim.cli.settings import add_json, settings, working_folder
-from brim.config.places import config_paths
-from brim.config.text import KNOWN, read_text, unknown
-from brim.config.values import load
-from brim.errors import BrimError, ConfigError, InputError
+from brim.behaviors.behavior import Behavior
+from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, settings, working_folder
+from brim.cli.output import (
+    counted,
+    cut,
+    day,
+    emit,
+    heading,
+    home_path,
+    lines,
+    listed,
+    note,
+    printable,
+    say,
+    say_json,
+    table,
+)
+from brim.cli.rule_view import kind_of, one_line
+from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
+from brim.config.places import config_paths, project_folder, user_folder
+from brim.config.settings import Setting
+from brim.config.text import KNOWN, unknown
+from brim.config.values import Config
+from brim.errors import InputError
+from brim.store.rulebook import project_rules, project_settings
+from brim.store.trust import is_trusted, trusted_projects, untrust
+from brim.store.trust import trust as trust_project
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from typing import Any
-
-    from brim.config.settings import Setting
-    from brim.config.values import Config
-
-ACTIONS = ("list", "get", "set", "unset", "path")
 TAKES = {"list": (0, 1), "get": (1, 1), "set": (2, 2), "unset": (1, 1), "path": (0, 0)}
 """How many words each action takes after its name: at least, at most."""
-
-HELP = """\
-Show and change settings. A flag is stronger than an environment variable, that than the project's .brim/config.yaml,
-that than the user's ~/.brim/config.yaml, that than the default.
-
-  list [PATTERN]   every setting with its value and where it was set
-  get KEY          one value; where it was set goes to standard error
-  set KEY VALUE    write it to the user's file, or with --project to the project's
-  unset KEY        take it out of that file again
-  path             the files that are read, the weaker first
-
-A file keeps its comments and its order. What would make it wrong is not written.
-
-Examples:
-  brim config list session
-  brim config get token_budget.default
-  brim config set tiers.full 0.8 --project
-"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("action", choices=ACTIONS, help="what to do")
-    key: Any = parser.add_argument("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b")
-    key.completer = complete_key
-    value: Any = parser.add_argument("value", nargs="?", metavar="VALUE", help="for set: its new value")
-    value.completer = complete_value
-    scope = parser.add_mutually_exclusive_group()
-    text = "for set, unset and path: the user's file (set and unset: the default)"
-    scope.add_argument("--user", dest="scope", action="store_const", const="user", help=text)
-    text = "for set, unset and path: the project's file"
-    scope.add_argument("--project", dest="scope", action="store_const", const="project", help=text)
-    add_json(parser)
-
-
-def run(options: Namespace) -> int:
-    """Do what was asked, and return the exit code."""
-    words = [word for word in (options.key, options.value) if word is not None]
-    least, most = TAKES[options.action]
-    if len(words) < least:
-        raise InputError(f"config {options.action}: which {('key', 'value')[len(words)]}? see brim config --help")
-    if len(words) > most:
-        raise InputError(f"config {options.action}: {words[most]!r} is one word too many; see brim config --help")
-    if options.scope and options.action in ("list", "get"):
-        raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
-    action = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action]
-    return action(options)
+SHOWN = 20
+"""Rules that are shown before the question of ``brim trust``; constraints come first."""
+SHELLS = {
+    "bash": 'eval "$(brim completion bash)"  # in ~/.bashrc',
+    "zsh": 'eval "$(brim completion zsh)"  # in ~/.zshrc',
+    "fish": "brim completion fish | source  # in ~/.config/fish/config.fish",
+}
 
 
 def complete_key(prefix: str, **_: object) -> list[str]:
@@ -83,96 +59,133 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
     return [value for value in few if value.startswith(prefix)]
 
 
+def _file_option(name: str, text: str) -> Any:
+    return option(f"--{name}", dest="scope", action="store_const", const=name, help=text)
+
+
+@command(
+    option("action", choices=list(TAKES), help="what to do"),
+    option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
+    option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
+    one_of(
+        _file_option("user", "for set, unset and path: the user's file (set and unset: the default)"),
+        _file_option("project", "for set, unset and path: the project's file"),
+    ),
+    add_json,
+)
+def config(options: Namespace) -> int:
+    """Show and change settings, each with its source.
+
+    A flag is stronger than an environment variable, that than the project's .brim/config.yaml, that than the user's
+    ~/.brim/config.yaml, that than the default.
+
+      list [PATTERN]   every setting with its value and where it was set
+      get KEY          one value; where it was set goes to standard error
+      set KEY VALUE    write it to the user's file, or with --project to the project's
+      unset KEY        take it out of that file again
+      path             the files that are read, the weaker first
+
+    A file keeps its comments and its order. What would make it wrong is not written.
+
+    Examples:
+      brim config list session
+      brim config get token_budget.default
+      brim config set tiers.full 0.8 --project
+    """
+    words = [word for word in (options.key, options.value) if word is not None]
+    least, most = TAKES[options.action]
+    if len(words) < least:
+        raise InputError(f"config {options.action}: which {('key', 'value')[len(words)]}? see brim config --help")
+    if len(words) > most:
+        raise InputError(f"config {options.action}: {words[most]!r} is one word too many; see brim config --help")
+    if options.scope and options.action in ("list", "get"):
+        raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
+    action = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action]
+    return action(options)
+
+
 def _list(options: Namespace) -> int:
-    config = settings()
-    shown = [setting for setting in KNOWN.values() if _matches(setting.key, options.key)]
-    if options.as_json:
-        say_json({setting.key: _facts(setting, config) for setting in shown})
-    elif shown:
+    found, pattern = settings(), options.key or ""
+    is_glob = bool(set("*?[") & set(pattern))
+    shown = [each for each in KNOWN.values() if (fnmatchcase(each.key, pattern) if is_glob else pattern in each.key)]
+
+    def view(_: object) -> str:
         rows = [["setting", "value", "set by", "meaning"]]
-        rows += [[each.key, _shown(each, config), config.values[each.key].origin, each.help] for each in shown]
-        first, *lines = table(rows).split("\n")
+        rows += [
+            [each.key, each.shown(found[each.key]), home_path(found.values[each.key].origin), each.help]
+            for each in shown
+        ]
+        first, *rest = table(rows).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
-        for at in range(len(lines) - 1, 0, -1):
+        for at in range(len(rest) - 1, 0, -1):
             if above[at] != above[at - 1]:
-                lines.insert(at, "")
-        say(heading("\n".join([first, *lines])))
+                rest.insert(at, "")
+        return heading("\n".join([first, *rest]))
+
+    if shown or options.as_json:
+        emit({setting.key: _setting_dict(setting, found) for setting in shown}, view, options.as_json)
     if not shown:
         note(f"no setting matches {options.key}")
     return 0 if shown else 1
 
 
 def _get(options: Namespace) -> int:
-    setting = _setting(options.key)
-    config = settings()
+    setting, found = _setting(options.key), settings()
     if options.as_json:
-        say_json({"key": setting.key, **_facts(setting, config)})
+        say_json({"key": setting.key, **_setting_dict(setting, found)})
     else:
-        say(_shown(setting, config))
-        note(f"set by {config.values[setting.key].origin}")
+        say(setting.shown(found[setting.key]))
+        note(f"set by {home_path(found.values[setting.key].origin)}")
     return 0
 
 
 def _set(options: Namespace) -> int:
-    from brim.config.text import with_key
-
-    setting = _setting(options.key)
-    path = _file(options.scope or "user")
+    setting, scope = _setting(options.key), options.scope or "user"
     if setting.kind == "mapping":
-        raise InputError(f"{setting.key} is a mapping: write it into {path}")
+        raise InputError(f"{setting.key} is a mapping: write it into {config_file(scope)}")
     try:
         value = setting.parsed(options.value)
     except ValueError as error:
         raise InputError(f"{setting.key} {error}") from None
-    before = _text(path)
-    after = with_key(before, setting.key, value, path)
-    config = _tried(path, after)
-    if after != before:
-        _write(path, before, after)
-    origin = config.values[setting.key].origin
-    hidden_by = "" if origin.startswith(f"{path}:") else origin
-    if options.as_json:
-        say_json({"key": setting.key, "value": value, "file": path, "changed": after != before, "hidden_by": hidden_by})
-    else:
-        say(f"{setting.key} = {setting.shown(value)}  {path}")
-    if hidden_by:
-        note(f"{hidden_by} is stronger: {setting.shown(config[setting.key])} stays in force")
+    edit = SettingEdit(setting.key, value, scope)
+    edit.write()
+    emit(edit, SettingEdit.tell, options.as_json)
     return 0
 
 
 def _unset(options: Namespace) -> int:
-    from brim.config.text import without_key
-
-    path = _file(options.scope or "user")
-    before = _text(path)
-    after = without_key(before, options.key, path)
-    if after == before and options.key not in KNOWN:
+    edit = SettingEdit(options.key, REMOVED, options.scope or "user")
+    if not edit.changes and options.key not in KNOWN:
         raise InputError(unknown(options.key))
-    config = _tried(path, after) if after != before else settings()
-    if after != before:
-        _write(path, before, after)
-    found = config.values.get(options.key)
+    edit.write()
+    found = edit.config.values.get(options.key)
     if options.as_json:
-        facts = {} if found is None else {"value": found.value, "origin": found.origin}
-        say_json({"key": options.key, "file": path, "changed": after != before, **facts})
-    elif after == before:
-        note(f"{options.key} is not in {path}; nothing was changed")
+        left = {} if found is None else {"value": found.value, "origin": found.origin}
+        say_json({"key": options.key, "file": edit.path, "changed": edit.changes, **left})
+    elif not edit.changes:
+        note(f"{options.key} is not in {home_path(edit.path)}; nothing was changed")
     else:
-        say(f"{options.key} is not set any more  {path}")
+        say(f"{options.key} is not set any more  {home_path(edit.path)}")
     if found is not None and found.origin != "default":
-        note(f"{KNOWN[options.key].shown(found.value)} is in force, set by {found.origin}")
+        note(f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}")
     return 0
 
 
 def _path(options: Namespace) -> int:
-    paths = {options.scope: _file(options.scope)} if options.scope else _paths()
-    if options.as_json:
-        say_json({"files": [{"scope": s, "path": path, "exists": os.path.exists(path)} for s, path in paths.items()]})
-    elif options.scope:
-        say(paths[options.scope])
-    else:
-        rows = [[scope, "read" if os.path.exists(path) else "not there", path] for scope, path in paths.items()]
-        say(table(rows))
+    every = config_paths(os.environ, working_folder())
+    paths = {options.scope: config_file(options.scope)} if options.scope else every
+    files: list[dict[str, Any]] = [
+        {"scope": scope, "path": path, "exists": os.path.exists(path)} for scope, path in paths.items()
+    ]
+
+    def view(_: object) -> str:
+        if options.scope:  # for $EDITOR "$(brim config path --user)"
+            return paths[options.scope]
+        return table(
+            [[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files]
+        )
+
+    emit({"files": files}, view, options.as_json)
     return 0
 
 
@@ -182,68 +195,144 @@ def _setting(key: str) -> Setting:
     return KNOWN[key]
 
 
-def _shown(setting: Setting, config: Config) -> str:
-    return setting.shown(config[setting.key])
-
-
-def _facts(setting: Setting, config: Config) -> dict[str, object]:
-    value, origin = config.values[setting.key]
+def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
+    value, origin = found.values[setting.key]
     variable = setting.variables[0] if setting.variables else None
     return {"value": value, "origin": origin, "default": setting.default, "variable": variable}
 
 
-def _matches(key: str, pattern: str | None) -> bool:
-    if not pattern:
-        return True
-    from fnmatch import fnmatchcase
-
-    return fnmatchcase(key, pattern) if set("*?[") & set(pattern) else pattern in key
+# Trust ----------------------------------------------------------------------------------------------------------
 
 
-def _paths() -> dict[str, str]:
-    return config_paths(os.environ, working_folder())
+@command(
+    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the one around here)"),
+    one_of(
+        option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
+        option("--remove", action="store_true", help="stop trusting it"),
+    ),
+    add_yes,
+    add_json,
+)
+def trust(options: Namespace) -> int:
+    """Let agents use this project's rules and settings.
+
+    What lies in a project that you have cloned may be written by anyone, so hooks and servers use its .brim/ only after
+    you have said so, once, for this very folder. You see first what it would let in. Your own constraints stay in force
+    whatever a project says. Commands that you type yourself use the project in any case.
+
+    Examples:
+      brim trust
+      brim trust ~/shop --yes
+      brim trust --list
+      brim trust --remove
+    """
+    user = user_folder(os.environ)
+    if options.as_list:
+        if options.folder is not None:
+            raise InputError(f"--list lists every trusted project, so it takes no {options.folder}")
+        return _list_trusted(user, as_json=options.as_json)
+    return _remove_trust(options, user) if options.remove else _trust(options, user)
 
 
-def _file(scope: str) -> str:
-    paths = _paths()
-    if scope not in paths:
-        raise InputError("no project here: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
-    return paths[scope]
+def _list_trusted(user: str, *, as_json: bool) -> int:
+    projects: list[dict[str, Any]] = [
+        {"project": path, "since": day(at), "valid": is_trusted(path, user)}
+        for path, at in trusted_projects(user).items()
+    ]
+
+    def view(_: object) -> str:
+        gone = "is gone, or another folder is in its place: not trusted"
+        rows = [[each["since"], home_path(each["project"]), "" if each["valid"] else gone] for each in projects]
+        return heading(table([["since", "project", ""], *rows]))
+
+    if projects or as_json:
+        emit({"projects": projects}, view, as_json)
+    else:
+        note("no project is trusted yet: run 'brim trust' in one")
+    return 0
 
 
-def _tried(path: str, text: str) -> Config:
-    """Return what would be in force if *path* held *text*; raise if that would be wrong, whatever the environment."""
-    variables = {name for setting in KNOWN.values() for name in setting.variables}
-    plain = {name: value for name, value in os.environ.items() if name not in variables}
-    drafts = {path: text}
-    try:
-        found = load(plain, working_folder(), drafts=drafts)
-    except BrimError as error:
-        raise ConfigError(f"{path} is as it was: {error}") from None
-    try:
-        return load(os.environ, working_folder(), drafts=drafts)
-    except BrimError:  # a wrong variable is no fault of the file
-        return found
+def _remove_trust(options: Namespace, user: str) -> int:
+    path = os.path.realpath(options.folder if options.folder is not None else working_folder() or "/")
+    if path not in trusted_projects(user):
+        path = (project_folder(os.environ, path) if os.path.isdir(path) else None) or path
+    was = path in trusted_projects(user)
+    if was and not options.dry_run:
+        untrust(path, user, now=time.time())
+    if options.as_json:
+        say_json({"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run})
+    elif not was:
+        note(f"{home_path(path)} was not trusted; nothing was changed")
+    else:
+        say(f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted")
+    return 0 if was else 1
 
 
-def _write(path: str, before: str, text: str) -> None:
-    """Put *text* in place of what *path* held *before*."""
-    from brim.files import save
-    from brim.store.project import make_folder
+def _trust(options: Namespace, user: str) -> int:
+    folder = options.folder if options.folder is not None else working_folder()
+    if folder is None or not os.path.isdir(folder):
+        raise InputError(f"{options.folder or 'the working folder'}: no such folder")
+    project = project_folder(os.environ, folder)
+    if project is None:
+        raise InputError(f"{folder}: is no project: neither it nor a folder above it has a .brim/ or a .git")
+    already = is_trusted(project, user)
+    behaviors, refused = project_rules(project, user)
+    sets = project_settings(project)
+    if not options.as_json:
+        say(_trust_view(project, behaviors, refused, sets))
+    done = already
+    if not already and not options.dry_run:
+        question = "Let agents be told this, and what is stored here later?"
+        done = says_yes(question, yes=options.yes, no="the project is not trusted")
+        if done:
+            trust_project(project, user, now=time.time())
+    shown = [
+        {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
+    ]
+    found = {"behaviors": shown, "settings": sets, "refused": refused}
+    said = "it is trusted already" if already else "it is trusted now: 'brim trust --remove' takes that back"
+    emit(
+        {"project": project, "trusted": done, "changed": done and not already, **found},
+        lambda _: said if done else "",
+        options.as_json,
+    )
+    return 0 if done or options.dry_run else 1
 
-    folder = os.path.dirname(path)
-    if path == _paths().get("project") and not os.path.lexists(folder):
-        from brim.cli.learned import Place
 
-        Place().begin_project()
-    try:
-        make_folder(folder)
-    except OSError as error:
-        raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
-    if _text(path) != before:
-        raise ConfigError(f"config: {path}: somebody else has just written it; please try again")
-    save(path, text)
+def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], sets: dict[str, object]) -> str:
+    counts: dict[str, int] = {}
+    for each in behaviors:
+        counts[each.kind.value] = counts.get(each.kind.value, 0) + 1
+    kinds = ", ".join(
+        f"{count:,} {kind}" if kind == "episodic" else counted(count, kind) for kind, count in counts.items()
+    )
+    rows, more = listed([["", kind_of(each), cut(one_line(each), 100)] for each in behaviors], SHOWN)
+    shared = os.path.exists(os.path.join(project, ".brim", "behaviors.jsonl"))
+    return lines(
+        f"{home_path(project)}: {counted(len(behaviors), 'rule')}{f' ({kinds})' if kinds else ''}",
+        table(rows) if rows else "",
+        f"  {more}" if more else "",
+        printable(f"  it sets {', '.join(sets)} in .brim/config.yaml") if sets else "",
+        *(printable(f"  not followed: {text}") for text in refused),
+        "  .brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
+    )
 
 
-def _text(path: str) -> str:
-    return read_text(path) if os.path.exists(path) else ""
+# The shell ------------------------------------------------------------------------------------------------------
+
+
+@command(option("shell", metavar="SHELL", choices=list(SHELLS), help="bash, zsh or fish"), add_json)
+def completion(options: Namespace) -> int:
+    """Print the script that completes commands, options and model names in SHELL.
+
+    Examples, each for the file that your shell reads at its start:
+      eval "$(brim completion bash)"      # ~/.bashrc
+      eval "$(brim completion zsh)"       # ~/.zshrc
+      brim completion fish | source       # ~/.config/fish/config.fish
+    """
+    from argcomplete.shell_integration import shellcode
+
+    script = shellcode(["brim"], shell=options.shell)
+    found = {"shell": options.shell, "script": script, "install": SHELLS[options.shell]}
+    emit(found, lambda _: script, options.as_json)
+    return 0

@@ -6,34 +6,33 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from brim import __version__
+from brim.cli.options import add_json, command, working_folder
 from brim.cli.output import note, paint, printable, say, say_json, table
-from brim.cli.settings import add_json, working_folder
 from brim.install.doctor import FIX, OFF, OK, WRONG, diagnose
-
-HELP = """\
-Say what is installed where, whether a hook really answers and how long it takes, how many tokens brim itself adds, and
-what to correct. A hook is tried in a home of its own, so nothing is recorded. With --fix everything is corrected that
-needs no decision of yours: launcher, hooks in the settings, files of an older version.
-
-Ends with 1 if something is wrong.
-
-Examples:
-  brim doctor
-  brim doctor --fix
-  brim doctor --json
-"""
 
 _STATES = {OK: ("ok", "green"), OFF: ("-", "faint"), WRONG: ("wrong", "red")}
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="correct what can be corrected")
     add_json(parser)
 
 
-def run(options: Namespace) -> int:
-    """Look, print what was found, and return the exit code."""
+@command(_arguments)
+def doctor(options: Namespace) -> int:
+    """Check what is installed where, and whether it works.
+
+    Whether a hook really answers and how long it takes, how many tokens brim itself adds, and what to correct. A hook
+    is tried in a home of its own, so nothing is recorded. With --fix everything is corrected that needs no decision of
+    yours: launcher, hooks in the settings, files of an older version.
+
+    Ends with 1 if something is wrong.
+
+    Examples:
+      brim doctor
+      brim doctor --fix
+      brim doctor --json
+    """
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
     for text in found.problems:
         note(text)
@@ -57,8 +56,8 @@ def run(options: Namespace) -> int:
 def _tool_tokens(model: str | None) -> int | None:
     """Return what the tools and instructions of the MCP server take for *model*; None if it isn't installed."""
     try:
-        from brim.mcp.schemas import tool_costs
         from brim.mcp.server import INSTRUCTIONS
+        from brim.mcp.tools import tool_costs
     except ImportError:
         return None
     from brim.tokens.counters import counter_for

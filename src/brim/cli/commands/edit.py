@@ -1,64 +1,62 @@
-"""``brim edit``: change a behavior in an editor."""
+"""``brim rules edit``: change a rule in your editor."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import subprocess
+from argparse import Namespace
+from tempfile import mkdtemp
 
+from brim.behaviors.behavior import Behavior
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.asking import answer, is_person_there
-from brim.cli.behaviors import as_object, named, tell_masked, tier_tokens, tokens_line
-from brim.cli.learned import Place, add_behavior
-from brim.cli.output import note, printable, say, say_json
-from brim.cli.settings import add_json
+from brim.cli.options import add_json, answer, command, here, is_person_there, rule
+from brim.cli.output import emit, lines, note
+from brim.cli.rule_view import as_object, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
-    from brim.behaviors.behavior import Behavior
-
-HELP = """\
-Change a behavior in your editor ($VISUAL, else $EDITOR, else vi): its name, kind, tags, conditions, summary, priority
-and text. What it costs is counted anew, and a summary that was made from the text is made from the new one. If what
-you saved cannot be read, or the behavior was changed meanwhile, your file is kept, and brim says where.
-
-Examples:
-  brim edit use-uv
-  EDITOR='code --wait' brim edit b-3f2a
-"""
+from brim.store.rulebook import edit_rule, find_rule
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    add_behavior(parser)
-    add_json(parser)
+@command(rule(), add_json)
+def edit(options: Namespace) -> int:
+    """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
+    You can change its name, kind, tags, conditions, summary, priority and text. What it costs is counted again, and a
+    summary that was made from the text is made from the new one. If what you saved cannot be read, or the rule was
+    changed meanwhile, your file is kept, and brim says where. Ends with 1 if you empty the file.
 
-def run(options: Namespace) -> int:
-    """Let it be edited, store it, and return the exit code."""
-    place = Place()
-    with place.open() as scopes:
-        old = scopes.find(options.id)
+    Examples:
+      brim rules edit use-uv
+      EDITOR='code --wait' brim edit b-3f2a
+    """
+    workspace = here()
+    with workspace.open() as scopes:
+        old = find_rule(scopes, options.id)
     path = _write(as_yaml(old))
     try:
         new = _edited(old, path)
         fields = [] if new is None else [field for field in FIELDS if getattr(new, field) != getattr(old, field)]
         if new is not None and fields:
-            _store(place, old, {field: getattr(new, field) for field in fields})
+            with workspace.open() as scopes, scopes.writing():
+                edit_rule(scopes, old, {field: getattr(new, field) for field in fields}, now=workspace.now)
     except BrimError as error:
         raise InputError(f"{error}; nothing was changed{_kept(path, as_yaml(old))}") from None
     shutil.rmtree(os.path.dirname(path), ignore_errors=True)
     if new is not None and fields:
         tell_masked(new.canonical if "canonical" in fields else new.summary)
-    _say(options, place, old.id, fields)
+    with workspace.open() as scopes:
+        behavior = scopes.find(old.id)
+        tokens = tier_tokens(scopes, behavior, workspace.config)
+    view = f"unchanged: {named(behavior)}"
+    if fields:
+        view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
+    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, lambda _: view, options.as_json)
     return 1 if new is None else 0
 
 
 def _edited(old: Behavior, path: str) -> Behavior | None:
-    """Return what a person made of *old* in the file *path*; None if they took everything out to say no."""
+    """Return what a person made of *old* in the file *path*; None if they emptied it to say no."""
     before = _read(path)
     while True:
         _open_editor(path)
@@ -77,32 +75,8 @@ def _edited(old: Behavior, path: str) -> Behavior | None:
                 raise
 
 
-def _store(place: Place, old: Behavior, changes: dict[str, object]) -> None:
-    """Write *changes*, unless somebody else changed the behavior meanwhile. What was there stays in its history."""
-    with place.open() as scopes, scopes.writing():
-        now = scopes.store(old.scope).get(old.id)
-        if now is None or any(getattr(now, field) != getattr(old, field) for field in (*FIELDS, "status")):
-            raise InputError(f"{named(old)} was changed by somebody else while you edited it: see 'brim show {old.id}'")
-        before = {field: as_object(old)[field] for field in changes}
-        new = now.replace(**changes, scope=old.scope, updated_at=place.now)
-        scopes.put(new, event="edited", now=place.now, before=before)
-
-
-def _say(options: Namespace, place: Place, id: str, fields: list[str]) -> None:
-    with place.open() as scopes:
-        behavior = scopes.find(id)
-        tokens = tier_tokens(scopes, behavior, place.config)
-    if options.as_json:
-        say_json({"changed": fields, "behavior": as_object(behavior), "tokens": tokens})
-    elif fields:
-        say(printable(f"changed: {named(behavior)}: {', '.join(fields)}"))
-        say(f"tokens: {tokens_line(tokens)}")
-    else:
-        say(printable(f"unchanged: {named(behavior)}"))
-
-
 def _kept(path: str, before: str) -> str:
-    """Return the words that say where a person's work is; a file in which there is none is removed."""
+    """Return the words that say where a person's work is; a file without any is removed."""
     try:
         written = _read(path) != before
     except InputError:
@@ -114,8 +88,6 @@ def _kept(path: str, before: str) -> str:
 
 
 def _open_editor(path: str) -> None:
-    import subprocess
-
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         words = shlex.split(editor) or ["vi"]
@@ -131,8 +103,6 @@ def _open_editor(path: str) -> None:
 
 def _write(text: str) -> str:
     """Write *text* to a new file that only its owner can read, and return its path."""
-    from tempfile import mkdtemp
-
     try:
         path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -5,31 +5,15 @@ from __future__ import annotations
 import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 
-from brim.cli.asking import add_yes
+from brim.cli.options import add_json, add_yes, command, tokens, whole_number, working_folder
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.settings import add_json, whole_number, working_folder
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import BUDGET, BudgetSetting, Installed, install
 
-HELP = """\
-Install brim into your agents: hooks in their own settings files, and for Claude Code the status line. Your entries stay
-as they are, a backup is written beside a file before its first change, and 'brim uninstall' gives it back as it was.
-Doing it twice changes nothing.
 
-With --project it is for the project around here only, in files that git does not track and, by .git/info/exclude, does
-not show. You are asked whether agents may use what the project has learned.
-
-Examples:
-  brim init
-  brim init --agent claude --token-budget 1500
-  brim init --project --hooks injection-only --dry-run
-"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     scope = parser.add_mutually_exclusive_group()
     text = "for every project (the default)"
     scope.add_argument("--global", dest="scope", action="store_const", const="user", default="user", help=text)
@@ -45,8 +29,22 @@ def arguments(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(options: Namespace) -> int:
-    """Install it, and return the exit code."""
+@command(_arguments)
+def init(options: Namespace) -> int:
+    """Add brim to your agents, or bring it up to date.
+
+    It adds hooks to their own settings files, and for Claude Code the status line. Your entries stay as they are, a
+    backup is written next to a file before its first change, and 'brim uninstall' gives it back as it was. Doing it
+    twice changes nothing.
+
+    With --project it is for this project only, in files that git does not track and, by .git/info/exclude, does not
+    show. You are asked whether agents may use the project's rules.
+
+    Examples:
+      brim init
+      brim init --agent claude --tokens 1500
+      brim init --project --hooks injection-only --dry-run
+    """
     if options.resident:
         note("resident hooks are gone, since ordinary ones are fast: --resident changes nothing")
     done = install(
@@ -91,9 +89,9 @@ def _show(done: Installed) -> None:
 
 
 def _ask_for_trust(*, yes: bool) -> None:
-    from brim.cli.commands.trust import run as ask
+    from brim.cli.commands.config import trust
 
-    if ask(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
+    if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
         note("until then agents are told only your own rules: 'brim trust' asks again")
 
 
@@ -109,9 +107,9 @@ def agents_of(given: list[str] | None) -> list[str]:
 
 
 def add_token_budget(parser: ArgumentParser) -> None:
-    """Add ``--token-budget``."""
+    """Add ``--tokens``."""
     text = "tokens that the start of a session may take: written into the settings of that scope; 0 is off"
-    parser.add_argument("--token-budget", type=whole_number(0), metavar="N", help=text)
+    tokens(text, type=whole_number(0))(parser)
 
 
 def show_budget(budget: BudgetSetting | None) -> None:

@@ -1,97 +1,74 @@
-"""``brim learn``: learn a rule from a correction."""
+"""``brim learn`` and ``feedback``: teach a rule, and say how it fared."""
 
 from __future__ import annotations
 
-from brim.behaviors.behavior import LIVE, BehaviorKind
-from brim.behaviors.duplicates import most_similar, normalized
-from brim.behaviors.learning import cleaned, learn
-from brim.behaviors.yaml_form import FIELDS
-from brim.cli.behaviors import as_object, cut, facts, named, one_line, tell_masked, tier_tokens, tokens_line
-from brim.cli.learned import Place, add_scope, text_of, values_by_key
-from brim.cli.output import note, printable, say, say_json
-from brim.cli.settings import add_json
+from argparse import Namespace
+from typing import Any
+
+from brim.behaviors.behavior import Behavior, BehaviorKind
+from brim.behaviors.learning import confirmed, overridden
+from brim.behaviors.learning import learn as learned_from
+from brim.cli.options import (
+    add_json,
+    add_scope,
+    command,
+    here,
+    option,
+    rule,
+    scope_of,
+    tell_trust,
+    text_of,
+    values_by_key,
+)
+from brim.cli.output import cut, emit, facts, home_path, lines, note, printable
+from brim.cli.rule_view import as_object, named, one_line, tell_masked, tier_tokens, tokens_line
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from typing import Any
-
-    from brim.behaviors.behavior import Behavior
-    from brim.behaviors.learning import Learned
-    from brim.store.scopes import Scopes
+from brim.store.rulebook import Taught, find_rule, same_elsewhere, teach
 
 LONGEST = 300
 """Characters of a summary that are printed: a rule without a place to cut is its own summary."""
 
-HELP = """\
-Learn what is right, for this project or, with --user, for all of them. Kind, name, tags and conditions are found out
-from the text, unless they are given. What says nearly the same as something that is known is merged into it, and both
-texts are kept; --force-new keeps them apart. Secrets are masked.
 
-Examples:
-  brim learn --right 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
-  brim learn --right 'Never push to main.' --kind constraint --user
-  brim learn --right - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
-"""
+@command(
+    option("text", nargs="?", metavar="TEXT", help="the rule; - reads it from standard input"),
+    option("--right", metavar="TEXT", help="the same as TEXT"),
+    option("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from standard input"),
+    option("--file", default="", metavar="FILE", help="file that it was about: its language is a condition"),
+    option("--task", default="", metavar="TASK", help="what was being done, such as testing: a condition"),
+    option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
+    option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
+    option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
+    option(
+        "--when",
+        action="append",
+        metavar="KEY=VALUE",
+        help="condition under which it applies; may be repeated, and replaces what would be inferred",
+    ),
+    option("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)"),
+    option("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)"),
+    option("--force-new", action="store_true", help="merge it with nothing but the very same text"),
+    add_scope,
+    add_json,
+)
+def learn(options: Namespace) -> int:
+    """Teach your agents a rule, for this project or, with --user, for all of them.
 
+    Kind, name, tags and conditions are inferred from the text, unless they are given. A rule that says nearly the same
+    as one that is known is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("--right", required=True, metavar="TEXT", help="what to do; - reads it from standard input")
-    parser.add_argument("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from there")
-    parser.add_argument(
-        "--file", default="", metavar="FILE", help="file that it was about: its language is a condition"
-    )
-    parser.add_argument("--task", default="", metavar="TASK", help="what was being done, such as testing: a condition")
-    parser.add_argument("--tags", default="", metavar="A,B", help="what it is about (default: found out)")
-    parser.add_argument("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: found out)")
-    parser.add_argument("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)")
-    text = "condition under which it matters; may be repeated, and then replaces what would be found out"
-    parser.add_argument("--when", action="append", metavar="KEY=VALUE", help=text)
-    parser.add_argument("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)")
-    parser.add_argument("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)")
-    parser.add_argument("--force-new", action="store_true", help="merge it with nothing but the very same text")
-    add_scope(parser)
-    add_json(parser)
-
-
-def run(options: Namespace) -> int:
-    """Learn it, and say what was learned."""
-    if options.right == options.wrong == "-":
-        raise InputError("--right and --wrong cannot both be standard input")
-    said = _said(options)
-    place = Place()
-    scope = place.scope(options)
-    _checked(options, said, scope)
-    if scope == "project":
-        place.begin_project()
-    threshold = place.config["behaviors.near_duplicate"]
-    with place.open() as scopes:
-        with scopes.writing(scope):
-            needed = 1.0 if options.force_new else threshold
-            learned = _store(options, said, scope, now=place.now, scopes=scopes, threshold=needed)
-        stored = scopes.store(scope).get(learned.behavior.id) or learned.behavior
-        tokens = tier_tokens(scopes, stored, place.config)
-        path = scopes.store(scope).path
-        like = _elsewhere(stored, scopes, threshold)
-    if options.as_json:
-        _say_json(learned, stored, tokens, path, like)
-    else:
-        _say(_event(cleaned(said["right"]), learned.merged_with), learned, stored, tokens, path)
-    tell_masked(said["right"], said["wrong"], options.summary)
-    if like is not None:
-        whose = "for every project" if like.scope == "user" else "in this project"
-        note(f"{named(like)} says the same {whose}; both are kept")
-    if scope == "project":
-        place.tell_trust()
-    return 0
-
-
-def _said(options: Namespace) -> dict[str, Any]:
-    """Return what ``learn`` is told."""
-    return {
-        "right": text_of(options.right),
+    Examples:
+      brim learn "In Python files, use pathlib instead of os.path"
+      brim learn 'Use uv, never pip.' --wrong 'pip install requests' --file setup.py
+      brim learn 'Never push to main.' --kind constraint --user
+      brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
+    """
+    if (options.text is None) == (options.right is None):
+        raise InputError("which rule? brim learn 'Use uv, not pip'")
+    right = options.text if options.right is None else options.right
+    if right == options.wrong == "-":
+        raise InputError("TEXT and --wrong cannot both be standard input")
+    said: dict[str, Any] = {
+        "right": text_of(right),
         "wrong": text_of(options.wrong),
         "file": options.file,
         "task": options.task,
@@ -100,76 +77,93 @@ def _said(options: Namespace) -> dict[str, Any]:
         "name": options.name,
         "when": values_by_key("--when", options.when) or None,
     }
-
-
-def _checked(options: Namespace, said: dict[str, Any], scope: str) -> None:
-    """Raise what is wrong with it before a file is made."""
-    learn(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
-
-
-def _store(
-    options: Namespace, said: dict[str, Any], scope: str, *, now: float, scopes: Scopes, threshold: float
-) -> Learned:
-    """Learn it among what is in the file of *scope*, which nobody else can change meanwhile."""
-    text = cleaned(said["right"])
-    known = scopes.store(scope).behaviors()
-    learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
-    behavior = learned.behavior.replace(
-        summary=options.summary or learned.behavior.summary,
-        priority=learned.behavior.priority if options.priority is None else options.priority,
-    )
+    workspace = here()
+    scope = scope_of(options, workspace)
+    threshold = workspace.config["behaviors.near_duplicate"]
+    # What is wrong with it is raised before a file is made.
+    learned_from(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
+    if scope == "project":
+        workspace.begin_project()
+    with workspace.open() as scopes:
+        with scopes.writing(scope):
+            needed = 1.0 if options.force_new else threshold
+            taught = teach(
+                scopes,
+                said,
+                scope,
+                now=workspace.now,
+                threshold=needed,
+                summary=options.summary,
+                priority=options.priority,
+            )
+        learned, store = taught.learned, scopes.store(scope)
+        stored = store.get(learned.behavior.id) or learned.behavior
+        tokens = tier_tokens(scopes, stored, workspace.config)
+        like = same_elsewhere(scopes, stored, threshold)
     old = learned.merged_with
-    detail: dict[str, Any] = {}
-    if old is not None:
-        said_anew = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
-        learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in said_anew)))
-        fields = [field for field in FIELDS if getattr(behavior, field) != getattr(old, field)]
-        before = {field: as_object(old)[field] for field in fields}
-        detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
-    scopes.put(behavior, event=_event(text, old), now=now, **detail)
-    return learned._replace(behavior=behavior)
+    found = {
+        "behavior": as_object(stored),
+        "merged_with": None if old is None else as_object(old),
+        "changes": list(learned.changes),
+        "tokens": tokens,
+        "file": store.path,
+        "like": None if like is None else as_object(like),
+    }
+    emit(found, lambda _: _learned_view(taught, stored, tokens, store.path), options.as_json)
+    tell_masked(said["right"], said["wrong"], options.summary)
+    if like is not None:
+        whose = "for every project" if like.scope == "user" else "in this project"
+        note(f"{named(like)} says the same {whose}; both are kept")
+    if scope == "project":
+        tell_trust(workspace)
+    return 0
 
 
-def _event(text: str, old: Behavior | None) -> str:
-    if old is None:
-        return "learned"
-    wordings = {normalized(wording) for wording in (old.canonical, *old.variants)}
-    return "confirmed" if normalized(text) in wordings else "merged"
-
-
-def _elsewhere(behavior: Behavior, scopes: Scopes, threshold: float) -> Behavior | None:
-    """Return what says the same in the other file, if something there does."""
-    other = scopes.user if behavior.scope == "project" else scopes.project
-    live = other.behaviors(LIVE) if other is not None else []
-    found = most_similar(behavior.canonical, [each.canonical for each in live])
-    return live[found.index] if found is not None and found.similarity >= threshold else None
-
-
-def _say(event: str, learned: Learned, stored: Behavior, tokens: dict[str, int], path: str) -> None:
-    old = learned.merged_with
+def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str) -> str:
     what = {"learned": "learned", "confirmed": "known already", "merged": "merged into"}
-    say(printable(f"{what[event]}: {named(stored)}"))
     rows = [
         ("kind", stored.kind.value),
         ("tags", ", ".join(stored.tags)),
         ("when", str(stored.when)),
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
-        ("stored in", path),
-        ("changed", "" if old is None else "\n".join(learned.changes)),
+        ("stored in", home_path(path)),
+        ("changed", "" if taught.learned.merged_with is None else "\n".join(taught.learned.changes)),
     ]
-    say(facts(rows))
+    return lines(printable(f"{what[taught.event]}: {named(stored)}"), facts(rows))
 
 
-def _say_json(learned: Learned, stored: Behavior, tokens: dict[str, int], path: str, like: Behavior | None) -> None:
-    old = learned.merged_with
-    say_json(
-        {
-            "behavior": as_object(stored),
-            "merged_with": None if old is None else as_object(old),
-            "changes": list(learned.changes),
-            "tokens": tokens,
-            "file": path,
-            "like": None if like is None else as_object(like),
-        }
+@command(
+    rule(),
+    option("verdict", choices=("confirmed", "overridden"), help="how it fared"),
+    option("--note", default="", metavar="TEXT", help="why; kept with it"),
+    add_json,
+)
+def feedback(options: Namespace) -> int:
+    """Say that a rule was right (confirmed), or that you did otherwise (overridden).
+
+    Its confidence grows or falls, and with its uses how easily it comes up. Its text stays as it is.
+
+    Examples:
+      brim feedback use-uv confirmed
+      brim feedback use-uv overridden --note 'the image has only pip'
+    """
+    workspace = here()
+    with workspace.open() as scopes, scopes.writing():
+        behavior = find_rule(scopes, options.id)
+        if not behavior.live:
+            raise InputError(
+                f"{named(behavior)} is {behavior.status}, so it cannot have been of use: brim rules show {behavior.id}"
+            )
+        judge = confirmed if options.verdict == "confirmed" else overridden
+        changed = judge(behavior, workspace.now)
+        scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
+    usage, before, after = changed.usage, behavior.confidence, changed.confidence
+    view = lines(
+        printable(f"{options.verdict}: {named(changed)}"),
+        f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
     )
+    emit(as_object(changed), lambda _: view, options.as_json)
+    if usage.overridden > usage.confirmed + 1:
+        note(f"it is overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
+    return 0

@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 import os
+from argparse import SUPPRESS, Namespace
 
+from brim.cli.options import add_json, command, option, whole_number, working_folder
 from brim.cli.output import heading, note, outlive_readers, paint, say, say_json, table
-from brim.cli.settings import add_json, whole_number, working_folder
 from brim.errors import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
 
 PORT = 8672
 """Where ``--http`` listens unless it is told otherwise."""
 LAST_PORT = 65_535
 
-HELP = """\
-Serve what was learned, budgets and scratch memory to an agent, over the Model Context Protocol. Agents start it by
-themselves and talk to it over standard input and output. What an agent teaches is a note that waits for you: 'brim
-review'. A project that is not trusted is left out: 'brim trust'.
 
-With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the file
-mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.
+@command(
+    option("--http", action="store_true", help="listen for HTTP instead of standard input"),
+    option("--port", type=whole_number(0), metavar="N", help=f"for --http; 0 is any (default: {PORT})"),
+    option("--resident", action="store_true", help=SUPPRESS),  # of 0.1: installed settings may still pass it
+    option("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end"),
+    add_json,
+)
+def mcp(options: Namespace) -> int:
+    """Serve rules, budgets and memory to an agent, over the Model Context Protocol.
 
-Needs the extra: pip install 'brim[mcp]'
+    Agents start it themselves and talk to it over standard input and output. What an agent teaches is a note that waits
+    for you: 'brim rules review'. A project that is not trusted is left out: 'brim trust'.
 
-Examples:
-  brim mcp
-  brim mcp --list
-  brim mcp --http --port 8672
-  claude mcp add --scope user brim -- brim mcp
-"""
+    With --http it listens on this machine only, at http://127.0.0.1:PORT/mcp, for clients that bring the token in the
+    file mcp-token of your brim folder as 'Authorization: Bearer TOKEN'.
 
+    Needs the extra: pip install 'brim[mcp]'
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    from argparse import SUPPRESS
-
-    parser.add_argument("--http", action="store_true", help="listen for HTTP instead of standard input")
-    parser.add_argument("--port", type=whole_number(0), metavar="N", help=f"for --http; 0 is any (default: {PORT})")
-    parser.add_argument("--resident", action="store_true", help=SUPPRESS)  # in settings of version 0.1
-    parser.add_argument("--list", action="store_true", dest="as_list", help="print the tools, their tokens, and end")
-    add_json(parser)
-
-
-def run(options: Namespace) -> int:
-    """Serve until the client goes, and return the exit code."""
+    Examples:
+      brim mcp
+      brim mcp --list
+      brim mcp --http --port 8672
+      claude mcp add --scope user brim -- brim mcp
+    """
     if options.port is not None and not options.http:
         raise InputError("--port belongs to --http")
     if options.port is not None and options.port > LAST_PORT:
@@ -73,8 +64,8 @@ def _need_the_extra() -> None:
 
 
 def _list(options: Namespace) -> int:
-    from brim.mcp.schemas import tool_costs
     from brim.mcp.server import INSTRUCTIONS
+    from brim.mcp.tools import tool_costs
     from brim.tokens.counters import counter_for
 
     costs = tool_costs()
@@ -93,8 +84,7 @@ def _list(options: Namespace) -> int:
 def _serve() -> int:
     import sys
 
-    from brim.mcp.server import build_server
-    from brim.mcp.stdio import end_at_signals
+    from brim.mcp.server import build_server, end_at_signals
 
     server = build_server(os.environ, working_folder())
     end_at_signals()
@@ -106,9 +96,8 @@ def _serve() -> int:
 
 def _serve_http(options: Namespace) -> int:
     from brim.config import user_folder
-    from brim.mcp.http import serve_http
+    from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
-    from brim.mcp.token import read_token, token_file
 
     outlive_readers()  # a client may go away before it is answered
     home = user_folder(os.environ)

@@ -11,13 +11,13 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 
-from brim.cli.memory import Memory
+from brim.cli.commands.limit import Money
+from brim.cli.options import add_json, command, settings, working_folder
 from brim.cli.output import note, say_json, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
-from brim.cli.settings import add_json, settings, working_folder
-from brim.cli.spending import Money
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
+from brim.report.model_notes import Memory
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
 from brim.run.session import Notes, SessionFiles, Tracked
@@ -29,24 +29,8 @@ from brim.tracking.live import Counts
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""
 
-HELP = """\
-Run an agent and watch over it: show how full its window is, keep the scratch memory, have it compact between two turns
-when that is due, and stop at a limit. The agent's own command follows after --. Claude Code takes turn after turn in
-one process; Codex (codex exec) and Gemini are resumed for each, and what they cannot do is said at the start.
 
-On a terminal every line that you type while the agent works is its next turn. Ctrl-C ends the turn, and once more the
-agent. Ends with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command line, and 130
-after Ctrl-C.
-
-Examples:
-  brim run -- claude -p "fix the parser" --permission-mode acceptEdits
-  brim run --budget-usd 2 --then "now write the changelog" -- claude -p "fix the parser"
-  brim run --budget-usd 0.50 --on-limit stop --json -- codex exec "explain this repository"
-"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the agent's command, after --")
     text = "stop at this cost; a twentieth of it, at most $0.50, is held back for the wrap-up"
     parser.add_argument("--budget-usd", metavar="USD", help=text)
@@ -65,8 +49,23 @@ def arguments(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
+@command(_arguments)
 def run(options: Namespace) -> int:
-    """Run the agent, and return the exit code."""
+    """Run an agent under supervision: gauge, compaction, limit.
+
+    It shows how full the agent's window is, keeps the scratch memory, has it compact between two turns when that is
+    due, and stops at a limit. The agent's own command follows after --. Claude Code takes turn after turn in one
+    process; Codex (codex exec) and Gemini are resumed for each, and what they cannot do is said at the start.
+
+    On a terminal every line that you type while the agent works is its next turn. Ctrl-C ends the turn, and once more
+    the agent. Ends with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command line, and
+    130 after Ctrl-C.
+
+    Examples:
+      brim run -- claude -p "fix the parser" --permission-mode acceptEdits
+      brim run --budget-usd 2 --then "now write the changelog" -- claude -p "fix the parser"
+      brim run --budget-usd 0.50 --on-limit stop --json -- codex exec "explain this repository"
+    """
     if os.name != "posix":
         raise InputError("brim run works on Linux and macOS; on Windows the agent cannot be interrupted calmly yet")
     command = client_command(options.words, options.agent)

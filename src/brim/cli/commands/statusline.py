@@ -5,28 +5,16 @@ from __future__ import annotations
 import os
 import sys
 
+from brim.cli.options import add_json, command, option
 from brim.cli.output import note, outlive_readers, say, say_json
-from brim.cli.settings import add_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
     from collections.abc import Mapping
     from typing import Any
-
-HELP = """\
-Print the status line of an agent: model, gauge with the marks for warning and compaction, tokens and window, cost,
-state of the prompt cache, warnings. Claude Code sends the numbers on standard input: they are exact, and kept for the
-hooks. A status line that was there before is run with the same input, and its lines come first. What does not fit into
-the width (COLUMNS, else the terminal's, else 80) is shortened or left out, the least important first. It ends with 0
-whatever it is sent.
-
-Examples:
-  brim statusline --example
-  brim statusline < status.json
-"""
 
 EXAMPLE: Mapping[str, Any] = {
     "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5"},
@@ -47,14 +35,20 @@ EXAMPLE: Mapping[str, Any] = {
 EXAMPLE_TIME = 1_794_753_000.0
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    parser.add_argument("--example", action="store_true", help="print one for numbers that are made up")
-    add_json(parser)
+@command(option("--example", action="store_true", help="print one for made-up numbers"), add_json)
+def statusline(options: Namespace) -> int:
+    """Print the status line of an agent.
 
+    Model, gauge with the marks for warning and compaction, tokens and window, cost, state of the prompt cache,
+    warnings. Claude Code sends the numbers on standard input: they are exact, and kept for the hooks. A status line
+    that was there before is run with the same input, and its lines come first. What does not fit into the width
+    (COLUMNS, else the terminal's, else 80) is shortened or left out, the least important first. It ends with 0 whatever
+    it is sent.
 
-def run(options: Namespace) -> int:
-    """Read, print, and return the exit code."""
+    Examples:
+      brim statusline --example
+      brim statusline < status.json
+    """
     if options.example:
         _show_example(as_json=options.as_json)
         return 0

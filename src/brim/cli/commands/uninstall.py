@@ -6,21 +6,11 @@ import os
 from argparse import ArgumentParser, Namespace
 
 from brim.cli.commands.init import add_agent, agents_of, show_differences
+from brim.cli.options import add_json, command, working_folder
 from brim.cli.output import note, printable, say, say_json, table
-from brim.cli.settings import add_json, working_folder
+from brim.install import installation
 from brim.install.agents import NAMES
-from brim.install.installation import Uninstalled, uninstall
-
-HELP = """\
-Take brim out of your agents: everything that 'brim init' put into their settings, in every project, and nothing else. A
-file that holds nothing more of yours since then is as it was before. What you have learned and your settings of brim
-stay; 'brim init' brings the rest back.
-
-Examples:
-  brim uninstall --dry-run
-  brim uninstall
-  brim uninstall --agent codex
-"""
+from brim.install.installation import Uninstalled
 
 _DONE = {
     (False, False): ("was out already", "was out already"),
@@ -30,16 +20,28 @@ _DONE = {
 """What is said of a file that was (changed, removed): when it is done, and before."""
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     add_agent(parser, "all of them")
     parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     add_json(parser)
 
 
-def run(options: Namespace) -> int:
-    """Take it out, and return the exit code."""
-    done = uninstall(os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run)
+@command(_arguments)
+def uninstall(options: Namespace) -> int:
+    """Remove brim from your agents.
+
+    Everything that 'brim init' put into their settings goes, in every project, and nothing else. A file that holds
+    nothing more of yours since then is as it was before. Your rules and your settings of brim stay; 'brim init' brings
+    the rest back.
+
+    Examples:
+      brim uninstall --dry-run
+      brim uninstall
+      brim uninstall --agent codex
+    """
+    done = installation.uninstall(
+        os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
+    )
     if options.as_json:
         say_json(done.to_dict())
     elif not done.changes and not done.server and not done.broken:

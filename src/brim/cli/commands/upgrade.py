@@ -7,33 +7,33 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from brim.cli.commands.init import add_token_budget, show_budget
+from brim.cli.options import add_json, command, working_folder
 from brim.cli.output import note, printable, say, say_json
-from brim.cli.settings import add_json, working_folder
-from brim.install.installation import NO_WINDOWS, upgrade
-
-HELP = """\
-Bring what was installed up to this version of brim: the launcher that your agents call, and the files in which brim
-keeps what it learned (hooks never change those). The hooks in the settings of your agents stay as they are, so no agent
-asks for trust again; if this version would install others, you are told so.
-
-Examples:
-  brim upgrade
-  brim upgrade --token-budget 1500
-"""
+from brim.install import installation
+from brim.install.installation import NO_WINDOWS
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     add_token_budget(parser)
     add_json(parser)
 
 
-def run(options: Namespace) -> int:
-    """Do it, and return the exit code."""
+@command(_arguments)
+def upgrade(options: Namespace) -> int:
+    """Bring what was installed up to this version of brim.
+
+    That is the launcher that your agents call, and the files in which brim keeps what it learned (hooks never change
+    those). The hooks in the settings of your agents stay as they are, so no agent asks for trust again; if this version
+    would install others, you are told so.
+
+    Examples:
+      brim upgrade
+      brim upgrade --tokens 1500
+    """
     if sys.platform == "win32":
         note(NO_WINDOWS)
         return 1
-    done = upgrade(os.environ, working_folder(), token_budget=options.token_budget)
+    done = installation.upgrade(os.environ, working_folder(), token_budget=options.token_budget)
     if options.as_json:
         say_json(done.to_dict())
     else:

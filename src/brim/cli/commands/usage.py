@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from brim.cli.options import add_json, command, settings
 from brim.cli.output import Progress, heading, listed, note, paint, say, say_json, table
-from brim.cli.settings import add_json, settings
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
@@ -23,24 +23,8 @@ PROGRESS_FROM = 30_000_000
 PROGRESS_FILES = 1_000
 """Files to read from which on it does, however small they are."""
 
-HELP = """\
-Add up the tokens and the cost of your agents' sessions, each request once.
 
-daily, weekly, monthly, session or blocks (5-hour billing windows) as the first word says what to add up by. Without a
-PATH the folders of Claude Code, Codex and Gemini CLI are read. A PATH is a session's file, a folder of them, or a saved
-stream. Days are those of your time zone. What was read is remembered in ~/.brim/usage.db, so that the next time only
-what is new is read; that file may be deleted.
-
-Examples:
-  brim usage
-  brim usage weekly --since 1m
-  brim usage --by model --since 2026-11-01
-  brim usage --by session --project shop --json
-"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)")
     parser.add_argument("--by", choices=BY, help="what to add up by (default: day)")
     parser.add_argument("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago")
@@ -52,8 +36,21 @@ def arguments(parser: ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(options: Namespace) -> int:
-    """Read, add up, print, and return the exit code."""
+@command(_arguments)
+def usage(options: Namespace) -> int:
+    """Add up the tokens and the cost of your agents' sessions, each request once.
+
+    The first word says what to add up by: daily, weekly, monthly, session or blocks (5-hour billing windows) as the
+    first word says what to add up by. Without a PATH the folders of Claude Code, Codex and Gemini CLI are read. A PATH
+    is a session's file, a folder of them, or a saved stream. Days are those of your time zone. What was read is
+    remembered in ~/.brim/usage.db, so that the next time only what is new is read; that file may be deleted.
+
+    Examples:
+      brim usage
+      brim usage weekly --since 1m
+      brim usage --by model --since 2026-11-01
+      brim usage --by session --project shop --json
+    """
     paths, by = options.paths, options.by or "day"
     if paths and paths[0] in GROUPINGS and not os.path.exists(paths[0]):
         by, paths = GROUPINGS[paths[0]], paths[1:]

@@ -8,11 +8,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
 from brim.cli.gauge import View
-from brim.cli.memory import Memory
+from brim.cli.options import command, settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
-from brim.cli.settings import settings, whole_number, working_folder
 from brim.config import user_folder
 from brim.errors import InputError
+from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.tracking.live import Counts, Tick, follow, ignore, is_pipe, listen, replay
 from brim.tracking.sessions import newest
@@ -23,24 +23,8 @@ INTERVAL = 0.5
 LARGE = 20_000_000
 """Bytes from which reading what a file holds already takes more than a moment."""
 
-HELP = """\
-Show how full the window of an agent's session is, and follow it: tokens, percent, the window and who says so, cost,
-cache, what fills it, sub-agents, warnings. PATH is a transcript or a saved stream of Claude Code, Codex, Gemini or
-opencode, or - for a pipe; its format is found out. Without PATH it is the newest session of this project, else the
-newest of all.
 
-On a terminal it is a gauge that is drawn in place until Ctrl-C; else a line for each change. It ends by itself with the
-pipe, with --once, or with --idle.
-
-Examples:
-  brim watch
-  brim watch --once --fail-over 0.9
-  claude -p "fix the parser" --output-format stream-json --verbose | brim watch -
-"""
-
-
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
+def _arguments(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input")
     add("--once", action="store_true", help="print the state now, and end")
@@ -61,8 +45,22 @@ def arguments(parser: ArgumentParser) -> None:
     add("--json", action="store_true", dest="as_json", help=text)
 
 
-def run(options: Namespace) -> int:
-    """Watch, and return the exit code."""
+@command(_arguments)
+def watch(options: Namespace) -> int:
+    """Show how full the window of an agent's session is, and follow it.
+
+    Tokens, percent, the window and its source, cost, cache, what fills it, sub-agents, warnings. PATH is a transcript
+    or a saved stream of Claude Code, Codex, Gemini or opencode, or - for a pipe; its format is detected. Without PATH
+    it is the newest session of this project, else the newest of all.
+
+    On a terminal it is a gauge that is drawn in place until Ctrl-C; else a line for each change. It ends with the pipe,
+    with --once, or with --idle.
+
+    Examples:
+      brim watch
+      brim watch --once --fail-over 0.9
+      claude -p "fix the parser" --output-format stream-json --verbose | brim watch -
+    """
     if options.path == "":
         raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
     given = {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}

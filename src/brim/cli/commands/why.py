@@ -1,120 +1,390 @@
-"""``brim why``: the account of one behavior's activation, and what becomes of it."""
+"""``brim why``, ``plan``, ``active``, ``prompt`` and ``activate``: what an agent would be told here, and why."""
 
 from __future__ import annotations
 
-from brim.cli.behaviors import named
-from brim.cli.learned import Place, add_behavior, add_context, context_of
-from brim.cli.output import printable, say, say_json
-from brim.cli.planning import context_object
-from brim.cli.settings import add_json
-from brim.store.planner import START_KEY, Planner
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-    from typing import Any
+from brim.activation.context import Context
+from brim.activation.explanation import explain
+from brim.behaviors.behavior import Behavior
+from brim.cli.options import (
+    NOTHING_YET,
+    add_json,
+    add_situation,
+    command,
+    here,
+    option,
+    planning,
+    planning_flags,
+    rule,
+    situation_of,
+    tell_trust,
+)
+from brim.cli.output import emit, lines, note, paint, printable, say, say_json
+from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view
+from brim.cli.rule_view import named
+from brim.errors import BrimError, InputError
+from brim.injection.plan import InjectionPlan, Item
+from brim.injection.session import Session
+from brim.injection.text import render
+from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, tell_session
+from brim.store.rulebook import find_rule
+from brim.store.scopes import Scopes
+from brim.tokens.counters import counter_for
+from brim.workspace import Workspace
 
-    from brim.activation.context import Context
-    from brim.behaviors.behavior import Behavior
-    from brim.injection.plan import InjectionPlan, Item
-    from brim.store.scopes import Scopes
-
-HELP = """\
-Explain why a behavior matters here as much as it does, or not at all: which conditions were compared with what, what
-came over which edge, the tier that it gets, and whether it keeps that tier within the budget.
-
-Examples:
-  brim why use-uv --file src/app.py
-  brim why b-3f2a --prompt 'run the tests' --token-budget 300
-"""
+EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
+AGENTS_MODEL = "claude-sonnet-4-5"
+"""The model that counts are shown for if neither a session nor a setting names one."""
 
 
-def arguments(parser: ArgumentParser) -> None:
-    """Say what the command takes."""
-    add_behavior(parser)
-    text = "tokens of the plan that it would be in (default: the setting token_budget.default)"
-    parser.add_argument("--token-budget", metavar="N", help=text)
-    add_context(parser)
-    add_json(parser)
+@command(
+    rule(optional=True),
+    option("--text", action="store_true", help="print the text itself, and nothing else"),
+    planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
+    add_situation,
+    add_json,
+)
+def why(options: Namespace) -> int:
+    """Show what an agent would be told here, and why.
+
+    Without RULE: which rules go in within the budget, in how much detail (full, summary, name-only, omitted), and why.
+    With RULE: why it applies here as much as it does, or not at all; which conditions were compared with what, and what
+    came from connected rules. A rule is named by its id or a part of its name or text. Nothing is recorded.
+
+    Ends with 1 if the rules that must go in don't fit.
+
+    Examples:
+      brim why --file src/app.py
+      brim why ruff --prompt 'run the tests'
+      brim why --tokens 100..2000
+    """
+    if options.id is not None:
+        return _why_rule(options)
+    if options.text:
+        options.tiered = True
+        code: int = prompt.run(options)
+        return code
+    return _plan(options, for_agent=True)
 
 
-def run(options: Namespace) -> int:
-    """Print the account, and return the exit code."""
-    place = Place({START_KEY: options.token_budget})
-    context = context_of(options, place)
-    with place.open() as scopes:
-        behavior = scopes.find(options.id)
-        if not behavior.live:
-            _say_put_away(scopes, behavior, context, as_json=options.as_json)
+@command(
+    planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
+    add_situation,
+    add_json,
+)
+def plan(options: Namespace) -> int:
+    """Show what would go in within a budget, in how much detail, and why.
+
+    Whole (full), as one line (summary), by name (name-only), or not at all (omitted). What had to give way shows both
+    tiers. With --tokens A..B it draws how the tiers change over that range; A..B..STEP says how far apart the budgets
+    are. Nothing is recorded. Ends with 1 if it does not fit; of a range, if the largest budget is too small.
+
+    Examples:
+      brim plan --file src/app.py --task testing
+      brim plan --tokens 100..2000 --strategy optimal
+    """
+    return _plan(options)
+
+
+def _plan(options: Namespace, *, for_agent: bool = False) -> int:
+    budgets: list[int] = []
+    if is_range(options.token_budget):
+        budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
+        options.token_budget = None
+    workspace = here(planning_flags(options, START_KEY))
+    context = situation_of(options, workspace)
+    with workspace.open() as scopes:
+        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        plans = [planner.plan(budget) for budget in budgets or [workspace.config[START_KEY]]]
+        about = {"context": _situation_dict(context)}
+        if options.as_json and budgets:
+            say_json({**about, "plans": [planner.to_dict(each) for each in plans]})
+        elif options.as_json:
+            say_json({**about, **planner.to_dict(plans[0])})
+        elif not plans[-1].items:
+            _tell_nothing(scopes, context)
+        elif budgets:
+            whole = int(planner.plan(None, limited=False).total_tokens)
+            say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            _say_account(
-                scopes, Planner(scopes, place.config, context, now=place.now), behavior, place, as_json=options.as_json
-            )
+            say(plan_view(planner, plans[0]))
+            if for_agent:
+                say(_agent_line(plans[0], scopes, workspace))
+    tell_trust(workspace)
+    return 1 if plans[-1].over_budget else 0
+
+
+def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
+    """Return what the text takes for the model of the newest session here, which is an estimate for most."""
+    model = workspace.config["model"] or _session_model(workspace) or AGENTS_MODEL
+    calibrations = scopes.user.calibrations if scopes.user is not None else None
+    count = counter_for(model, calibrations=calibrations).count(render(plan))
+    basis = count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
+    return f"{int(count):,} tokens for {model} ({basis})"
+
+
+def _session_model(workspace: Workspace) -> str:
+    from brim.cli.commands.status import session_of
+
+    try:
+        found = session_of(workspace)
+    except BrimError:
+        return ""
+    return found["model"] if found is not None else ""
+
+
+def _why_rule(options: Namespace) -> int:
+    workspace = here({START_KEY: options.token_budget})
+    context = situation_of(options, workspace)
+    with workspace.open() as scopes:
+        behavior = find_rule(scopes, options.id)
+        who = {
+            "id": behavior.id,
+            "name": behavior.name,
+            "kind": behavior.kind.value,
+            "status": behavior.status.value,
+            "context": _situation_dict(context),
+        }
+        if behavior.live:
+            found, view = _explained(scopes, workspace, context, behavior)
+        else:
+            outcome = _put_away(scopes, behavior)
+            found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
+            view = printable(f"{named(behavior)}: {outcome}")
+    emit({**who, **found}, lambda _: view, options.as_json)
     if behavior.scope == "project":
-        place.tell_trust()
+        tell_trust(workspace)
     return 0
 
 
-def _say_put_away(scopes: Scopes, behavior: Behavior, context: Context, *, as_json: bool) -> None:
-    """Say why a behavior takes part in nothing."""
-    outcome = f"out: it is {behavior.status.value}"
+def _put_away(scopes: Scopes, behavior: Behavior) -> str:
+    """Return why a rule that is not live takes part in nothing."""
     if behavior.superseded_by is not None:
         other = scopes.get(behavior.superseded_by)
-        outcome = f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
-    elif behavior.status == "forgotten":
-        outcome += f"; 'brim unforget {behavior.id}' brings it back"
-    if as_json:
-        nowhere = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
-        say_json({**_who(behavior, context), **nowhere})
-    else:
-        say(printable(f"{named(behavior)}: {outcome}"))
+        return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
+    outcome = f"out: it is {behavior.status.value}"
+    return f"{outcome}; 'brim unforget {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
 
 
-def _say_account(scopes: Scopes, planner: Planner, behavior: Behavior, place: Place, *, as_json: bool) -> None:
-    from brim.activation.explanation import explain
-
-    parameters = planner.parameters
-    found = explain(scopes, planner.context, behavior.id, now=place.now, parameters=parameters)
-    alone, plan = planner.plan(None, limited=False), planner.plan(place.config[START_KEY])
+def _explained(
+    scopes: Scopes, workspace: Workspace, context: Context, behavior: Behavior
+) -> tuple[dict[str, Any], str]:
+    """Return the account of one live rule, for JSON and for people."""
+    planner = Planner(scopes, workspace.config, context, now=workspace.now)
+    found = explain(scopes, context, behavior.id, now=workspace.now, parameters=planner.parameters)
+    alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
-    if as_json:
-        planned = None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget}
-        tier = {"tier": "omitted" if mapped is None else str(mapped.tier), "planned": planned}
-        reason = found.outcome if mapped is None else mapped.reason
-        say_json({**_who(behavior, planner.context), **found.to_dict(), **tier, "reason": reason})
-        return
+    as_json = {
+        **found.to_dict(),
+        "tier": "omitted" if mapped is None else str(mapped.tier),
+        "planned": None if item is None else {**planner.item_dict(item), "token_budget": plan.token_budget},
+        "reason": found.outcome if mapped is None else mapped.reason,
+    }
     others = {flow.giver for step in found.steps for flow in step.flows}
     names = {id: named(each) for id, each in scopes.get_many({behavior.id, *others}).items()}
-    lines = found.text(names).split("\n")
-    width = len(lines[-1]) - len(f"    {found.value:.3f}")  # the last line is the activation's
-    lines.append(f"  {'tier':<{width}}  {_tier(mapped, found.outcome)}")
+    told = found.text(names).split("\n")
+    width = len(told[-1]) - len(f"    {found.value:.3f}")  # the last line is the activation's
+    tier = f"omitted: {found.outcome.removeprefix('out: ')}" if mapped is None else f"{mapped.tier}: {mapped.reason}"
+    told.append(f"  {'tier':<{width}}  {tier}")
     if item is not None and mapped is not None:
-        lines.append(f"  {'planned':<{width}}  {item.tier}{_within(plan)}{_changed(mapped, item)}")
-    say("\n".join(printable(line) for line in lines))
-
-
-def _who(behavior: Behavior, context: Context) -> dict[str, Any]:
-    return {
-        "id": behavior.id,
-        "name": behavior.name,
-        "kind": behavior.kind.value,
-        "status": behavior.status.value,
-        "context": context_object(context),
-    }
+        within = "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
+        changed = "" if item.tier is mapped.tier else f": {item.reason}"
+        told.append(f"  {'planned':<{width}}  {item.tier}{within}{changed}")
+    return as_json, "\n".join(printable(line) for line in told)
 
 
 def _item(plan: InjectionPlan, id: str) -> Item | None:
     return next((item for item in plan.items if item.id == id), None)
 
 
-def _tier(mapped: Item | None, outcome: str) -> str:
-    """Return the tier and why; what is not activated at all is in no plan."""
-    return f"omitted: {outcome.removeprefix('out: ')}" if mapped is None else f"{mapped.tier}: {mapped.reason}"
+def _situation_dict(context: Context) -> dict[str, list[str]]:
+    return {key: list(values) for key, values in context.facts.items()}
 
 
-def _within(plan: InjectionPlan) -> str:
-    return "" if plan.token_budget is None else f" within {plan.token_budget:,} tokens"
+def _tell_nothing(scopes: Scopes, context: Context) -> None:
+    nothing = scopes.user is None and scopes.project is None
+    note(NOTHING_YET if nothing else f"no rule applies here ({context})")
 
 
-def _changed(mapped: Item, item: Item) -> str:
-    return "" if item.tier is mapped.tier else f": {item.reason}"
+@command(option("--all", action="store_true", help="also what matters too little to be told"), add_situation, add_json)
+def active(options: Namespace) -> int:
+    """List what matters here and now, the most important first.
+
+    How much, in how much detail that would be told if there were room for everything, and why. 'brim why' shows what
+    goes in within a budget; 'brim why RULE' explains one number.
+
+    Examples:
+      brim active --file src/app.py
+      brim active --prompt 'run the tests' --all
+    """
+    workspace = here()
+    context = situation_of(options, workspace)
+    with workspace.open() as scopes:
+        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        items = planner.plan(None, limited=False).items
+        shown = [item for item in items if item.tier or options.all]
+        if options.as_json:
+            keys = ("id", "name", "kind", "scope", "tier", "reasons")
+            found = [
+                {**{key: planner.item_dict(item)[key] for key in keys}, "value": item.activation} for item in shown
+            ]
+            say_json({"context": _situation_dict(context), "active": found})
+        elif shown:
+            say(lines(active_view(planner, shown), paint(f"the situation: {context}", "faint")))
+        else:
+            _tell_nothing(scopes, context)
+    hidden = len(items) - len(shown)
+    if hidden and not options.as_json:
+        note(f"{hidden:,} more {'matters' if hidden == 1 else 'matter'} too little to be told: --all lists them")
+    tell_trust(workspace)
+    return 0
+
+
+@command(
+    option("--tiered", action="store_true", help="by tiers: whole, as a summary, or by name"),
+    planning("tokens that it may take; 0 is no limit (default: the setting token_budget.default)"),
+    add_situation,
+    add_json,
+)
+def prompt(options: Namespace) -> int:
+    """Print the text that an agent should be told here.
+
+    Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
+    until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
+    and why. Ends with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
+    is printed, and standard error says by how much it is too long.
+
+    Examples:
+      brim prompt --file src/app.py > rules.md
+      brim prompt --tiered --tokens 800 --format xml --model gpt-4o
+    """
+    for name in ("strategy", "fill"):
+        if getattr(options, name) is not None and not options.tiered:
+            raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
+    workspace = here(planning_flags(options, START_KEY))
+    budget = workspace.config[START_KEY]
+    if budget == 0 and options.token_budget is not None:
+        budget = None
+    context = situation_of(options, workspace)
+    with workspace.open() as scopes:
+        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        found = planner.plan(budget, whole=not options.tiered)
+        text = render(found)
+        if options.as_json:
+            say_json({"text": text, "tokens": int(found.total_tokens), **planner.to_dict(found)})
+        elif sys.stdout is not None:
+            sys.stdout.write(text)
+        if not found.items:
+            _tell_nothing(scopes, context)
+    for reason in found.reasons:
+        note(reason)
+    tell_trust(workspace)
+    return 1 if found.over_budget else 0
+
+
+# Sessions -------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("--session", metavar="ID", help="the agent's session (default: none, and nothing is recorded)"),
+    option("--agent", metavar="ID", help="a sub-agent of it: has its own window, spends from its total"),
+    option("--event", choices=EVENTS, default="prompt", help="what happened (default: prompt)"),
+    planning("tokens that it may take; 0 is off (default: the setting token_budget.dynamic_context)"),
+    add_situation,
+    add_json,
+)
+def activate(options: Namespace) -> int:
+    """Print what an agent should be told now, within its session's budget.
+
+    Nothing else goes to standard output. With --session it counts against that session's total, what was shown a short
+    while ago is left out, and what goes in is noted as used. Without, nothing is recorded. A session is told nothing of
+    a project that is not trusted: see 'brim trust'.
+
+    Events:
+      prompt            a person typed something (the default); only these count as prompts
+      tool              the agent is about to call a tool
+      start             a session begins: the budget is token_budget.default, and is not charged to the session
+      clear, compact    the window was emptied: as start, and everything may be shown again
+      resume            a session goes on where it was
+
+    Ends with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
+
+    Examples:
+      brim activate --file src/app.py --prompt 'run the tests'
+      brim activate --session 4f1c --event tool --command 'uv run pytest' --json
+    """
+    for name in ("session", "agent"):
+        if getattr(options, name) == "":
+            raise InputError(f"--{name} is empty: name one, or leave the option out")
+    if options.agent is not None and options.session is None:
+        raise InputError("--agent belongs to --session: whose agent is it?")
+    flags = planning_flags(options, START_KEY if options.event in BEGINNINGS else DYNAMIC_KEY)
+    workspace = Workspace.here(who="person" if options.session is None else "agent", flags=flags)
+    context = situation_of(options, workspace)
+    with workspace.open(migrate=True) as scopes:
+        planner = Planner(scopes, workspace.config, context, now=workspace.now)
+        with _session(scopes, options, workspace) as session:
+            found = tell_session(planner, session, options.event)
+            if found.included and not found.over_budget and options.session is not None:
+                _note_injection(scopes, planner, found, options, workspace.now)
+    # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
+    _say_told(planner, found, session, options)
+    tell_trust(workspace)
+    if found.over_budget:
+        note(f"nothing was told: {'; '.join(found.reasons)}")
+        return 1
+    if not found.included and not options.as_json:
+        for reason in found.reasons:
+            note(reason)
+    return 0
+
+
+@contextmanager
+def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterator[Session]:
+    """Give the session; everything inside is one transaction with its charge. One without an id is not kept."""
+    limits = workspace.config.section("session")
+    if options.session is None:
+        yield Session(**{**limits, "max_tokens": None})
+    elif scopes.user is None and scopes.project is None:  # nothing to tell, so nothing to remember
+        yield Session(**limits)
+    else:
+        with scopes.writing("user"), scopes.session(options.session, options.agent or "", **limits) as session:
+            yield session
+
+
+def _note_injection(scopes: Scopes, planner: Planner, found: InjectionPlan, options: Namespace, now: float) -> None:
+    from brim.store.events import note_injection
+
+    told = [item.behavior for item in found.included]
+    active_ids = [result.id for result in planner.results]
+    note_injection(scopes, told, active_ids, now=now, session=options.session, event=options.event)
+
+
+def _say_told(planner: Planner, found: InjectionPlan, session: Session, options: Namespace) -> None:
+    text = "" if found.over_budget else render(found)
+    if not options.as_json:
+        if sys.stdout is not None:
+            sys.stdout.write(text)
+        return
+    state = {
+        "id": options.session,
+        "agent": options.agent,
+        "used": session.used,
+        "remaining": session.remaining,
+        "prompts": session.prompts,
+    }
+    say_json(
+        {
+            "text": text,
+            "tokens": int(found.total_tokens) if text else 0,
+            "budget": found.token_budget,
+            "event": options.event,
+            "session": None if options.session is None else state,
+            **planner.to_dict(found),
+        }
+    )

@@ -1,0 +1,135 @@
+"""``brim rules merge`` and ``dedupe``: rules that say the same become one."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.duplicates import Merged, Pair, merge_order
+from brim.behaviors.duplicates import merge as merged_of
+from brim.cli.options import add_json, add_yes, command, complete_rule, here, option, rule, says_yes
+from brim.cli.output import block, counted, lines, note, paint, printable, say, say_json
+from brim.cli.rule_view import as_object, named, title
+from brim.errors import InputError
+from brim.store.imports import store_merged
+from brim.store.rulebook import duplicate_pairs, find_rule, merge_pairs
+
+MOST_SHOWN = 50
+
+
+@command(
+    rule("one", metavar="A"),
+    rule("other", metavar="B"),
+    option("--into", metavar="A|B", help="the one that stays", completer=complete_rule),
+    add_yes,
+    add_json,
+)
+def merge(options: Namespace) -> int:
+    """Make one rule of two that say the same.
+
+    One stays: the one named with --into, else the user's before the project's, else the one with the higher priority,
+    then the higher confidence, then the older. It takes over the other's wording, tags, uses and connections, and
+    applies wherever one of the two did. The other is kept as superseded. Shows what it would do and asks; ends with 1
+    if the answer is no.
+
+    Examples:
+      brim rules merge use-uv prefer-uv --dry-run
+      brim merge b-3f2a b-91cc --into b-91cc --yes
+    """
+    workspace = here()
+    with workspace.open() as scopes:
+        one, other = find_rule(scopes, options.one), find_rule(scopes, options.other)
+        into = None if options.into is None else find_rule(scopes, options.into)
+        if into is not None and into.id not in (one.id, other.id):
+            raise InputError(f"--into names one of the two, not {named(into)}")
+        kept, gone = merge_order(one, other, into)
+        merged = merged_of(kept, gone, workspace.now)
+        if not options.as_json:
+            say(_pair_view(kept, gone))
+        wanted = not options.dry_run
+        agreed = wanted and says_yes(f"Merge {named(gone)} into {named(kept)}?", yes=options.yes)
+        if agreed:
+            with scopes.writing():
+                merged = store_merged(scopes, kept, gone, workspace.now)
+    if options.as_json:
+        say_json({"merged": agreed, **_merged_dict(merged)})
+    elif agreed or not wanted:
+        say(f"\n{_merged_view(merged, 'merged' if agreed else 'would merge')}")
+    return 1 if wanted and not agreed else 0
+
+
+@command(
+    option("--threshold", type=float, metavar="X", help="how alike, from 0 to 1 (default: behaviors.near_duplicate)"),
+    add_yes,
+    add_json,
+)
+def dedupe(options: Namespace) -> int:
+    """Find rules that say the same in other words, and merge each pair.
+
+    Both texts are kept, as with 'brim rules merge'. Rules that differ in a negation, a number, a name or an order are
+    not the same, however alike they look. The project's and the user's rules are each compared among themselves. Shows
+    the pairs and asks; ends with 1 if the answer is no.
+
+    Examples:
+      brim rules dedupe --dry-run
+      brim dedupe --threshold 0.9 --yes
+    """
+    workspace = here()
+    threshold = workspace.config["behaviors.near_duplicate"] if options.threshold is None else options.threshold
+    if not 0 < threshold <= 1:
+        raise InputError(f"--threshold is above 0 and at most 1, not {threshold:g}")
+    merged: list[Merged] = []
+    with workspace.open() as scopes:
+        pairs = duplicate_pairs(scopes, threshold)
+        if not pairs and not options.as_json:
+            note(f"no two rules are alike from {threshold:g} on")
+        elif not options.as_json:
+            say(_pairs_view(pairs))
+        wanted = bool(pairs) and not options.dry_run
+        agreed = wanted and says_yes(f"Merge {counted(len(pairs), 'pair')}?", yes=options.yes)
+        if agreed:
+            with scopes.writing():
+                merged = merge_pairs(scopes, pairs, now=workspace.now)
+    if options.as_json:
+        found = [
+            {"kept": as_object(pair.one), "other": as_object(pair.other), "similarity": pair.similarity}
+            for pair in pairs
+        ]
+        say_json({"pairs": found, "merged": [_merged_dict(each) for each in merged]})
+    for each in merged if not options.as_json else ():
+        say(_merged_view(each, "merged"))
+    return 1 if wanted and not agreed else 0
+
+
+def _pairs_view(pairs: list[Pair]) -> str:
+    parts = []
+    for number, pair in enumerate(pairs[:MOST_SHOWN], 1):
+        about = paint(f"pair {number} of {len(pairs):,}, {pair.similarity:.2f} alike", "faint")
+        parts.append(f"{about}\n{_pair_view(pair.one, pair.other)}\n")
+    if len(pairs) > MOST_SHOWN:
+        parts.append(f"and {len(pairs) - MOST_SHOWN:,} more: --json lists all")
+    return "\n".join(parts)
+
+
+def _pair_view(kept: Behavior, gone: Behavior) -> str:
+    """Return two rules that may become one, the one that stays first."""
+    return lines(
+        *(
+            f"{title(each)}  {becomes}\n{block(each.canonical)}"
+            for each, becomes in ((kept, "stays"), (gone, "is merged into it"))
+        )
+    )
+
+
+def _merged_view(merged: Merged, done: str) -> str:
+    text = f"{done}: {named(merged.superseded)} into {named(merged.kept)}"
+    return lines(printable(text), *(printable(f"  {change}") for change in merged.changes))
+
+
+def _merged_dict(merged: Merged) -> dict[str, Any]:
+    return {
+        "kept": as_object(merged.kept),
+        "superseded": as_object(merged.superseded),
+        "changes": list(merged.changes),
+    }

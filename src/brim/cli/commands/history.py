@@ -1,0 +1,418 @@
+"""``brim fit``, ``check`` and ``repair``: histories that a provider accepts."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+from brim import history
+from brim.cli.options import add_json, add_model, command, option, settings, whole_number
+from brim.cli.output import (
+    counted,
+    dollars,
+    emit,
+    heading,
+    lines,
+    listed,
+    note,
+    say,
+    say_json,
+    say_text,
+    short,
+    table,
+    tell,
+)
+from brim.config import Config
+from brim.errors import InputError
+from brim.files import keep, save
+from brim.history import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
+from brim.history.document import Document, read_document, read_tools
+from brim.models.light import lookup
+from brim.tokens.count import Count
+from brim.tokens.counters import counter_for
+from brim.tokens.inputs import read_text
+from brim.window.budget import Reserves
+
+STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "fifo": ("FifoPruner", ()),
+    "sliding": ("SlidingWindowPruner", ("turns",)),
+    "summarize": ("SummarizePruner", ("min_turns",)),
+    "watermark": ("WatermarkPruner", ("high", "low", "min_turns", "decisions")),
+    "cap": ("ToolResultCap", ("cap",)),
+}
+"""Each strategy, its class, and the options that belong to it alone."""
+FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
+PROVIDER = option(
+    "--provider",
+    choices=["auto", *PROVIDERS],
+    default="auto",
+    help="whose rules hold (default: auto, inferred from the messages)",
+)
+NO_RESULT = " has no result"
+"""A broken message names the calls that were not answered; together they are one line."""
+
+
+def _share_or_auto(text: str) -> float | str:
+    return text if text == "auto" else float(text)
+
+
+_share_or_auto.__name__ = "share"  # argparse says: invalid share value
+
+
+@command(
+    FILE,
+    lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
+    option("--target", type=whole_number(0), metavar="N", help="tokens (default: what the window leaves)"),
+    option("--strategy", choices=list(STRATEGIES), default="fifo", help="how (default: fifo)"),
+    option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
+    option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
+    option("--low", type=_share_or_auto, metavar="X|auto", help="watermark: cut down to this share (default: 0.6)"),
+    option("--decisions", metavar="FILE", help="watermark: what was decided so far, read and written"),
+    option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
+    option("--cap", type=whole_number(1), metavar="N", help="cap: tokens of a result (default: 2000)"),
+    option("--fill", action="store_true", help="add older messages where there is room"),
+    option(
+        "--pin",
+        action="append",
+        default=[],
+        metavar="N|ID",
+        help="keep a message: its place from 0 on, its id, or the id of a call in it; may be given several times",
+    ),
+    option("--tools", metavar="FILE", help="tool schemas in JSON that count too: a list"),
+    PROVIDER,
+    add_json,
+)
+def fit(options: Namespace) -> int:
+    """Make a history fit a number of tokens, and keep it valid for its provider.
+
+    FILE holds messages in JSON, or a whole request body: then its system text and tools count too, for the model it
+    names unless --model does. The fitted JSON goes to standard output, in the form it came in; what was dropped and why
+    goes to standard error. Ends with 1 if it does not fit: then the smallest possible history is printed.
+
+    Strategies:
+      fifo       the oldest leave first
+      sliding    only the newest --turns stay, as far as they fit
+      summarize  the oldest are replaced by a summary
+      watermark  cuts only over the --high mark, then down to the --low mark, so that the provider's cache lasts
+      cap        long results of tools are cut to --cap tokens, oldest first, until it fits; then the oldest leave
+
+    Examples:
+      brim fit chat.json --model gpt-4o --target 8000 > fitted.json
+      brim fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
+    """
+    pruner = _pruner(options)
+    document = read_document(options.file)
+    if document.lines is not None:
+        raise InputError(f"{document.name}: a transcript can only be checked: brim check {document.name}")
+    config = settings(model=options.model)
+    name = options.model or document.model or config["model"]
+    if not name:
+        raise InputError("which model? use --model, for example --model gpt-4o")
+    target, target_from = (options.target, "--target") if options.target is not None else _room(name, config)
+    pruned = document.fit(
+        pruner,
+        target,
+        model=name,
+        counter=counter_for(name, mode=config["mode"]),
+        tools=None if options.tools is None else read_tools(options.tools),
+        provider=options.provider,
+        pin=options.pin,
+        fill=options.fill,
+    )
+    decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
+    if options.as_json:
+        say_json(
+            {
+                "messages": pruned.messages,
+                "tokens": int(pruned.tokens),
+                "fits": pruned.fits,
+                "receipt": receipt_dict(pruned.receipt),
+                "decisions": None if decisions is None else json.loads(decisions),
+            }
+        )
+    else:
+        say_text(document.with_messages(pruned.messages))
+        _tell_receipt(pruned, name, target_from)
+    if document.looks_otherwise(options.provider):
+        note(document.looks_otherwise(options.provider))
+    if options.decisions is not None and decisions is not None:
+        save(options.decisions, f"{decisions}\n")
+    return 0 if pruned.fits else 1
+
+
+def _pruner(options: Namespace) -> Pruner:
+    """Return the strategy that *options* name; an option of another one is a mistake."""
+    kind, own = STRATEGIES[options.strategy]
+    given = {}
+    for option_name in dict.fromkeys(each for _, several in STRATEGIES.values() for each in several):
+        value = getattr(options, option_name)
+        if value is not None and option_name not in own:
+            homes = " or ".join(strategy for strategy, (_, names) in STRATEGIES.items() if option_name in names)
+            raise InputError(
+                f"--{option_name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}"
+            )
+        if value is not None:
+            given["limit" if option_name == "cap" else option_name] = value
+    if "decisions" in given:
+        given["decisions"] = _decisions(given["decisions"])
+    try:
+        pruner: Pruner = getattr(history, kind)(**given)
+    except InputError as error:
+        raise InputError(f"--strategy {options.strategy}: {error}") from None
+    return pruner
+
+
+def _decisions(path: str) -> history.Decisions | None:
+    """Return the decisions in *path*; None if there is no such file yet."""
+    if not os.path.exists(path):
+        return None
+    try:
+        text = read_text(path)
+        return history.Decisions.from_json(text) if text.strip() else None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _room(name: str, config: Config) -> tuple[int, str]:
+    """Return what a request to the model *name* may take, and where that comes from."""
+    model, reserves = lookup(name), Reserves(**config.section("window"))
+    window = model.context_window
+    reserve, safety, room = reserves.response(window), reserves.safety(window), reserves.room(name)
+    if room == model.max_input:
+        return room, f"the most input that {name} takes"
+    return room, f"{name}'s window of {window:,} less {reserve:,} for the response and {safety:,} to be safe"
+
+
+# Receipts -------------------------------------------------------------------------------------------------------
+
+
+def receipt_dict(receipt: Receipt) -> dict[str, Any]:
+    """Return *receipt* for JSON: its fields, each count as an object."""
+    cache = receipt.cache
+    return {
+        **asdict(receipt),
+        "before": _count_dict(receipt.before),
+        "after": _count_dict(receipt.after),
+        "over_by": receipt.over_by,
+        "cache": None if cache is None else {**asdict(cache), "pays_after": cache.pays_after},
+    }
+
+
+def _count_dict(count: Count) -> dict[str, Any]:
+    return {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+
+
+def basis_of(count: Count) -> str:
+    """Return the basis of *count*, and its interval if it has one."""
+    return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
+
+
+def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
+    receipt = pruned.receipt
+    tell(f"{receipt.pruner} for {name}, by the rules of {receipt.provider}")
+    rows = [
+        ["before", f"{receipt.before:,}", basis_of(receipt.before)],
+        ["after", f"{receipt.after:,}", basis_of(receipt.after)],
+        ["target", f"{receipt.target:,}", target_from],
+    ]
+    if not receipt.fits:
+        rows.append(["too many", f"{receipt.over_by:,}", receipt.reason])
+    dropped, more = listed([["dropped", f"{tokens:,}", what] for tokens, what in _groups(receipt.dropped)], most=12)
+    rows += [*dropped, ["", "", more]] if more else dropped
+    if receipt.cache is not None:
+        rows += _cache_rows(receipt.cache)
+    tell(table(rows, right=frozenset({1})))
+    for text in (receipt.after.note, *receipt.notes):
+        if text:
+            note(text)
+    known = lookup(name)
+    if pruned.fits and receipt.after.high > known.context_window:
+        note(f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}")
+    if not known.resolved:
+        note(f"{name} is not a model that brim knows: the counts and the window are guesses")
+
+
+def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
+    """Return tokens and words for what left, by kind and reason, in the order in which they first appear."""
+    groups: dict[tuple[str, str], list[Dropped]] = {}
+    for unit in dropped:
+        reason = unit.reason
+        if NO_RESULT in reason:
+            reason = f"a call has no result{reason.partition(NO_RESULT)[2]}"
+        groups.setdefault((unit.kind, reason), []).append(unit)
+    found = []
+    for (kind, reason), units in groups.items():
+        messages = sum(len(unit.indices) for unit in units)
+        many = "" if messages == len(units) else f" of {messages:,} messages"
+        what = counted(len(units), kind if kind == "step" else f"{kind} message")
+        found.append((sum(unit.tokens for unit in units), f"{what}{many}: {reason}"))
+    return found
+
+
+def _cache_rows(cache: CacheEffect) -> list[list[str]]:
+    rewrite, saving = cache.rewrite_cost, cache.saving_per_turn
+    again = "moved up: written to the cache once more" + ("" if rewrite is None else f", {dollars(rewrite)} more")
+    saved = "not read in any later request" + ("" if saving is None else f", {dollars(saving)} less in each")
+    if cache.pays_after:
+        saved += f"; pays after {counted(cache.pays_after, 'request')}"
+    return [
+        ["cached", f"{cache.prefix_tokens:,}", "the same at the beginning: still read from the cache"],
+        ["rewritten", f"{cache.rewritten_tokens:,}", again],
+        ["saved", f"{cache.saved_tokens:,}", saved],
+    ]
+
+
+# Validity -------------------------------------------------------------------------------------------------------
+
+
+@command(FILE, PROVIDER, add_json)
+def check(options: Namespace) -> int:
+    """Check whether a provider would accept a history.
+
+    Every call must be answered, every answer called for, and roles and order as the provider's API wants them. FILE
+    holds messages in JSON, a whole request body, or a Claude Code transcript, whose lines are then named. Ends with 1
+    if the history is not valid. 'brim rules check' checks the stored rules.
+
+    Examples:
+      brim check chat.json
+      brim check ~/.claude/projects/-home-me-shop/SESSION.jsonl
+    """
+    document = read_document(options.file)
+    provider, found_by = document.provider(options.provider)
+    violations = history.validate(document.messages, provider=provider)
+
+    def view(_: object) -> str:
+        by = f"by the rules of {provider} ({found_by})"
+        if not violations:
+            return f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
+        rows = [[each.rule, short(each.text)] for each in violations]
+        return lines(
+            f"{document.name}: {counted(len(violations), 'problem')} {by}",
+            _places(document, ["rule", "what"], violations, rows, head=True),
+        )
+
+    found = {
+        "valid": not violations,
+        "messages": len(document.messages),
+        "provider": provider,
+        "found_by": found_by,
+        "violations": [_placed(document, each) for each in violations],
+        "broken_lines": document.broken,
+    }
+    emit(found, view, options.as_json)
+    _tell_broken(document)
+    if document.looks_otherwise(options.provider):
+        note(document.looks_otherwise(options.provider))
+    return 1 if violations else 0
+
+
+@command(
+    FILE,
+    option("--in-place", action="store_true", help="write the file, and keep the old one as FILE.bak"),
+    option("--dry-run", action="store_true", help="list what would change, and write nothing"),
+    option("--restore-calls", action="store_true", help="make up a call for a result without one, not drop the result"),
+    PROVIDER,
+    add_json,
+)
+def repair(options: Namespace) -> int:
+    """Make a broken history valid again, with as few changes as possible.
+
+    Every change is listed. The repaired JSON goes to standard output, in the form it came in; with --in-place into the
+    file, of which a backup is kept. Nothing is written if nothing is to change. A Claude Code transcript is only
+    checked: use --dry-run.
+
+    Ends with 0 if the result is valid; with --dry-run with 1 if there is something to change.
+
+    Examples:
+      brim repair chat.json > repaired.json
+      brim repair chat.json --in-place
+      brim repair session.jsonl --dry-run
+    """
+    if options.in_place and options.file == "-":
+        raise InputError("--in-place needs a file: standard input cannot be written")
+    if options.in_place and options.dry_run:
+        raise InputError("--in-place and --dry-run: use one of them")
+    document = read_document(options.file)
+    if document.lines is not None and not options.dry_run:
+        raise InputError(f"{document.name}: a transcript is only checked, never written: use --dry-run")
+    provider, _ = document.provider(options.provider)
+    repaired = history.repair(document.messages, provider=provider, restore_calls=options.restore_calls)
+    left = history.validate(repaired.messages, provider=provider)
+    backup = None
+    if options.in_place and repaired.changes and not left:
+        backup = _write(document, options.file, document.with_messages(repaired.messages))
+    if options.as_json:
+        found = {
+            "valid": not left,
+            "changed": bool(repaired.changes),
+            "changes": [_placed(document, each) for each in repaired.changes],
+            "violations": [_placed(document, each) for each in left],
+            "backup": backup,
+            "broken_lines": document.broken,
+        }
+        say_json(found if options.dry_run else {"messages": repaired.messages, **found})
+    else:
+        _show_repair(document, repaired, backup, options)
+        for each in left[:10]:
+            note(f"message {each.index:,} cannot be repaired: {each.text} ({each.rule})")
+        if left and options.in_place:
+            note(f"{document.name}: not written")
+    _tell_broken(document)
+    return 1 if left or (options.dry_run and repaired.changes) else 0
+
+
+def _write(document: Document, path: str, text: str) -> str:
+    """Write the file after keeping the old one, and return the name of the backup."""
+    if not os.path.isfile(path):
+        raise InputError(f"{path}: --in-place needs a file")
+    if not os.access(path, os.W_OK):
+        raise InputError(f"{path}: you may only read it: nothing was written")
+    if read_text(path) != document.text:
+        raise InputError(f"{path}: somebody wrote it while it was being repaired: nothing was written")
+    backup = keep(path, document.text)
+    try:
+        save(path, f"{text}\n")
+    except InputError:
+        os.unlink(backup)  # the file is as it was
+        raise
+    return backup
+
+
+def _show_repair(document: Document, repaired: Repaired, backup: str | None, options: Namespace) -> None:
+    """Print the JSON, unless it is in the file; the list of changes goes to standard output if that is free."""
+    is_json = not (options.in_place or options.dry_run)
+    if is_json:
+        say_text(document.with_messages(repaired.messages))
+    changes = repaired.changes
+    summary = counted(len(changes), "change") if changes else "nothing to repair"
+    if backup is not None:
+        summary += f"; the old file is {backup}"
+    elif options.dry_run and changes:
+        summary += " needed"
+    rows = [[each.action, each.rule, short(each.text, 80)] for each in changes]
+    shown = _places(document, ["change", "rule", "what"], changes, rows, head=not is_json) if changes else ""
+    (tell if is_json else say)(lines(f"{document.name}: {summary}", shown))
+
+
+def _placed(document: Document, found: Violation | Change) -> dict[str, Any]:
+    """Return a violation or a change as JSON: with the line, if it is a transcript's."""
+    return asdict(found) if document.lines is None else {"line": document.place(found.index), **asdict(found)}
+
+
+def _places(document: Document, names: list[str], found: Any, rows: list[list[str]], *, head: bool) -> str:
+    """Return a table of what was *found* where."""
+    shown, more = listed([[f"{document.place(each.index):,}", *row] for each, row in zip(found, rows, strict=True)])
+    text = table([[document.unit, *names], *shown], right=frozenset({0}))
+    return lines(heading(text) if head else text, more)
+
+
+def _tell_broken(document: Document) -> None:
+    """Say which lines of a transcript are not JSON: the last may be half written, if the agent is at work."""
+    if document.broken:
+        one = len(document.broken) == 1
+        where = ", ".join(f"{number:,}" for number in document.broken[:5])
+        more = f" and {len(document.broken) - 5:,} more" if len(document.broken) > 5 else ""
+        note(f"{document.name}: not JSON, and left out: line{'' if one else 's'} {where}{more}")

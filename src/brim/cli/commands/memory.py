@@ -1,0 +1,339 @@
+"""``brim memory``, ``lost`` and ``compact-prompt``: what survives a compaction, and what doesn't."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import Any
+
+from brim.cli.options import add_json, add_yes, command, here, option, says_yes, text_of, whole_number, working_folder
+from brim.cli.output import (
+    counted,
+    emit,
+    facts,
+    fields_of,
+    heading,
+    home_path,
+    lines,
+    note,
+    printable,
+    say,
+    say_json,
+    table,
+)
+from brim.config import project_folder
+from brim.errors import InputError, StoreError
+from brim.scratch.entries import Entry, View, withdrawn
+from brim.scratch.folder import NAME, check_folder, session_folders
+from brim.scratch.index import render_index, sentence
+from brim.scratch.index import when as moment
+from brim.scratch.journal import NAME as JOURNAL
+from brim.scratch.journal import Journal
+from brim.scratch.model import ScratchModel
+from brim.scratch.writer import ScratchWriter
+from brim.store.events import Event
+from brim.store.project import is_tracked
+from brim.tokens.inputs import read_text
+from brim.tracking.compaction import build_compact_prompt, fold
+from brim.tracking.readers.stream import read
+
+TAKES = {"show": (0, 0), "list": (0, 0), "get": (1, 1), "add": (1, 1), "rebuild": (0, 1000), "clean": (0, 0)}
+"""How many words each action takes after its name: at least, at most."""
+KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
+ADDED = ("decision", "dead-end", "human", "state")
+HIDDEN = ("same", "job")
+"""Kinds of entries that only the journal itself needs."""
+
+
+@command(
+    option("action", nargs="?", choices=list(TAKES), default="show", help="what to do (default: show)"),
+    option("words", nargs="*", metavar="WORD", help="a number, a text, or transcripts"),
+    option("--kind", choices=KINDS, metavar="KIND", help="for list and add: the kind of entry (add: decision)"),
+    option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
+    option("--limit", type=whole_number(1), metavar="N", help="for list: only the newest N"),
+    option("--worktree", metavar="DIR", help="folder that .context/ is in (default: the project's)"),
+    add_yes,
+    add_json,
+)
+def memory(options: Namespace) -> int:
+    """Show and keep what must survive a compaction.
+
+    That is human input, decisions, state changes, dead ends, changed files and failing commands. The journal in
+    .context/ is the truth; scratch.md and the other files there are rendered from it.
+
+      show                   the index, as an agent reads it (default)
+      list                   the entries, newest last
+      get NUMBER             one entry whole
+      add TEXT               add an entry (- reads it from standard input); --kind says what it is
+      rebuild [TRANSCRIPTS]  render the files again; of transcripts, take in what the journal does not hold yet
+      clean                  remove .context/; its journal is kept for 30 days in ~/.brim/scratch
+
+    Examples:
+      brim memory list --kind dead-end
+      brim memory get 12
+      brim memory add --kind decision 'Keep SQLite: one file, no server'
+      brim scratch rebuild ~/.claude/projects/-home-me-shop/*.jsonl
+    """
+    least, most = TAKES[options.action]
+    if len(options.words) < least:
+        raise InputError(f"memory {options.action}: which {'number' if options.action == 'get' else 'text'}?")
+    if len(options.words) > most:
+        raise InputError(f"memory {options.action}: {options.words[most]!r} is one word too many; quote a text")
+    if options.action != "clean" and (options.yes or options.dry_run):
+        raise InputError("--yes and --dry-run belong to 'brim memory clean'")
+    if options.kind and options.action not in ("list", "add"):
+        raise InputError("--kind belongs to 'brim memory list' and 'brim memory add'")
+    if options.limit and options.action != "list":
+        raise InputError("--limit belongs to 'brim memory list'")
+    options.worktree = _worktree(options.worktree)
+    options.session = _whole_session(options.worktree, options.session)
+    action = {"show": _show, "list": _list, "get": _get, "add": _add, "rebuild": _rebuild, "clean": _clean}
+    return action[options.action](options)
+
+
+def _show(options: Namespace) -> int:
+    writer, journal = _journal(options)
+    entries = [each for each in journal.entries if each.session == options.session or not options.session]
+    text = render_index(View(entries), os.path.dirname(writer.scratch_path))
+    if options.as_json:
+        path = os.path.join(options.worktree, writer.scratch_path)
+        say_json({"path": path, "entries": len(entries), "broken": journal.broken, "text": text})
+    elif entries:
+        say(text.rstrip("\n"))
+    if not entries:
+        note("no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}")
+        return 1
+    return 0
+
+
+def _list(options: Namespace) -> int:
+    _, journal = _journal(options)
+    found = [
+        entry
+        for entry in journal.entries
+        if (not options.session or entry.session == options.session)
+        and (entry.kind == options.kind if options.kind else entry.kind not in HIDDEN)
+    ]
+    shown = found[-options.limit :] if options.limit else found
+    if options.as_json:
+        say_json({"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken})
+    elif shown:
+        rows = [["number", "time", "kind", "session", "what"]]
+        rows += [
+            [f"#{entry.number}", _time(entry.time), entry.kind, entry.session[:8], sentence(entry, 80)]
+            for entry in shown
+        ]
+        say(heading(table(rows, right=frozenset({0}), optional=(3, 1))))
+        if len(shown) < len(found):
+            note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
+    if journal.broken:
+        note(f"{counted(journal.broken, 'unreadable line')} of the journal left out")
+    if not shown:
+        note("no entry matches" if options.kind or options.session else "nothing is kept yet")
+    return 0 if shown else 1
+
+
+def _get(options: Namespace) -> int:
+    _, journal = _journal(options)
+    number = options.words[0].removeprefix("#")
+    if not number.isdecimal():
+        raise InputError(f"memory get: {options.words[0]!r} is not a number: brim memory list shows them")
+    entry = next((entry for entry in journal.entries if entry.number == int(number[:20])), None)
+    if entry is None:
+        note(f"there is no entry #{number[:20]}: brim memory list shows them")
+        return 1
+    taken = withdrawn(journal.entries).get((entry.session, entry.id))
+    emit(
+        {**fields_of(entry), "withdrawn_by": taken.number if taken else None},
+        lambda found: _entry_view(entry, found["withdrawn_by"]),
+        options.as_json,
+    )
+    return 0
+
+
+def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
+    refs = [(name, entry.refs.get(name)) for name in ("outcome", "output", "rule", "at")]
+    rows = [
+        ("number", f"#{entry.number}"),
+        ("kind", entry.kind),
+        ("time", _time(entry.time)),
+        ("session", entry.session),
+        ("agent", entry.agent),
+        *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
+        ("withdrawn by", f"#{withdrawn_by}" if withdrawn_by is not None else ""),
+    ]
+    return "\n".join([facts(rows), "", *(printable(line) for line in entry.text.split("\n"))])
+
+
+def _add(options: Namespace) -> int:
+    kind = options.kind or "decision"
+    if kind not in ADDED:
+        raise InputError(f"memory add: --kind is one of {', '.join(ADDED)}, not {kind}")
+    writer = _writer(options)
+    entry = writer.append(kind, text_of(options.words[0]))
+    if entry is None:
+        raise InputError("memory add: the text is empty")
+    view = f"#{entry.number} {entry.kind}  {home_path(writer.scratch_path)}"
+    emit(fields_of(entry), lambda _: view, options.as_json)
+    return 0
+
+
+def _rebuild(options: Namespace) -> int:
+    added = 0
+    _journal(options)  # refused before anything is read, if it is not ours
+    for path in options.words:
+        model, known = ScratchModel(), False
+        for event in read(path):
+            model.extract(event)
+            known = True
+        if not known:
+            note(f"{path}: holds nothing that an agent wrote, as far as brim can read it")
+        session = next((entry.session for entry in model.entries if entry.session), options.session)
+        added += len(_writer(options, session=session).write_scratch(model, replay=True))
+    writer, journal = _journal(options)
+    if not journal.entries:
+        note(f"there is nothing to render in {writer.folder}")
+        return 1
+    files = writer.rebuild()
+    kept = len(writer.read().entries)
+    view = f"{counted(added, 'entry')} added, {kept:,} kept  {home_path(writer.scratch_path)}"
+    found = {"added": added, "entries": kept, "broken": journal.broken, "files": files}
+    emit(found, lambda _: view, options.as_json)
+    return 0
+
+
+def _clean(options: Namespace) -> int:
+    writer, journal = _journal(options)
+    folder = os.path.join(options.worktree, NAME)
+    if not os.path.isdir(folder):
+        note(f"there is no {folder}")
+        return 1
+    found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
+    shown = home_path(folder)
+    if options.dry_run:
+        emit({**found, "kept": []}, lambda _: f"{shown} would be removed, its journal kept", options.as_json)
+        return 0
+    if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
+        return 1
+    kept = writer.cleanup()
+    stays = os.path.isdir(folder)
+    done = f"brim's files in {shown} are removed" if stays else f"{shown} is removed"
+    view = lines(done, *(f"kept for 30 days: {home_path(path)}" for path in kept))
+    emit({**found, "kept": kept}, lambda _: view, options.as_json)
+    if stays:
+        note(f"{shown} holds files that brim did not write: they stay")
+    return 0
+
+
+def _worktree(given: str | None) -> str:
+    """Return the folder that ``.context/`` is in: the one that was *given*, else the project's, else this one."""
+    if given is not None:
+        if not os.path.isdir(given):
+            raise InputError(f"--worktree: {given}: there is no such folder")
+        return os.path.abspath(given)
+    folder = working_folder()
+    if folder is None:
+        raise InputError("the folder that this runs in was deleted: say --worktree DIR")
+    return project_folder(os.environ, folder) or folder
+
+
+def _whole_session(worktree: str, given: str) -> str:
+    """Return the id of the session that *given* is the beginning of, if there is exactly one; else *given* itself."""
+    root = os.path.join(worktree, NAME)
+    if not given or not check_folder(root):
+        return given
+    known = {entry.session for entry in ScratchWriter(worktree).read().entries} | set(session_folders(root))
+    begun = [session for session in known if session.startswith(given)]
+    return begun[0] if len(begun) == 1 and given not in known else given
+
+
+def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
+    """Return the writer of the files that *options* mean. A person's command never claims them for a session."""
+    journal = os.path.join(options.worktree, NAME, JOURNAL)
+    if is_tracked(journal):
+        raise StoreError(
+            f"{journal}: git tracks it, so it may be somebody else's and is not used; 'git rm --cached' it", "refused"
+        )
+    return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
+
+
+def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
+    """Return the writer that *options* mean, and its journal. Says so if other sessions have their own."""
+    writer = _writer(options)
+    journal = writer.read()
+    root = os.path.join(options.worktree, NAME)
+    if not options.session and os.path.isdir(root) and (others := session_folders(root)):
+        note(f"other sessions have files of their own here, for --session: {', '.join(others)}")
+    return writer, journal
+
+
+def _time(seconds: float | None) -> str:
+    return moment(seconds).removesuffix(" UTC")
+
+
+# Compactions ----------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
+    option("--limit", type=whole_number(1), default=5, metavar="N", help="only the newest N (default: 5)"),
+    add_json,
+)
+def lost(options: Namespace) -> int:
+    """Show what compactions dropped: files, commands, numbers and decisions.
+
+    After each compaction, brim's hooks compare the summary with what was there before. What the summary lacks is given
+    back to the agent, and listed here. Ends with 1 if no compaction is known.
+
+    Examples:
+      brim lost
+      brim lost --session 4f1c --json
+    """
+    with here().open() as scopes:
+        events = scopes.user.events(kind="compacted") if scopes.user is not None else []
+    found = [each for each in events if each.session.startswith(options.session)][-options.limit :]
+    emit({"compactions": [_compaction(each) for each in found]}, _lost_view, options.as_json)
+    if not found and not options.as_json:
+        note("no compaction is known" + (f" of session {options.session}" if options.session else " yet"))
+    return 0 if found else 1
+
+
+def _compaction(event: Event) -> dict[str, Any]:
+    detail = event.detail
+    pairs = [{"kind": kind, "text": text} for kind, text in detail.get("lost", ())]
+    about = {"session": event.session, "agent": detail.get("agent", ""), "trigger": detail.get("trigger", "")}
+    return {"time": event.time, **about, "counts": detail.get("counts", {}), "lost": pairs}
+
+
+def _lost_view(found: dict[str, list[dict[str, Any]]]) -> str:
+    parts = []
+    for each in found["compactions"]:
+        had, gone = (sum(pair[at] for pair in each["counts"].values()) for at in (0, 1))
+        head = f"{_time(each['time'])} UTC  {each['agent']} {each['session'][:8]}: {gone:,} of {had:,} facts dropped"
+        rows = [[f"  {fact['kind']}", fact["text"]] for fact in each["lost"]]
+        parts.append(lines(printable(head), table(rows) if rows else ""))
+    return "\n\n".join(parts)
+
+
+@command(
+    option("--task", default="", metavar="TEXT|-", help="what to keep in mind; - reads standard input"),
+    option("--state", default="", metavar="TEXT", help="the state that the work is in"),
+    option("--scratch", metavar="PATH", help="the file that the agent finds preserved context in"),
+    add_json,
+)
+def compact_prompt(options: Namespace) -> int:
+    """Print the request that makes an agent compact its conversation.
+
+    It says what to keep, the state the work is in, and where more is written down. Send it as a turn of its own: an
+    agent takes everything that stands after /compact as what to focus on. Task and state become one line each, of at
+    most 200 characters.
+
+    Examples:
+      brim compact-prompt --task "fix the parser" --state EXECUTING --scratch .context/scratch.md
+      git log -1 --format=%s | brim compact-prompt --task -
+    """
+    task = read_text("-") if options.task == "-" else options.task
+    text = build_compact_prompt(task, options.state, options.scratch)
+    asked = {"task": fold(task), "cfa_state": fold(options.state), "scratch_path": options.scratch}
+    emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)
+    return 0

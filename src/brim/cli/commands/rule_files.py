@@ -1,0 +1,451 @@
+"""``brim rules import`` and ``export``: rules from files, and to files made for git."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.floop import Floop, floop_folder, read_floop_folder
+from brim.behaviors.jsonl import FORMAT, dump, load
+from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
+from brim.cli.options import (
+    add_json,
+    add_scope,
+    add_yes,
+    command,
+    here,
+    option,
+    says_yes,
+    scope_of,
+    tell_trust,
+    working_folder,
+)
+from brim.cli.output import (
+    Progress,
+    counted,
+    cut,
+    emit,
+    fields_of,
+    heading,
+    lines,
+    listed,
+    note,
+    paint,
+    printable,
+    say,
+    say_json,
+    table,
+)
+from brim.cli.rule_view import kind_of, named
+from brim.errors import InputError, StoreError
+from brim.files import check_regular, save
+from brim.store.imports import Outcome, Plan, RulesReader, plan_of
+from brim.store.rulebook import exported
+from brim.store.scopes import Scopes
+from brim.tokens.inputs import read_text
+from brim.workspace import Workspace
+
+PROGRESS_FROM = 500
+"""Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
+WIDTH = 100
+"""Columns of a text."""
+COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
+
+
+@command(
+    option("file", nargs="?", metavar="FILE", help="file to write, or - (default: .brim/behaviors.jsonl)"),
+    add_scope,
+    option("--all", action="store_true", dest="everything", help="also removed rules, and learned connections"),
+    add_yes,
+    add_json,
+)
+def export(options: Namespace) -> int:
+    """Write the rules of a scope to a file made for git.
+
+    It has one JSON object a line, in a stable order, without what belongs to this machine (uses, times of use, the
+    connections that brim learned itself). The same content gives the same bytes, and an unchanged file is not written.
+    Secrets are masked.
+
+    In a project FILE may be left out: it is .brim/behaviors.jsonl, which others read with 'brim rules import'. If it
+    holds rules that are not stored here, since somebody else added them, or lines that cannot be read, you are asked
+    before they are dropped; ends with 1 if it was not written for that. 'brim rules import' brings them in first.
+
+    Examples:
+      brim rules export
+      brim export rules.jsonl --user --all
+      brim rules export - | grep constraint
+    """
+    workspace = here()
+    scope = scope_of(options, workspace)
+    if not options.file and (scope != "project" or workspace.project is None):
+        raise InputError("which file? For your own rules there is no usual one: brim rules export FILE, or - to print")
+    path = options.file or _usual_file(workspace.project or "")
+    if path == "-" and options.as_json:
+        raise InputError("--json and the export cannot both go to standard output: name a file")
+    with workspace.open() as scopes:
+        store = scopes.project if scope == "project" else scopes.user
+        if store is None:
+            raise StoreError(f"nothing is stored for this {scope} yet: 'brim learn' makes a beginning", "missing")
+        with store.reading():
+            stored, every_edge = store.behaviors(), store.all_edges()
+    behaviors, edges, left_out = exported(stored, every_edge, everything=options.everything)
+    text = dump(behaviors, edges)
+    if left_out:
+        note(f"{counted(left_out, 'connection')} left out: one end is not in the file")
+    content = counted(len(behaviors), "rule") + (f", {counted(len(edges), 'connection')}" if edges else "")
+    if path == "-":
+        say(text.removesuffix("\n"))
+        note(f"{content} of this {scope}")
+        return 0
+    before = _before(path)
+    known = {each.id for each in stored}
+    held = load(before or "", path)
+    dropped = [named(each) for each in held.behaviors if each.id not in known] + [str(each) for each in held.problems]
+    agreed = before == text or options.dry_run or not dropped or _agrees(options, dropped, path)
+    written = agreed and before != text and not options.dry_run
+    if written:
+        save(path, text)
+    how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
+    found = {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
+    emit(
+        {"file": path, "scope": scope, "written": written, "dropped": dropped, **found},
+        lambda _: printable(f"{path}: {content}{how}") if agreed else "",
+        options.as_json,
+    )
+    return 0 if agreed else 1
+
+
+def _before(path: str) -> str | None:
+    """Return what the file *path* holds, None if it is not there; raise if it is not one to be overwritten."""
+    check_regular(path)
+    if not os.path.exists(path):
+        return None
+    try:
+        text = read_text(path)
+    except InputError as error:
+        raise InputError(f"{error}; it is not overwritten: choose another name") from None
+    if text.strip() and not any(FORMAT in line for line in text.split("\n", 20)[:20]):
+        raise InputError(f"{path}: not an export of brim, so it is not overwritten: choose another name")
+    return text
+
+
+def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
+    note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
+    for text in dropped[:10]:
+        note(text)
+    if len(dropped) > 10:
+        note(f"and {len(dropped) - 10:,} more")
+    return says_yes("Write it without them?", yes=options.yes)
+
+
+def _usual_file(project: str) -> str:
+    """Return the file that the rules of *project* are committed as, relative to this folder if that is shorter."""
+    path = os.path.join(project, ".brim", "behaviors.jsonl")
+    folder = working_folder()
+    return min(path, os.path.relpath(path, os.path.realpath(folder)), key=len) if folder is not None else path
+
+
+# Import ---------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("files", nargs="*", metavar="FILE", help="what to read, or - (default: .brim/behaviors.jsonl)"),
+    add_scope,
+    add_yes,
+    add_json,
+)
+def import_(options: Namespace) -> int:
+    """Read rules from files, show what is new, ask, and store it.
+
+    FILE is an export of brim (.jsonl), a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules: each bullet is a
+    rule), or a folder of floop. In a project FILE may be left out: it is .brim/behaviors.jsonl. Nothing that is here is
+    removed. The hidden commands import-rules and import-floop do the same for one kind each.
+
+    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+
+    Examples:
+      brim rules import
+      brim rules import CLAUDE.md AGENTS.md
+      brim rules import ~/.floop --dry-run
+    """
+    first = options.files[0] if options.files else ""
+    if os.path.isdir(first):
+        options.folder = first
+        return import_floop.run(options)
+    if first and first != "-" and not first.endswith(".jsonl"):
+        return import_rules.run(options)
+    if len(options.files) > 1:
+        raise InputError("one export at a time: brim rules import FILE")
+    options.file = first or None
+    return import_file.run(options)
+
+
+@command(
+    option("file", nargs="?", metavar="FILE", help="file to read, or - (default: .brim/behaviors.jsonl)"),
+    add_scope,
+    add_yes,
+    add_json,
+)
+def import_file(options: Namespace) -> int:
+    """Read rules from a file that 'brim rules export' made.
+
+    Shows what is new and what is different, asks, and stores it all at once. In a project FILE may be left out: it is
+    .brim/behaviors.jsonl. Nothing that is here is removed. Uses and confidence stay as they are here; a text that is
+    replaced stays among the other wordings; what was removed or merged here stays so; a constraint of your own is not
+    changed by what comes into a project. Lines that cannot be read are listed, and the others are used.
+
+    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+
+    Examples:
+      brim import
+      brim import rules.jsonl --user --yes
+      git show origin/main:.brim/behaviors.jsonl | brim import - --dry-run
+    """
+    workspace = here()
+    scope = scope_of(options, workspace)
+    path = options.file or _usual_import(workspace)
+    source = "standard input" if path == "-" else path
+    loaded = load(read_text(path), source)
+    behaviors = [each.replace(scope=scope) for each in loaded.behaviors]
+    edges = [(scope, edge) for edge in loaded.edges]
+    name = "" if path == "-" else os.path.basename(path)
+
+    def show(plan: Plan) -> None:
+        if not options.as_json:
+            show_plan(plan, source)
+        tell_problems(loaded.problems)
+
+    with workspace.open() as scopes:
+        plan, stored = _carry_out(
+            options,
+            workspace,
+            scopes,
+            lambda: plan_of(scopes, behaviors, edges, source=name, now=workspace.now),
+            show,
+            source=name,
+        )
+    problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
+    found = {"file": source, "scope": scope, **plan_object(plan), "problems": problems, "stored": stored}
+    nothing = "there is nothing to store" if loaded.behaviors or loaded.edges else "the file holds no rules"
+    _emit_import(found, plan, stored, nothing, options)
+    if stored and scope == "project":
+        tell_trust(workspace)
+    declined = not (stored or plan.is_empty or options.dry_run)
+    return 1 if declined or loaded.problems or plan.dangling else 0
+
+
+def _usual_import(workspace: Workspace) -> str:
+    if workspace.project is None:
+        raise InputError("which file? Outside a project there is no usual one: brim rules import FILE")
+    path = _usual_file(workspace.project)
+    if not os.path.lexists(path):
+        raise InputError(f"{path}: is not there: 'brim rules export' makes it, or name another: brim rules import FILE")
+    return path
+
+
+def _carry_out(
+    options: Namespace,
+    workspace: Workspace,
+    scopes: Scopes,
+    make: Callable[[], Plan],
+    show: Callable[[Plan], None],
+    *,
+    source: str,
+    event: str = "imported",
+) -> tuple[Plan, bool]:
+    """Show the plan, ask, and store it; return it, and whether it was stored.
+
+    What was agreed to is what is stored: if the store was changed meanwhile and the plan would differ, nothing is.
+    """
+    plan = make()
+    show(plan)
+    if plan.is_empty or options.dry_run or not says_yes("Store this?", yes=options.yes):
+        return plan, False
+    if "project" in plan.scopes:
+        workspace.begin_project()
+    with scopes.writing(*plan.scopes):
+        again = make()
+        if again != plan and not options.yes:
+            raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
+        with Progress(len(again.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
+            again.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
+    return again, True
+
+
+def _emit_import(found: dict[str, Any], plan: Plan, stored: bool, nothing: str, options: Namespace) -> None:
+    if options.as_json:
+        say_json(found)
+    elif stored:
+        say_stored(plan)
+    elif plan.is_empty:
+        say(nothing)
+
+
+@command(
+    option("files", nargs="+", metavar="FILE", help="file to read; - is standard input"), add_scope, add_yes, add_json
+)
+def import_rules(options: Namespace) -> int:
+    """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules and the like.
+
+    Each bullet is a rule, with what hangs on it and with the line above it if that changes its sense. Everything is
+    shown before it is stored. What says nearly the same as a known rule, or as another bullet, is merged with it, and
+    both texts are kept; what is known already, or was removed, stays as it is. The files stay as they are.
+
+    Ends with 1 if nothing was stored that could have been.
+
+    Examples:
+      brim import-rules CLAUDE.md
+      brim rules import CLAUDE.md AGENTS.md --user --yes
+    """
+    workspace = here()
+    scope = scope_of(options, workspace)
+    reader = RulesReader(scope, workspace.now, workspace.config["behaviors.near_duplicate"])
+    for path in dict.fromkeys(options.files):
+        name = "standard input" if path == "-" else _shared_name(path, workspace.project)
+        reader.read(read_text(path), name)
+
+    def show(_: Plan) -> None:
+        if not options.as_json and reader.outcomes:
+            say(_outcomes_view(reader.outcomes))
+
+    with workspace.open() as scopes:
+        plan, stored = _carry_out(
+            options,
+            workspace,
+            scopes,
+            lambda: reader.plan(scopes),
+            show,
+            source=", ".join(reader.files),
+            event="learned",
+        )
+    outcomes = [each.to_dict() for each in reader.outcomes]
+    found = {"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan), "stored": stored}
+    nothing = "there is nothing new to store" if reader.outcomes else "no rules were found"
+    _emit_import(found, plan, stored, nothing, options)
+    for text in plan.notes:
+        note(text)
+    if reader.secrets:
+        note(f"{counted(reader.secrets, 'secret')} in the text masked: others may read your rules")
+    if stored and scope == "project":
+        tell_trust(workspace)
+    return 0 if stored or plan.is_empty or options.dry_run else 1
+
+
+def _shared_name(path: str, project: str | None) -> str:
+    """Return *path* as it may be written into a file that others read: relative to the project, or its name."""
+    if project is not None:
+        inside = os.path.relpath(os.path.realpath(path), os.path.realpath(project))
+        if not inside.startswith(os.pardir):
+            return inside.replace(os.sep, "/")
+    return os.path.basename(path)
+
+
+def _outcomes_view(outcomes: list[Outcome]) -> str:
+    counts: dict[str, int] = {}
+    for each in outcomes:
+        counts[each.what] = counts.get(each.what, 0) + 1
+    numbers = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+    learned = [(each, each.behavior) for each in outcomes if each.behavior is not None]
+    rows, more = listed(
+        [
+            [
+                paint(each.what, COLOURS[each.what]),
+                kind_of(known),
+                ", ".join(known.tags),
+                each.place,
+                cut(each.text, WIDTH),
+            ]
+            for each, known in learned
+        ],
+        most=200,
+    )
+    merged = [
+        printable(f"{each.place}: merged into {named(known)}: {'; '.join(each.changes)}")
+        for each, known in learned
+        if each.what == "merged"
+    ]
+    left_out = [[each.place, each.why, cut(each.text, WIDTH)] for each in outcomes if each.behavior is None]
+    return (
+        lines(
+            f"{counted(len(outcomes), 'rule')}: {numbers}\n",
+            heading(table([["", "kind", "tags", "where", "text"], *rows], optional=(2, 3))) if rows else "",
+            more,
+            *merged,
+            f"\n{paint('left out', 'faint')}\n{table(left_out)}" if left_out else "",
+        )
+        + "\n"
+    )
+
+
+@command(option("folder", metavar="DIR", help="the .floop folder, or the folder that it is in"), add_yes, add_json)
+def import_floop(options: Namespace) -> int:
+    """Read what floop has learned from a .floop folder.
+
+    Behaviors, connections, and corrections that it had not learned from yet, which become notes to review. What belongs
+    to a project goes into this project, everything else into your own scope; without a project everything does. What
+    could not be brought over as it was is listed. Reading the same folder again changes nothing; ids, counters and
+    everything that brim has no field for are kept.
+
+    Ends with 1 if nothing was stored that could have been.
+
+    Examples:
+      brim import-floop .
+      brim import-floop ~/.floop --yes
+      brim rules import .floop --dry-run --json
+    """
+    workspace = here()
+    folder = floop_folder(options.folder)
+    at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
+    scope = "project" if workspace.project is not None and not at_home else "user"
+    floop = read_floop_folder(folder, scope=scope)
+    behaviors = list(floop.behaviors)
+    if workspace.project is None:
+        behaviors = [each.replace(scope="user") for each in behaviors]
+    ours = {each.id for each in behaviors if each.scope == "project"}
+    edges = [("project" if {edge.source, edge.target} & ours else "user", edge) for edge in floop.edges]
+
+    def show(plan: Plan) -> None:
+        if not options.as_json:
+            say(_floop_view(folder, floop, behaviors))
+            if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
+                note("there is no project here, so what belongs to one goes into your own scope as well")
+            say()
+            show_plan(plan, folder)
+            twice = len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling)
+            if twice:
+                note(f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each")
+        tell_problems(floop.unmapped)
+
+    with workspace.open() as scopes:
+        plan, stored = _carry_out(
+            options,
+            workspace,
+            scopes,
+            lambda: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
+            show,
+            source=".floop",
+        )
+    unmapped = [fields_of(each) for each in floop.unmapped]
+    known = behaviors and not floop.unmapped
+    nothing = "there is nothing to store: all of it is here already" if known else "there is nothing new to store"
+    found = {"folder": folder, **plan_object(plan), "unmapped": unmapped, "stored": stored}
+    _emit_import(found, plan, stored, nothing, options)
+    if stored:
+        tell_trust(workspace)
+    return 0 if stored or plan.is_empty or options.dry_run else 1
+
+
+def _floop_view(folder: str, floop: Floop, behaviors: list[Behavior]) -> str:
+    """Return how many there are of each kind, and where they go."""
+    counts: dict[tuple[str, str, str], int] = {}
+    for each in behaviors:
+        key = (kind_of(each), each.status.value, each.scope)
+        counts[key] = counts.get(key, 0) + 1
+    rows = [[kind, status, scope, f"{count:,}"] for (kind, status, scope), count in sorted(counts.items())]
+    return lines(
+        printable(f"{folder} holds {counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"),
+        heading(table([["kind", "status", "scope", "count"], *rows], right=frozenset({3}))) if rows else "",
+    )

@@ -1,0 +1,412 @@
+"""``brim rules``: list, show, remove, restore and review what was learned."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.jsonl import iso
+from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, here, option, rule
+from brim.cli.output import (
+    age,
+    block,
+    counted,
+    cut,
+    day,
+    emit,
+    facts,
+    fields_of,
+    heading,
+    home_path,
+    lines,
+    note,
+    paint,
+    printable,
+    table,
+)
+from brim.cli.rule_view import (
+    as_object,
+    edge_object,
+    kind_of,
+    named,
+    one_line,
+    shared_values,
+    tier_tokens,
+    title,
+    tokens_line,
+)
+from brim.errors import InputError
+from brim.store.events import Event
+from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
+
+SORTS: dict[str, Callable[[Behavior], float]] = {
+    "name": lambda _: 0,
+    "used": lambda behavior: -behavior.usage.count,
+    "new": lambda behavior: -(behavior.created_at or 0),
+    "confidence": lambda behavior: -behavior.confidence,
+}
+"""What each order goes by; then come name and id."""
+LONGEST = 300
+"""Characters of a text in a list where nothing else limits a line."""
+MOST_EVENTS = 10
+STATUSES = ("live", *(status.value for status in Status), "all")
+KINDS = [kind.value for kind in BehaviorKind]
+
+
+@command(
+    option("patterns", nargs="*", metavar="PATTERN", help="what to look for"),
+    option("--kind", choices=KINDS, help="only of this kind"),
+    option("--tag", action="append", default=[], metavar="TAG", help="only with this tag; may be repeated"),
+    option("--status", choices=STATUSES, default="live", help="live is active and pending (default: live)"),
+    option("--scope", choices=("project", "user"), help="only from there (default: both)"),
+    option("--sort", choices=list(SORTS), default="name", help="what comes first (default: name)"),
+    add_json,
+)
+def listing(options: Namespace) -> int:
+    """List the rules in force: this project's, and your own.
+
+    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?; with several, all of them have to
+    match. Ends with 1 if nothing does. On a terminal the lines are cut to its width; in a pipe they are whole.
+
+      list [PATTERN]       the rules, one line each (the default)
+      show RULE            one rule whole
+      edit RULE            change it in your editor
+      remove RULE ...      put rules away; nothing is deleted
+      restore RULE ...     bring them back
+      merge A B            make one rule of two
+      dedupe               find and merge near-duplicates
+      review               accept or reject what agents noted
+      import [FILE]        read rules from a file, from CLAUDE.md and the like, or from a .floop folder
+      export [FILE]        write rules to a file made for git
+      check                check what is stored for contradictions and damage
+
+    Examples:
+      brim rules
+      brim list pytest --kind constraint
+      brim rules list --status forgotten --sort new
+      brim rules show ruff
+    """
+    workspace = here()
+    with workspace.open() as scopes:
+        every = scopes.behaviors()
+    found = [each for each in every if _is_wanted(each, options)]
+    found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
+    emit(
+        {"behaviors": [as_object(each) for each in found]},
+        lambda _: _list_view(found, workspace.now, options.sort) if found else "",
+        options.as_json,
+    )
+    narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
+    if not options.as_json and not found:
+        how_many = counted(len(every), "rule")
+        why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} put away"
+        note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
+    return 1 if narrowed and not found else 0
+
+
+def _is_wanted(behavior: Behavior, options: Namespace) -> bool:
+    wanted, status = options.status, behavior.status
+    return (
+        (wanted == "all" or (status in LIVE if wanted == "live" else status == wanted))
+        and options.kind in (None, behavior.kind.value)
+        and options.scope in (None, behavior.scope)
+        and {tag.casefold() for tag in behavior.tags}.issuperset(tag.casefold() for tag in options.tag)
+        and all(_matches(behavior, pattern.casefold()) for pattern in options.patterns)
+    )
+
+
+def _matches(behavior: Behavior, pattern: str) -> bool:
+    names = [text.casefold() for text in (behavior.id, behavior.name, *behavior.tags)]
+    if any(character in pattern for character in "*?["):
+        return any(fnmatchcase(text, pattern) for text in names)
+    return any(pattern in text for text in (*names, behavior.summary.casefold(), behavior.canonical.casefold()))
+
+
+def _list_view(found: list[Behavior], now: float, sort: str) -> str:
+    """Return one line each. Where the terminal is narrow, uses and age make room, unless it is sorted by them."""
+    columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
+    if any(each.status is not Status.ACTIVE for each in found):
+        columns["status"] = lambda each: each.status.value
+    if not shared_values(found, "scope"):
+        columns["scope"] = lambda each: each.scope
+    columns["uses"] = lambda each: f"{each.usage.count:,}"
+    columns["learned"] = lambda each: age(each.created_at, now)
+    columns["text"] = lambda each: cut(one_line(each), LONGEST)
+    rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
+    places = {name: at for at, name in enumerate(columns)}
+    spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
+    return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
+
+
+@command(rule(), add_json)
+def show(options: Namespace) -> int:
+    """Show one rule whole.
+
+    Its text and its other wordings, when it matters, where it comes from, what it costs at each tier, what it is
+    connected to, and what last happened to it. Times are in UTC.
+
+    Examples:
+      brim rules show use-uv
+      brim show ruff
+    """
+    workspace = here()
+    with workspace.open() as scopes:
+        behavior = find_rule(scopes, options.id)
+        edges = [edge for edge in scopes.all_edges() if behavior.id in (edge.source, edge.target)]
+        ends = scopes.get_many({end for edge in edges for end in (edge.source, edge.target)})
+        store = scopes.store(behavior.scope)
+        events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
+        tokens = tier_tokens(scopes, behavior, workspace.config)
+    found = {
+        **as_object(behavior),
+        "tokens": tokens,
+        "edges": [edge_object(edge) for edge in edges],
+        "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
+        "file": path,
+    }
+
+    def view(_: object) -> str:
+        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
+        sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
+        told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
+        return "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *told])
+
+    emit(found, view, options.as_json)
+    return 0
+
+
+def _about(behavior: Behavior) -> list[tuple[str, str]]:
+    usage, came = behavior.usage, behavior.provenance
+    used = f"{usage.injected:,} times, confirmed {usage.confirmed:,}, overridden {usage.overridden:,}"
+    about = (("file", came.file), ("task", came.task), ("session", came.session))
+    origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
+    return [
+        ("summary", behavior.summary),
+        ("tags", ", ".join(behavior.tags)),
+        ("when", str(behavior.when)),
+        ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
+        ("confidence", f"{behavior.confidence:.2f}"),
+        ("injected", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("learned", f"{day(behavior.created_at)} from {origin}".strip()),
+        ("changed", day(behavior.updated_at) if behavior.updated_at != behavior.created_at else ""),
+        ("instead of", came.wrong),
+        ("note", came.note),
+        ("supersedes", ", ".join(behavior.supersedes)),
+        ("superseded by", behavior.superseded_by or ""),
+        ("not mapped", behavior.extra),
+    ]
+
+
+def _edges(behavior: Behavior, edges: list[Edge], ends: dict[str, Behavior]) -> str:
+    rows = []
+    for edge in edges:
+        outward = edge.source == behavior.id
+        other = edge.target if outward else edge.source
+        known = ends.get(other)
+        name = "(not there)" if known is None else known.name if known.live else f"{known.name} ({known.status})"
+        rows.append(["  " + ("" if outward else "is target of: ") + edge.kind.value, other, name, f"{edge.weight:g}"])
+    return table(sorted(rows)) if rows else ""
+
+
+def _events(events: list[Event]) -> str:
+    def text(value: object) -> str:
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+    rows = []
+    for event in reversed(events):
+        parts = [f"{key}: {text(value)}" for key, value in event.detail.items() if value not in ("", None, [])]
+        parts += [f"session {event.session}"] if event.session else []
+        rows.append([f"  {day(event.time)}", event.kind, printable("; ".join(parts))[:200]])
+    return table(rows) if rows else ""
+
+
+# Away and back --------------------------------------------------------------------------------------------------
+
+
+@command(rule("ids", several=True), option("--reason", default="", metavar="TEXT", help="why; kept with it"), add_json)
+def remove(options: Namespace) -> int:
+    """Put rules away, so that agents are never told them.
+
+    Nothing is deleted; 'brim rules restore' brings them back as they were. With several, all are put away or none.
+
+    Examples:
+      brim rules remove use-pip --reason 'we moved to uv'
+      brim forget b-3f2a b-91cc
+    """
+    workspace = here()
+    with workspace.open() as scopes, scopes.writing():
+        found_rules = find_rules(scopes, options.ids)
+        forgotten, already = remove_rules(scopes, found_rules, now=workspace.now, reason=options.reason)
+    view = lines(
+        *(f"removed: {named(each)}; 'brim rules restore {each.id}' brings it back" for each in forgotten),
+        *(f"{named(each)} was removed already" for each in already),
+    )
+    found = {"forgotten": [as_object(each) for each in forgotten], "unchanged": [each.id for each in already]}
+    emit(found, lambda _: view, options.as_json)
+    return 0
+
+
+@command(rule("ids", several=True), add_json)
+def restore(options: Namespace) -> int:
+    """Bring removed rules back, each as it was.
+
+    What was active is active again; what an agent noted waits for 'brim rules review' again. With several, all come
+    back or none.
+
+    Examples:
+      brim rules restore use-pip
+      brim unforget b-3f2a
+    """
+    workspace = here()
+    with workspace.open() as scopes, scopes.writing():
+        back, already = restore_rules(scopes, find_rules(scopes, options.ids), now=workspace.now)
+    view = lines(
+        *(f"back: {named(each)}, {each.status}" for each in back),
+        *(f"{named(each)} is not removed: it is {each.status}" for each in already),
+    )
+    found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
+    emit(found, lambda _: view, options.as_json)
+    for each in back if not options.as_json else ():
+        if each.status is Status.SUPERSEDED:
+            note(f"{each.superseded_by} has taken its place, so agents are still not told it")
+    return 0
+
+
+# Notes of agents ------------------------------------------------------------------------------------------------
+
+
+@command(
+    option("action", nargs="?", choices=("list", "accept", "reject"), default="list", help="default: list"),
+    option("ids", nargs="*", metavar="RULE", help="which notes, by id or a part of the name", completer=complete_rule),
+    option("--kind", choices=KINDS, help="for accept: what it is (default: what the agent said)"),
+    option("--reason", default="", metavar="TEXT", help="for reject: why; kept with it"),
+    add_json,
+)
+def review(options: Namespace) -> int:
+    """Accept or reject what agents noted.
+
+    Until you accept it, agents get at most a summary of a note, under a heading that says so.
+
+      list             the notes that wait (default)
+      accept RULE ...  from now on they count as if you had said them; --kind says what they are
+      reject RULE ...  they are put away; 'brim rules restore' makes them notes again
+
+    Examples:
+      brim rules review
+      brim review accept b-3f2a --kind constraint
+    """
+    if options.kind and options.action != "accept":
+        raise InputError("--kind belongs to 'brim rules review accept'")
+    if options.reason and options.action != "reject":
+        raise InputError("--reason belongs to 'brim rules review reject'")
+    if options.action != "list":
+        return _decide(options)
+    if options.ids:
+        raise InputError(f"'brim rules review list' takes no rule: 'brim rules show {options.ids[0]}' shows one")
+    workspace = here()
+    with workspace.open() as scopes:
+        notes = scopes.behaviors(Status.PENDING)
+
+    def view(_: object) -> str:
+        if not notes:
+            note("no note waits for review")
+            return ""
+        with_scope = not shared_values(notes, "scope")
+        rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
+        for each in notes:
+            start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
+            rows.append([*start, cut(each.canonical, LONGEST)])
+        return heading(table(rows, optional=(2 + with_scope, 1)))
+
+    emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
+    return 0
+
+
+def _decide(options: Namespace) -> int:
+    if not options.ids:
+        raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+    workspace = here()
+    accepts = options.action == "accept"
+    with workspace.open() as scopes, scopes.writing():
+        decided = decide_notes(
+            scopes,
+            find_rules(scopes, options.ids),
+            accept=accepts,
+            now=workspace.now,
+            kind=options.kind,
+            reason=options.reason,
+        )
+    view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
+    emit({f"{options.action}ed": [as_object(each) for each in decided]}, lambda _: view, options.as_json)
+    return 0
+
+
+# Connections ----------------------------------------------------------------------------------------------------
+
+
+def complete_kind(prefix: str, **_: object) -> list[str]:
+    """Return the relations that begin with what was typed."""
+    return [kind.value for kind in EdgeKind if kind.value.startswith(prefix)]
+
+
+@command(
+    rule("source", metavar="SOURCE"),
+    option("kind", metavar="KIND", help=f"one of {', '.join(EdgeKind)}", completer=complete_kind),
+    rule("target", metavar="TARGET"),
+    option("--weight", type=float, metavar="W", help="how strongly, above 0 and at most 1 (default: 1)"),
+    option("--remove", action="store_true", help="take the connection away"),
+    add_json,
+)
+def connect(options: Namespace) -> int:
+    """Relate two rules: SOURCE stands to TARGET in the relation KIND.
+
+    What is connected already gets the new weight.
+
+      requires      the one needs the other; a circle is refused
+      similar-to    they are about the same thing
+      learned-from  the one came out of the other
+      co-activated  they come up together; brim learns these itself
+      overrides     SOURCE weakens TARGET
+      conflicts     each weakens the other
+
+    The first four carry activation both ways. --remove takes a connection away again, and ends with 1 if there was
+    none.
+
+    Examples:
+      brim connect use-uv overrides use-pip
+      brim connect write-tests requires use-pytest --weight 0.5
+      brim connect use-uv overrides use-pip --remove
+    """
+    if options.remove and options.weight is not None:
+        raise InputError("--weight has no meaning with --remove: leave one of them out")
+    workspace = here()
+    now = workspace.now
+    with workspace.open() as scopes, scopes.writing():
+        source, target = find_rule(scopes, options.source), find_rule(scopes, options.target)
+        weight = 1.0 if options.weight is None else options.weight
+        edge = Edge(source.id, target.id, options.kind, weight, created_at=now)
+        if options.remove:
+            removed = scopes.remove_edge(edge.source, edge.target, edge.kind, now=now)
+            return _removed_edge(options, edge, source, target, removed)
+        edge, old, refusals = connect_rules(scopes, edge, now=now)
+    was = "" if old is None or old.weight == edge.weight else f", was {old.weight:g}"
+    text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
+    found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
+    emit(found, lambda _: printable(text), options.as_json)
+    for refusal in refusals:
+        note(refusal)
+    for end in (source, target):
+        if not end.live:
+            note(f"{named(end)} is {end.status}: the connection rests as long as it is")
+    return 0
+
+
+def _removed_edge(options: Namespace, edge: Edge, source: Behavior, target: Behavior, removed: bool) -> int:
+    text = f"disconnected: {named(source)} {edge.kind} {named(target)}" if removed else ""
+    emit({"edge": edge_object(edge), "removed": removed}, lambda _: printable(text), options.as_json)
+    if not removed:
+        note(f"{named(source)} is not connected so: brim rules show {source.id}")
+    return 0 if removed else 1

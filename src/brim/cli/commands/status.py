@@ -1,0 +1,167 @@
+"""Bare ``brim``, ``brim context`` and ``brim resume``: where things stand."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING, Any
+
+from brim.behaviors.behavior import LIVE, Status
+from brim.cli.commands.pause import pause
+from brim.cli.gauge import draw
+from brim.cli.options import add_json, command, here, option
+from brim.cli.output import (
+    counted,
+    dollars,
+    emit,
+    facts,
+    fields_of,
+    home_path,
+    lines,
+    note,
+    share,
+    table,
+    terminal_width,
+)
+from brim.errors import InputError
+from brim.hooks.process import PAUSED
+from brim.hooks.standing import project_status
+from brim.report.model_notes import Memory
+from brim.report.watch import Watch
+from brim.tracking.live import follow, ignore
+from brim.tracking.sessions import newest
+from brim.workspace import Workspace
+
+if TYPE_CHECKING:
+    from brim.report.watch import Reading
+
+
+class _Unwritten(Memory):
+    """A memory that neither reads nor writes the store: looking changes nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self._failed = True
+
+
+def session_of(workspace: Workspace, path: str = "") -> Reading | None:
+    """Return how full the window of the session in *path* is; without it, of the newest session of this project."""
+    if not path:
+        try:
+            found = newest(workspace.environ, workspace.cwd or None)
+        except InputError:
+            return None
+        if not found.here:
+            return None
+        path = found.path
+    watch = Watch(workspace.config, _Unwritten())
+    counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
+    for tick in ticks:
+        watch.take(tick.events, live=False)
+    return watch.reading(path, counts)
+
+
+@command(option("path", nargs="?", default="", metavar="PATH", help="a session's file (default: the newest)"), add_json)
+def context(options: Namespace) -> int:
+    """Show what fills the window of the current session.
+
+    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Ends with 1 if
+    there is no session.
+
+    Examples:
+      brim context
+      brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
+    """
+    reading = session_of(here(), options.path)
+    if reading is None:
+        note("no session of this project was found: name its file, or start your agent here")
+        return 1
+    emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
+    return 0
+
+
+@command(add_json)
+def resume(options: Namespace) -> int:
+    """End the pause: hooks answer again.
+
+    Example:
+      brim resume
+    """
+    code: int = pause.run(Namespace(action="resume", off=True, as_json=options.as_json))
+    return code
+
+
+@command(add_json)
+def status(options: Namespace) -> int:
+    """Show where things stand: the current session, rules, money, and what needs attention.
+
+    'brim' without a command does the same.
+
+    Example:
+      brim status --json
+    """
+    workspace = here()
+    with workspace.open() as scopes:
+        live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
+    session = session_of(workspace)
+    spending = project_status(workspace)
+    waiting = sum(state is Status.PENDING for _, state in live)
+    found: dict[str, Any] = {
+        "project": workspace.project,
+        "trusted": workspace.trusted,
+        "session": None if session is None else dict(session),
+        "rules": {
+            "project": sum(scope == "project" for scope, _ in live),
+            "user": sum(scope == "user" for scope, _ in live),
+            "pending": waiting,
+        },
+        "spending": None if spending is None else fields_of(spending),
+        "paused": os.path.lexists(os.path.join(workspace.home, PAUSED)),
+    }
+    found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
+    emit(found, _status_view, options.as_json)
+    return 0
+
+
+def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:
+    """Return what needs attention, each with the command that helps."""
+    session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
+    wants: list[tuple[bool, str, str]] = [
+        (not os.path.isdir(workspace.home), "brim is not installed in your agents", "brim init"),
+        (found["paused"], "every hook is paused", "brim resume"),
+        (
+            bool(found["rules"]["project"]) and not workspace.trusted,
+            "this project is not trusted, so agents are not told its rules",
+            "brim trust",
+        ),
+        (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
+        (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
+        (bool(session) and session["should_compact"], "the window is almost full: compact soon", "brim context"),
+    ]
+    return [(text, fix) for wanted, text, fix in wants if wanted]
+
+
+def _status_view(found: dict[str, Any]) -> str:
+    session, spending, rules = found["session"], found["spending"], found["rules"]
+    project = "none here" if found["project"] is None else home_path(found["project"])
+    rows = [
+        ("project", project if found["trusted"] or found["project"] is None else f"{project} (not trusted)"),
+        ("session", "none of this project" if session is None else _session_line(session)),
+        ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
+        ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),
+    ]
+    attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
+    return lines(facts(rows), f"\nneeds attention:\n{table(attention)}" if attention else "")
+
+
+def _session_line(session: dict[str, Any]) -> str:
+    used, window = session["used_tokens"], session["context_window"]
+    parts = [session["model"], f"{share(used, window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    parts += [dollars(session["cost"])] if session["cost"] else []
+    parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
+    return ", ".join(part for part in parts if part)
+
+
+def _money_line(spending: dict[str, Any]) -> str:
+    spent, limit = dollars(spending["spent"], up=True), spending["limit"]
+    return f"{spent} spent, no limit" if limit is None else f"{spent} of {dollars(limit, up=False)} spent"

@@ -1,0 +1,363 @@
+"""``brim rules check``, ``stats`` and ``backup``: the files that rules are stored in."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import Any
+
+from brim.behaviors.behavior import Behavior, EdgeKind, Status
+from brim.behaviors.graph import Problem
+from brim.behaviors.jsonl import iso
+from brim.cli.options import (
+    NOTHING_YET,
+    add_json,
+    add_model,
+    add_scope,
+    add_yes,
+    answer,
+    command,
+    here,
+    is_person_there,
+    option,
+    says_yes,
+    scope_of,
+    tell_trust,
+    whole_number,
+)
+from brim.cli.output import (
+    age,
+    counted,
+    cut,
+    emit,
+    facts,
+    fields_of,
+    heading,
+    home_path,
+    lines,
+    listed,
+    note,
+    paint,
+    printable,
+    readable_size,
+    say,
+    say_json,
+    table,
+)
+from brim.cli.rule_view import kind_of, named, one_line
+from brim.errors import BrimError, InputError, StoreError
+from brim.store.backup import backups_in, create, described, find_backup, new_backup, rules_in, store_size
+from brim.store.backup import restore as restore_backup
+from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
+from brim.store.events import Event
+from brim.store.scopes import Scopes
+from brim.store.statistics import numbers, tier_totals
+from brim.store.store import open_store
+from brim.workspace import DATABASE, Workspace
+
+
+def _stores(workspace: Workspace) -> dict[str, str]:
+    """Return the store's file of each scope, whether it is there or not."""
+    return {scope: os.path.join(folder, DATABASE) for scope, folder in workspace.scope_folders.items()}
+
+
+@command(
+    option("--fix", action="store_true", help="count lines again, and remove useless connections"),
+    option("--yes", "-y", action="store_true", help="with --fix: do it without asking"),
+    add_json,
+)
+def check(options: Namespace) -> int:
+    """Check the stored rules for contradictions and damage.
+
+    Whether the files are sound, connections lead somewhere and nowhere in a circle, superseded rules have a successor,
+    and the costs of all lines are counted. It also hints at rules that are overridden more often than confirmed, at
+    near-duplicates, and at what of the project is not followed, since it would weaken a constraint of your own.
+
+    --fix counts what is not counted and, after asking, removes connections that lead nowhere or are there twice.
+    Nothing else is changed. Ends with 1 if problems remain; hints are not problems.
+
+    Examples:
+      brim rules check
+      brim validate --fix
+    """
+    if options.yes and not options.fix:
+        raise InputError("--yes has a meaning only with --fix")
+    workspace = here()
+    paths = {scope: path for scope, path in _stores(workspace).items() if os.path.lexists(path)}
+    if len(paths) == 2 and os.path.samefile(*paths.values()):
+        del paths["project"]
+    problems, sound = file_problems(paths)
+    fixed: list[str] = []
+    with Scopes(sound) as scopes:
+        problems += graph_problems(scopes) + stale_problems(scopes)
+        hinted = hints(scopes, workspace.config["behaviors.near_duplicate"])
+        if not options.as_json and paths:
+            counts = len(scopes.behaviors()), len(scopes.all_edges())
+            say(_check_view(paths, sound, counts, problems, hinted))
+        if options.fix:
+            fixed = _fix(options, workspace, scopes, problems)
+        if fixed:
+            problems = [each for each in problems if each.rule == "file"]
+            problems += graph_problems(scopes) + stale_problems(scopes)
+    if options.as_json:
+        files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
+        shown = [[fields_of(each) for each in of] for of in (problems, hinted)]
+        say_json({"files": files, "problems": shown[0], "hints": shown[1], "fixed": fixed})
+    elif not paths:
+        note(NOTHING_YET)
+    else:
+        left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
+        say(lines(*(printable(f"fixed: {text}") for text in fixed), left))
+    return 1 if problems else 0
+
+
+def _check_view(
+    paths: dict[str, str],
+    sound: dict[str, str],
+    counts: tuple[int, int],
+    problems: list[Problem],
+    hinted: list[Problem],
+) -> str:
+    found = [
+        f"{scope}'s file {home_path(path)}: " + ("sound" if scope in sound else paint("cannot be used as it is", "red"))
+        for scope, path in paths.items()
+    ]
+    if sound:
+        found.append(f"{counted(counts[0], 'rule')}, {counted(counts[1], 'connection')}")
+    for what, colour, of in (("problem", "red", problems), ("hint", "yellow", hinted)):
+        texts, more = listed([[f"{each.text}; {each.fix}"] for each in of])
+        found += [*(f"{paint(what, colour)}: {printable(text)}" for (text,) in texts), more]
+    return lines(*found)
+
+
+def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: list[Problem]) -> list[str]:
+    """Repair what can be repaired without a loss, and return what was done."""
+    removable = removable_edges(scopes, problems)
+    for _, edge in removable if not options.as_json else ():
+        say(printable(f"to remove: {edge}"))
+    agreed = bool(removable) and _agrees(options, len(removable))
+    if not agreed and not any(each.rule == "stale-costs" for each in problems):
+        return []
+    fixed = []
+    with scopes.writing():
+        for store in (scopes.user, scopes.project):
+            recosted = store.recost() if store is not None else 0
+            if store is not None and recosted:
+                fixed.append(f"{store.path}: {counted(recosted, 'behavior')} counted")
+        if agreed:
+            removable = removable_edges(scopes, graph_problems(scopes))
+            remove_edges(removable, now=workspace.now)
+            fixed += [f"{edge} removed" for _, edge in removable]
+    return fixed
+
+
+def _agrees(options: Namespace, count: int) -> bool:
+    """Whether to remove so many connections. Lines are counted in any case: nothing is lost by it."""
+    there = is_person_there()
+    question = f"Remove {counted(count, 'connection')}? [y/N] "
+    if options.yes or (there and answer(question).casefold() in ("y", "yes")):
+        return True
+    note("no connection was removed" + ("" if there else ": pass --yes to do it without a question"))
+    return False
+
+
+# Numbers --------------------------------------------------------------------------------------------------------
+
+
+@command(
+    option(
+        "--top", type=whole_number(0), default=5, metavar="N", help="how many of the most used to list (default: 5)"
+    ),
+    add_model,
+    add_json,
+)
+def stats(options: Namespace) -> int:
+    """Show how much is stored and how it is used.
+
+    By kind and scope, with the tokens that all live rules would take at each tier: whole, as summaries, and by name.
+    Constraints are never below a summary, notes never above one.
+
+    Examples:
+      brim stats
+      brim stats --top 10 --model claude-sonnet-4-5
+    """
+    workspace = here({"model": options.model})
+    with workspace.open() as scopes:
+        behaviors, edges = scopes.behaviors(), scopes.all_edges()
+        found = numbers(behaviors, options.top)
+        found["edges"] = {kind.value: sum(edge.kind is kind for edge in edges) for kind in EdgeKind}
+        found["tokens"], found["counter"] = tier_totals(
+            scopes, workspace.config, [each for each in behaviors if each.live]
+        )
+        found["files"] = [
+            {"scope": scope, "path": store.path, "bytes": store_size(store.path)}
+            for scope, store in (("project", scopes.project), ("user", scopes.user))
+            if store is not None
+        ]
+    if found["files"] or options.as_json:
+        by_id = {each.id: each for each in behaviors}
+        emit(found, lambda each: _stats_view(each, by_id, workspace.now), options.as_json)
+    else:
+        note(NOTHING_YET)
+    return 0
+
+
+def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
+    tokens = found["tokens"]
+    verdicts = f"{found['confirmed']:,} confirmed, {found['overridden']:,} overridden"
+    whole = f"{tokens['full']:,} whole, {tokens['summary']:,} as summaries, {tokens['name_only']:,} by name"
+    rows = [
+        ("scopes", ", ".join(f"{count:,} {scope}" for scope, count in found["scopes"].items() if count)),
+        ("connections", ", ".join(f"{count:,} {kind}" for kind, count in found["edges"].items() if count) or "none"),
+        ("uses", f"{found['injected']:,} injected, {verdicts}"),
+        ("never used", f"{len(found['never_used']):,} of {found['live']:,} live: brim rules list --sort used"),
+        ("tokens of all", f"{whole} ({found['counter']})"),
+        *(
+            (f"{each['scope']}'s file", f"{readable_size(each['bytes'])}  {home_path(each['path'])}")
+            for each in found["files"]
+        ),
+    ]
+    most = [behaviors[id] for id in found["most_used"]]
+    used = [["uses", "last", "kind", "text"]]
+    used += [
+        [f"{each.usage.injected:,}", age(each.usage.last_used, now), kind_of(each), cut(one_line(each), 100)]
+        for each in most
+    ]
+    doubtful = [each for each in behaviors.values() if each.live and each.usage.overridden > each.usage.confirmed]
+    if doubtful:
+        text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")
+        note(f"{counted(len(doubtful), 'rule')} overridden more often than confirmed: {text}: see 'brim rules check'")
+    shown = f"\n{paint('most used', 'faint')}\n{heading(table(used, right=frozenset({0}), optional=(1,)))}"
+    return lines(_kinds(found), f"\n{facts(rows)}", shown if most else "")
+
+
+def _kinds(found: dict[str, Any]) -> str:
+    """Return the table of kinds by status; empty rows and columns are left out."""
+    statuses = [status for status, count in found["statuses"].items() if count] or [Status.ACTIVE.value]
+    rows = [["kind", *statuses]]
+    for kind, counts in found["kinds"].items():
+        if any(counts.values()):
+            rows.append([kind, *(f"{counts[status]:,}" if counts[status] else "" for status in statuses)])
+    rows.append(["in all", *(f"{found['statuses'][status]:,}" for status in statuses)])
+    return heading(table(rows, right=frozenset(range(1, len(statuses) + 1))))
+
+
+# Backups --------------------------------------------------------------------------------------------------------
+
+
+def complete_backup(prefix: str, **_: object) -> list[str]:
+    """Return the names of the backups that begin with what was typed."""
+    try:
+        found = [os.path.basename(path) for _, path in backups_in(here().scope_folders)]
+    except BrimError:
+        return []
+    return [name for name in found if name.startswith(prefix)]
+
+
+@command(
+    option("action", nargs="?", choices=("list", "create", "restore"), default="list", help="default: list"),
+    option("file", nargs="?", metavar="FILE", help="the backup", completer=complete_backup),
+    add_scope,
+    add_yes,
+    add_json,
+)
+def backup(options: Namespace) -> int:
+    """Copy the store to a file, or put such a copy in its place.
+
+    Inside a project it is the project's store, else your own; --project and --user say which.
+
+      create [FILE]  copy it as it is at this moment, while others may write (default: a new file in the folder backups
+                     next to it); an existing file is never overwritten
+      restore FILE   put FILE, or the backup of that name, in place of the store; the old store is kept next to it
+      list           the backups there are, newest first (default)
+
+    Examples:
+      brim backup create
+      brim backup create ~/rules.db --user
+      brim backup restore brim-20260131-120000.db
+    """
+    workspace = here()
+    if options.action != "restore" and (options.yes or options.dry_run):
+        raise InputError("--yes and --dry-run belong to 'brim backup restore'")
+    action = {"list": _list_backups, "create": _create, "restore": _restore}
+    return action[options.action](options, workspace)
+
+
+def _create(options: Namespace, workspace: Workspace) -> int:
+    scope = scope_of(options, workspace)
+    store = _stores(workspace)[scope]
+    if os.path.isfile(store):
+        rules_in(store)  # what cannot be restored by this brim is refused before a copy is made
+    path = create(store, options.file or new_backup(workspace.scope_folders[scope], now=workspace.now))
+    count = rules_in(path)
+    emit(
+        {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": store_size(path)},
+        lambda _: f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(store_size(path))}",
+        options.as_json,
+    )
+    return 0
+
+
+def _restore(options: Namespace, workspace: Workspace) -> int:
+    if options.file is None:
+        raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
+    scope = scope_of(options, workspace)
+    store = _stores(workspace)[scope]
+    path = find_backup(workspace.scope_folders[scope], options.file)
+    count = rules_in(path)
+    if not options.as_json:
+        what = f"{counted(count, 'rule')}, would take the place of {home_path(store)}: {_present(store)}"
+        say(f"{home_path(path)}: {what}")
+    done = not options.dry_run and says_yes("Put it in its place?", yes=options.yes)
+    kept = None
+    if done:
+        if scope == "project":
+            workspace.begin_project()
+        kept = restore_backup(path, store)
+        with open_store(store) as restored:
+            restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+    said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
+    emit(
+        {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done},
+        lambda _: said if done else "",
+        options.as_json,
+    )
+    if done and scope == "project":
+        tell_trust(workspace)
+    return 0 if done or options.dry_run else 1
+
+
+def _list_backups(options: Namespace, workspace: Workspace) -> int:
+    if options.file is not None:
+        raise InputError(f"'brim backup list' takes no file: brim backup restore {options.file}")
+    folders = workspace.scope_folders
+    if options.scope is not None:
+        folders = {options.scope: folders[scope_of(options, workspace)]}
+    backups = [described(scope, path) for scope, path in backups_in(folders)]
+    backups.sort(key=lambda each: (-each["at"], each["file"]))
+    for each in backups:
+        each["at"] = iso(int(each["at"]))
+
+    def view(_: object) -> str:
+        rows = [["made (UTC)", "scope", "rules", "size", "file"]]
+        for each in backups:
+            count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
+            made = each["at"][:19].replace("T", " ")
+            rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
+        return heading(table(rows, right=frozenset({2, 3})))
+
+    if backups or options.as_json:
+        emit({"backups": backups}, view, options.as_json)
+    else:
+        note("there is no backup yet: brim backup create")
+    return 0
+
+
+def _present(store: str) -> str:
+    """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
+    if not os.path.lexists(store):
+        return "there is none yet"
+    try:
+        return counted(rules_in(store), "rule")
+    except StoreError as error:
+        return f"it is {error.reason}"

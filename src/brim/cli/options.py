@@ -1,0 +1,325 @@
+"""Options that several commands have, each declared once, and what they mean.
+
+A command is a function with ``@command(...)``: its docstring is its help, and the arguments of the decorator are the
+options it takes, each a function that adds something to a parser.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+
+from brim.cli.output import note
+from brim.errors import BrimError, InputError
+from brim.record import Record
+from brim.workspace import Workspace, working_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from brim.activation.context import Context
+    from brim.config import Config
+
+    Adder = Callable[[ArgumentParser], object]
+
+__all__ = ["Workspace", "working_folder"]
+
+NOTHING_YET = "nothing has been learned yet: brim learn 'Use uv, not pip'"
+
+
+class Command(Record):
+    """What a command does, the options it takes, and its help."""
+
+    run: Callable[[Namespace], int]
+    options: tuple[Adder, ...]
+    help: str
+
+
+def command(*options: Adder) -> Callable[[Callable[[Namespace], int]], Command]:
+    """Make a command of a function: *options* add what it takes, its docstring is its help."""
+    return lambda run: Command(run, options, run.__doc__ or "")
+
+
+def option(*names: str, completer: Callable[..., list[str]] | None = None, **settings: Any) -> Adder:
+    """Return what adds one option or argument to a parser; *completer* completes it in a shell."""
+
+    def add(parser: ArgumentParser) -> None:
+        added: Any = parser.add_argument(*names, **settings)
+        if completer is not None:
+            added.completer = completer
+
+    return add
+
+
+def one_of(*options: Adder) -> Adder:
+    """Return what adds *options* of which only one may be given."""
+
+    def add(parser: ArgumentParser) -> None:
+        group: Any = parser.add_mutually_exclusive_group()
+        for each in options:
+            each(group)
+
+    return add
+
+
+def add_json(parser: ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+
+
+# Numbers and texts ----------------------------------------------------------------------------------------------
+
+
+def whole_number(least: int) -> Any:
+    """Return the type of an option that takes a whole number from *least* on."""
+
+    def number(text: str) -> int:
+        value = int(text)
+        if value < least:
+            from argparse import ArgumentTypeError
+
+            raise ArgumentTypeError(f"{value} is less than {least}")
+        return value
+
+    number.__name__ = "whole number"  # argparse says: invalid whole number value
+    return number
+
+
+def text_of(given: str) -> str:
+    """Return *given*, or standard input without its last line end if it is ``-``."""
+    if given != "-":
+        return given
+    from brim.tokens.inputs import read_text
+
+    return read_text("-").removesuffix("\n").removesuffix("\r")
+
+
+def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[str]]:
+    """Return what *option* was *given* as ``KEY=VALUE``, any number of times."""
+    found: dict[str, list[str]] = {}
+    for pair in given or ():
+        key, equals, value = pair.partition("=")
+        if not key or not equals or not value:
+            raise InputError(f"{option} takes KEY=VALUE, not {pair!r}")
+        found.setdefault(key, []).append(value)
+    return found
+
+
+# Settings and models --------------------------------------------------------------------------------------------
+
+
+class _Here(Workspace):
+    """A person's workspace: says which settings are set that no longer exist."""
+
+    @cached_property
+    def config(self) -> Config:
+        found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
+        for key, where in found.removed.items():
+            if key not in _warned:
+                _warned.add(key)
+                note(f"{where}: {key} is no longer a setting, so it is ignored; remove it")
+        return found
+
+
+_warned: set[str] = set()
+
+
+def here(flags: Mapping[str, object] | None = None) -> Workspace:
+    """Return the workspace of the person who typed the command, with *flags* on top of the settings."""
+    return _Here.here(who="person", flags=flags)
+
+
+def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Config:
+    """Return the settings in force, with *flags* by key and, where a key is one word, by name; None is not given."""
+    return here({**(flags or {}), **more}).config
+
+
+def add_model(parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding") -> None:
+    """Add ``--model``, which completes model names; *default* says what is used without it."""
+    text = f"model to count for, in any spelling (default: {default})"
+    option("--model", "-m", metavar="MODEL", help=text, completer=complete_model)(parser)
+
+
+def complete_model(prefix: str, **_: object) -> list[str]:
+    """Return the model names that begin with what was typed; the configuration's too, if it can be read."""
+    from contextlib import suppress
+
+    from brim.models.catalog import models
+
+    with suppress(BrimError):
+        settings()
+    return [model.name for model in models(f"{prefix}*")][:200]
+
+
+def tokens(help: str, type: Any = None) -> Adder:
+    """Return what adds ``--tokens``, a token budget; its old name is ``--token-budget``."""
+
+    def add(parser: ArgumentParser) -> None:
+        parser.add_argument("--tokens", "--token-budget", dest="token_budget", type=type, metavar="N", help=help)
+
+    return add
+
+
+def planning(budget: str) -> Adder:
+    """Return what adds the options of a plan; *budget* is the help of ``--tokens``."""
+
+    def add(parser: ArgumentParser) -> None:
+        from argparse import BooleanOptionalAction
+
+        from brim.config.settings import FORMATS, STRATEGIES
+
+        about: Any = parser.add_argument_group("the plan", "stronger than the settings of the same names")
+        tokens(budget)(about)
+        add_model(about)
+        about.add_argument("--format", choices=FORMATS, help="how the text is written (default: markdown)")
+        text = "which rules give way first when there are too many (default: lowest-first)"
+        about.add_argument("--strategy", choices=STRATEGIES, help=text)
+        text = "whether spare budget is filled with more detail"
+        about.add_argument("--fill", action=BooleanOptionalAction, default=None, help=text)
+        about.add_argument("--max-chars", metavar="N", help="characters that the text may have: a second limit")
+
+    return add
+
+
+def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
+    """Return what ``planning`` was given, by setting; ``--tokens`` is that of *budget_key*."""
+    return {
+        budget_key: options.token_budget,
+        "model": options.model,
+        "injection.format": options.format,
+        "injection.strategy": options.strategy,
+        "injection.fill": options.fill,
+        "injection.max_chars": options.max_chars,
+    }
+
+
+# Rules ----------------------------------------------------------------------------------------------------------
+
+
+def add_scope(parser: ArgumentParser) -> None:
+    """Add ``--project`` and ``--user``."""
+    one_of(
+        option("--project", **_scope("project"), help="in this project's .brim/ (default inside a project)"),
+        option("--user", **_scope("user"), help="in your own ~/.brim/, for every project"),
+    )(parser)
+
+
+def _scope(name: str) -> dict[str, Any]:
+    return {"dest": "scope", "action": "store_const", "const": name}
+
+
+def scope_of(options: Namespace, workspace: Workspace) -> str:
+    """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
+    if options.scope == "project" and workspace.project is None:
+        raise InputError("there is no project here: run it inside a git repository, or 'mkdir .brim', or say --user")
+    return options.scope or ("project" if workspace.project is not None else "user")
+
+
+def tell_trust(workspace: Workspace) -> None:
+    """Say so if agents would not be told this project's rules."""
+    if workspace.project is None or not os.path.exists(os.path.join(workspace.project, ".brim", "brim.db")):
+        return
+    if not workspace.trusted:
+        note("this project is not trusted, so agents are not told its rules: see 'brim trust'")
+
+
+def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:
+    """Return what adds the argument *name*, a rule or *several*, and completes ids and names."""
+    return option(
+        name,
+        metavar=metavar,
+        nargs="+" if several else "?" if optional else None,
+        help="its id, or a part of its name or text that no other rule has",
+        completer=complete_rule,
+    )
+
+
+def complete_rule(prefix: str, **_: object) -> list[str]:
+    """Return the ids and names of stored rules that begin with what was typed; nothing if they cannot be read."""
+    try:
+        with here().open() as scopes:
+            found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
+    except BrimError:
+        return []
+    return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
+
+
+# The situation --------------------------------------------------------------------------------------------------
+
+
+def add_situation(parser: ArgumentParser) -> None:
+    """Add the options that say what the situation is."""
+    about = parser.add_argument_group("the situation", "what is not given is inferred, or left open")
+    about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
+    about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
+    about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
+    about.add_argument("--environment", metavar="NAME", help="such as ci (default: ci if CI is set)")
+    about.add_argument("--project-type", metavar="NAME", help="default: from the files in the project's folder")
+    about.add_argument("--branch", metavar="NAME", help="default: the one that is checked out")
+    about.add_argument("--prompt", default="", metavar="TEXT", help="what the person typed; - is standard input")
+    about.add_argument("--command", default="", metavar="TEXT", help="shell command that is about to run")
+    about.add_argument("--set", action="append", metavar="KEY=VALUE", help="a condition of your own; may be repeated")
+
+
+def situation_of(options: Namespace, workspace: Workspace) -> Context:
+    """Return the situation that ``add_situation`` was given, completed from the project and the environment."""
+    from brim.activation.context import Context
+    from brim.store.project import branch, environment, project_types
+
+    project = workspace.project
+    return Context(
+        file=options.file,
+        task=options.task,
+        language=options.language,
+        environment=options.environment or environment(os.environ),
+        project_type=options.project_type or (project_types(project) if project else None),
+        branch=options.branch or (branch(project) if project else None),
+        prompt=text_of(options.prompt),
+        command=options.command,
+        custom=values_by_key("--set", options.set),
+    )
+
+
+# Questions ------------------------------------------------------------------------------------------------------
+
+
+def add_yes(parser: ArgumentParser) -> None:
+    """Add ``--yes`` and ``--dry-run``."""
+    one_of(
+        option("--yes", "-y", action="store_true", help="do it without asking"),
+        option("--dry-run", action="store_true", help="only show what would be done"),
+    )(parser)
+
+
+def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bool:
+    """Whether to go on: *yes*, or a person at the terminal agrees. If not, *no* is printed."""
+    if yes:
+        return True
+    if not is_person_there():
+        note(f"{no}: pass --yes to do it without a question")
+        return False
+    if answer(f"{question} [y/N] ").casefold() in ("y", "yes"):
+        return True
+    note(no)
+    return False
+
+
+def is_person_there() -> bool:
+    """Whether somebody can read a question and type an answer."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def answer(question: str) -> str:
+    """Ask on standard error, so that standard output stays clean, and return what was typed."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    sys.stderr.write(question)
+    sys.stderr.flush()
+    typed = sys.stdin.readline()
+    if not typed.endswith("\n"):
+        sys.stderr.write("\n")
+    return typed.strip()

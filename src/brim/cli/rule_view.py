@@ -1,0 +1,58 @@
+"""How a rule looks: as text for a person, and as an object for a script."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from brim.behaviors.behavior import Behavior
+from brim.behaviors.jsonl import as_object, edge_object
+from brim.cli.output import counted, note, paint
+from brim.config import Config
+from brim.injection.text import summary_of as one_line
+from brim.injection.tiers import Tier
+from brim.masking import masked
+from brim.store.planner import costs_of
+from brim.store.rulebook import named
+from brim.store.scopes import Scopes
+
+__all__ = ["as_object", "edge_object", "named", "one_line"]
+
+COLOURS = {"constraint": "red", "preference": "cyan", "procedure": "blue", "workflow": "blue", "episodic": "faint"}
+"""The kinds that stand out; a directive is the usual one."""
+
+
+def tier_tokens(scopes: Scopes, behavior: Behavior, config: Config) -> dict[str, int]:
+    """Return what *behavior* costs at each tier, most detail first, for the model and the format of the settings."""
+    costs = costs_of(scopes, (behavior.id,), config)
+    tiers = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY)
+    return {str(tier).replace("-", "_"): int(costs.count(costs.item(behavior, tier)[0])) for tier in tiers}
+
+
+def tokens_line(tokens: dict[str, int]) -> str:
+    """Return what ``tier_tokens`` found, in one line."""
+    return f"{tokens['full']:,} whole, {tokens['summary']:,} as a summary, {tokens['name_only']:,} by name"
+
+
+def title(behavior: Behavior) -> str:
+    """Return the line that says which rule it is."""
+    about = f"({behavior.status}, {behavior.scope})"
+    return "  ".join([paint(behavior.name, "green"), kind_of(behavior), behavior.id, about])
+
+
+def kind_of(behavior: Behavior) -> str:
+    """Return its kind, in its colour."""
+    kind = behavior.kind.value
+    return paint(kind, COLOURS[kind]) if kind in COLOURS else kind
+
+
+def tell_masked(*texts: str) -> int:
+    """Say how many secrets in *texts* the store masks, and return the number."""
+    count = sum(masked(text)[1] for text in texts)
+    if count:
+        note(f"{counted(count, 'secret')} masked: others may read your rules")
+    return count
+
+
+def shared_values(behaviors: Collection[Behavior], field: str) -> bool:
+    """Whether *field* has the same value in all *behaviors*, so that a column of it would say nothing."""
+    return len({getattr(behavior, field) for behavior in behaviors}) < 2

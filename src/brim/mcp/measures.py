@@ -1,0 +1,157 @@
+"""How many tokens, how much room, and what stays of a history: for an agent that builds prompts of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from brim import history
+from brim.config import Config
+from brim.errors import InputError
+from brim.history import Pruner
+from brim.models.light import lookup
+from brim.tokens.count import Count
+from brim.tokens.counters import counter_for
+from brim.window.budget import Reserves, TokenBudgetCalculator
+from brim.workspace import Workspace
+
+if TYPE_CHECKING:
+    from brim.tokens.counters import Mode
+
+UNKNOWN = "brim does not know this model: the count and the window are guesses"
+LONGEST_NAME = 200
+STRATEGIES = {"fifo": "FifoPruner", "sliding": "SlidingWindowPruner", "summarize": "SummarizePruner"}
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many tokens a text has, and what that rests on."""
+
+    tokens: int
+    basis: str
+    low: int
+    high: int
+    model: str | None
+    context_window: int | None
+    warning: str | None
+
+
+@dataclass(frozen=True)
+class Room:
+    """How a model's window is divided; ``memory_tokens`` are left."""
+
+    model: str
+    context_window: int
+    messages_tokens: int
+    directive_tokens: int
+    response_reserve: int
+    safety_buffer: int
+    memory_tokens: int
+    is_constrained: bool
+    fits: bool
+    basis: str
+    warning: str | None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A history that its provider accepts, within ``target`` tokens if it ``fits``; ``dropped`` are places in what was
+    given."""
+
+    messages: list[dict[str, Any]]
+    tokens: int
+    target: int
+    fits: bool
+    basis: str
+    dropped: list[int]
+    reason: str
+    warning: str | None
+
+
+def count_text(workspace: Workspace, text: str, model: str = "") -> Counted:
+    """Return how many tokens *text* has for *model*."""
+
+    name = _named(model) or workspace.config["model"]
+    counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(workspace.config)).count(text)
+    return Counted(
+        int(counted),
+        counted.basis,
+        counted.low,
+        counted.high,
+        name,
+        lookup(name).context_window if name else None,
+        _warning(name) if name else None,
+    )
+
+
+def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
+    """Return how the window of *model* is divided when it is asked *messages* and *directive*."""
+
+    calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
+    found = calculator.calculate(_model(workspace, model), messages, directive)
+    return Room(
+        found.model,
+        found.context_window,
+        int(found.messages_tokens),
+        int(found.directive_tokens),
+        found.response_reserve,
+        found.safety_buffer,
+        found.memory_tokens,
+        found.is_constrained,
+        found.fits,
+        (found.messages_tokens + found.directive_tokens).basis,
+        _warning(found.model),
+    )
+
+
+def fit_messages(
+    workspace: Workspace,
+    messages: list[dict[str, Any]],
+    tokens: int | None = None,
+    model: str = "",
+    strategy: str = "fifo",
+) -> Fitted:
+    """Return *messages* pruned to *tokens*, or to what fits into the window of *model*."""
+
+    name = _model(workspace, model)
+    target = Reserves(**workspace.config.section("window")).room(name) if tokens is None else tokens
+    if target < 0:
+        raise InputError(f"tokens must be 0 or more, not {target:,}")
+    pruner: Pruner = getattr(history, STRATEGIES[strategy])()
+    pruned = pruner.prune(messages, target, model=name)
+    receipt = pruned.receipt
+    dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
+    return Fitted(
+        list(pruned.messages),
+        int(pruned.tokens),
+        target,
+        pruned.fits,
+        pruned.tokens.basis,
+        dropped,
+        receipt.reason,
+        _warning(name),
+    )
+
+
+def local_mode(config: Config) -> Mode:
+    """Return the way of counting of the settings; one that would ask a provider gives way to the best one here."""
+    mode: Mode = config["mode"]
+    return "auto" if mode == "api" else mode
+
+
+def _model(workspace: Workspace, model: str) -> str:
+    name = _named(model) or workspace.config["model"]
+    if not name:
+        raise InputError("no model is named: say which, as in model='gpt-4o'")
+    return str(name)
+
+
+def _named(model: str) -> str:
+    name = model.strip()
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"model has {len(name):,} characters: that is no name of one")
+    return name
+
+
+def _warning(name: str) -> str | None:
+    return None if lookup(name).resolved else UNKNOWN

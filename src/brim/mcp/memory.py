@@ -1,0 +1,93 @@
+"""Scratch memory for an agent: the index, an entry, a search; and a dead end to keep."""
+
+from __future__ import annotations
+
+import os
+
+from brim.errors import InputError, StoreError
+from brim.scratch.entries import Entry, View, withdrawn
+from brim.scratch.folder import NAME
+from brim.scratch.index import render_index, sentence
+from brim.scratch.journal import NAME as JOURNAL
+from brim.scratch.writer import ScratchWriter
+from brim.store.project import is_tracked
+from brim.workspace import Workspace
+
+MOST_FOUND = 30
+LONGEST = 20_000
+"""Characters of one entry that are given at once."""
+LONGEST_NOTE = 2_000
+HIDDEN = ("same", "job", "withdrawn")
+EMPTY = "Nothing is kept yet."
+
+
+def index_text(workspace: Workspace, session: str = "") -> str:
+    """Return the index of scratch memory: that of *session*, if it has files of its own."""
+
+    writer = _writer(workspace, session)
+    entries = writer.read().entries
+    if not entries:
+        return f"{EMPTY}\n"
+    return render_index(View(entries), os.path.dirname(writer.scratch_path), session=session)
+
+
+def search_text(workspace: Workspace, query: str, session: str = "") -> str:
+    """Return the newest entries that hold *query*, one line each; ``#12`` or ``12`` is that entry whole."""
+
+    entries = _writer(workspace, session).read().entries
+    number = query.strip().removeprefix("#")
+    if number.isdecimal() and len(number) < 10:
+        return _whole(next((entry for entry in entries if entry.number == int(number)), None), number)
+    gone = withdrawn(entries)
+    wanted = query.strip().casefold()
+    found = [
+        entry
+        for entry in entries
+        if entry.kind not in HIDDEN and (entry.session, entry.id) not in gone and wanted in entry.text.casefold()
+    ]
+    if not found:
+        return f"No entry holds {query.strip()[:80]!r}." if entries else EMPTY
+    lines = [f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]]
+    older = len(found) - len(lines)
+    return "\n".join([*lines, *([f"{older:,} older are not shown: look for more words"] if older else [])])
+
+
+def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
+    """Keep what led nowhere, so that nobody tries it again after a compaction."""
+    if len(text) > LONGEST_NOTE:
+        raise InputError(f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence")
+    entry = _writer(workspace, session).append_dead_end(text)
+    if entry is None:
+        raise InputError("dead_end is empty: say what was tried, and why it did not work")
+    return f"#{entry.number} kept as a dead end"
+
+
+def kept_entries(workspace: Workspace, session: str = "") -> int:
+    """Return how many entries are kept; 0 if there are none that may be read."""
+    try:
+        return len(_writer(workspace, session).read().entries)
+    except (InputError, StoreError):
+        return 0
+
+
+def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
+    """Return the writer of this project's files; one that came with a clone is somebody else's word."""
+    from brim.scratch.writer import ScratchWriter
+
+    worktree = workspace.project or workspace.cwd
+    if worktree is None:
+        raise InputError("the folder that the server was started in is gone: start it again")
+    journal = os.path.join(worktree, NAME, JOURNAL)
+    if is_tracked(journal):
+        raise StoreError("git tracks the scratch memory here, so it may be somebody else's and is not used", "refused")
+    return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False)
+
+
+def _whole(entry: Entry | None, number: str) -> str:
+    if entry is None:
+        return f"There is no entry #{number}."
+    text = (
+        entry.text if len(entry.text) <= LONGEST else f"{entry.text[:LONGEST]}\n… {len(entry.text):,} characters in all"
+    )
+    quoted = "\n".join(f"> {line}" for line in text.split("\n"))
+    return f"#{entry.number} {entry.kind}\n{quoted}"

@@ -1,0 +1,147 @@
+"""Checks of what is stored: the files, the rows in them, the graph, and rules of doubtful use."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from brim.behaviors.duplicates import near_pairs
+from brim.behaviors.graph import Problem, check
+from brim.errors import BrimError, StoreError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from brim.behaviors.behavior import Edge
+    from brim.store.scopes import Scopes
+    from brim.store.store import Store
+
+REMOVABLE = ("self", "dangling", "mirrored")
+"""The rules that an edge can break so that it does nothing, or does what another does already."""
+
+
+def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
+    """Return what is wrong with the files of the scopes in *paths*, and those that can be used.
+
+    A file of an older brim is brought up to date by being opened.
+    """
+    from brim.store.store import open_store
+
+    problems, sound = [], {}
+    for scope, path in paths.items():
+        if not os.path.lexists(path):
+            continue
+        try:
+            with open_store(path) as store:
+                wrong = [*store.check(), *_unreadable(store)]
+        except StoreError as error:
+            problems.append(Problem("file", (), str(error), "see 'brim backup list' for a copy"))
+            continue
+        if not wrong:
+            sound[scope] = path
+        shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5:,} more" if len(wrong) > 5 else "")
+        if wrong:
+            problems.append(Problem("file", (), f"{path}: {shown}", "restore a backup: brim backup list"))
+    return problems, sound
+
+
+def _unreadable(store: Store) -> list[str]:
+    """Return what is said of each row that cannot be read as what it should be; only one of the edges is named."""
+    found: dict[str, None] = {}
+
+    def tried(read: Callable[[], object]) -> None:
+        try:
+            read()
+        except BrimError as error:
+            found[str(error)] = None
+
+    tried(store.behaviors)
+    if found:
+        for (id,) in store.database.rows("SELECT id FROM behaviors ORDER BY id"):
+            tried(partial(store.get, id))
+    tried(store.all_edges)
+    return list(found)
+
+
+def graph_problems(scopes: Scopes) -> list[Problem]:
+    """Return what is wrong with the behaviors in force and all edges."""
+    return check(scopes.behaviors(), scopes.all_edges())
+
+
+def stale_problems(scopes: Scopes) -> list[Problem]:
+    """Return for each file whether the costs of lines in it are another renderer's."""
+    problems = []
+    for store in _stores(scopes):
+        stale = store.stale_ids()
+        if stale:
+            many = f"{len(stale):,} behavior{'' if len(stale) == 1 else 's'}"
+            text = f"{store.path}: the lines of {many} are not counted, so length is charged"
+            problems.append(Problem("stale-costs", tuple(stale), text, "'brim validate --fix' counts them"))
+    return problems
+
+
+def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
+    """Return what is no fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
+    live = [each for each in scopes.behaviors() if each.live]
+    found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
+    for each in live:
+        usage = each.usage
+        if usage.overridden > usage.confirmed:
+            text = (
+                f"{each.name} ({each.id}) was overridden {usage.overridden:,} times and confirmed {usage.confirmed:,}"
+            )
+            fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
+            found.append(Problem("overridden", (each.id,), text, fix))
+    own = [[each for each in live if each.scope == scope] for scope in ("project", "user")]
+    pairs = [pair for behaviors in own for pair in near_pairs(behaviors, near_duplicate)]
+    for one, other, _ in pairs[:5]:
+        text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
+        found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
+    if len(pairs) > 5:
+        found.append(
+            Problem(
+                "near-duplicate",
+                (),
+                f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same",
+                "'brim dedupe'",
+            )
+        )
+    return found
+
+
+def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[Store, Edge]]:
+    """Return the edges that break a rule of ``REMOVABLE``, with the file that each is in.
+
+    Of two that mean the same, only one in the same file as the other: what is in the other file is another's word.
+    """
+    wanted: dict[tuple[str, ...], list[Problem]] = {}
+    for problem in problems:
+        if problem.rule in REMOVABLE:
+            wanted.setdefault(problem.ids, []).append(problem)
+    found = []
+    for store in _stores(scopes):
+        edges = store.all_edges()
+        keys = {(edge.source, edge.kind, edge.target) for edge in edges}
+        for edge in edges:
+            ends = (edge.source, edge.target) if edge.source != edge.target else (edge.source,)
+            beginning = f"{edge.source} {edge.kind} {edge.target}: "
+            rules = [each.rule for each in wanted.get(ends, ()) if each.text.startswith(beginning)]
+            if rules and (rules != ["mirrored"] or (edge.target, edge.kind, edge.source) in keys):
+                found.append((store, edge))
+    return found
+
+
+def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None:
+    """Remove the edges; one that has a mirror image leaves the greater weight to it. Call it inside ``writing``."""
+    for store, edge in removable:
+        for other in store.edges_touching((edge.source,)):
+            if (other.source, other.target, other.kind) == (edge.target, edge.source, edge.kind) and other != edge:
+                used = [at for at in (edge.last_activated, other.last_activated) if at is not None]
+                weight = max(edge.weight, other.weight)
+                store.put_edges((other.replace(weight=weight, last_activated=max(used, default=None)),))
+        store.remove_edge(edge.source, edge.target, edge.kind, now=now)
+
+
+def _stores(scopes: Scopes) -> list[Store]:
+    return [store for store in (scopes.user, scopes.project) if store is not None]

@@ -1,0 +1,261 @@
+"""What people and agents do with stored rules: learn, find, judge, remove, restore, review, edit, connect, merge.
+
+Call the functions that write inside ``scopes.writing()``. Nothing is deleted: statuses, wordings and events keep it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.duplicates import Merged, Pair, merge_order, most_similar, near_pairs, normalized
+from brim.behaviors.graph import would_cycle
+from brim.behaviors.jsonl import as_object
+from brim.behaviors.learning import Learned, cleaned, learn
+from brim.behaviors.yaml_form import FIELDS
+from brim.config.text import read_settings, read_text
+from brim.errors import InputError
+from brim.store.imports import as_stored, store_merged
+from brim.store.scopes import Scopes, open_scopes
+
+
+def named(behavior: Behavior) -> str:
+    """Return what *behavior* is called in a sentence."""
+    return f"{behavior.name} ({behavior.id})"
+
+
+# Finding --------------------------------------------------------------------------------------------------------
+
+
+def find_rule(scopes: Scopes, text: str) -> Behavior:
+    """Return the rule that *text* means: an id, a name, the beginning of either, or a part of one name or text."""
+    try:
+        return scopes.find(text)
+    except InputError as error:
+        wanted, every = text.strip().casefold(), scopes.behaviors()
+        if not wanted or any(each.id.startswith(text) or each.name.startswith(text) for each in every):
+            raise
+        for live in (True, False):
+            known = [each for each in every if each.live is live]
+            for said in ((each.name for each in known), (f"{each.name}\n{each.canonical}" for each in known)):
+                found = [each for each, where in zip(known, said, strict=True) if wanted in where.casefold()]
+                if len(found) == 1:
+                    return found[0]
+                if found:
+                    names = ", ".join(sorted(each.name for each in found)[:5])
+                    raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
+        from difflib import get_close_matches
+
+        near = get_close_matches(wanted, [each.name for each in every], 1)
+        raise InputError(f"no rule matches {text!r}; did you mean {near[0]}?" if near else str(error)) from None
+
+
+def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
+    """Return the rules that *given* mean, each once however often and by whatever name it was given."""
+    found = [find_rule(scopes, each) for each in given]
+    return list({each.id: each for each in found}.values())
+
+
+# Learning -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Taught:
+    """A rule that a person taught: what ``learn`` made of it, and whether that is ``learned``, ``merged`` or known."""
+
+    learned: Learned
+    event: str
+
+
+def teach(
+    scopes: Scopes,
+    said: Mapping[str, Any],
+    scope: str,
+    *,
+    now: float,
+    threshold: float,
+    summary: str = "",
+    priority: int | None = None,
+) -> Taught:
+    """Learn what was *said* (the arguments of ``learn``) among the rules of *scope*, and store it."""
+    text = cleaned(said["right"])
+    known = scopes.store(scope).behaviors()
+    learned = learn(**said, scope=scope, now=now, existing=known, near_duplicate=threshold)
+    behavior = learned.behavior.replace(
+        summary=summary or learned.behavior.summary,
+        priority=learned.behavior.priority if priority is None else priority,
+    )
+    old, event = learned.merged_with, "learned"
+    detail: dict[str, Any] = {}
+    if old is not None:
+        event = "merged"
+        if normalized(text) in {normalized(wording) for wording in (old.canonical, *old.variants)}:
+            event = "confirmed"
+        changed = [field for field in ("summary", "priority") if getattr(behavior, field) != getattr(old, field)]
+        learned = learned._replace(changes=(*learned.changes, *(f"{field} changed" for field in changed)))
+        before = {field: as_object(old)[field] for field in FIELDS if getattr(behavior, field) != getattr(old, field)}
+        detail = {"text": text, "wrong": cleaned(said["wrong"]), "changes": list(learned.changes), "before": before}
+    scopes.put(behavior, event=event, now=now, **detail)
+    return Taught(learned._replace(behavior=behavior), event)
+
+
+def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
+    """Return the rule of the other scope that says the same, if there is one."""
+    other = scopes.user if behavior.scope == "project" else scopes.project
+    live = other.behaviors(LIVE) if other is not None else []
+    found = most_similar(behavior.canonical, [each.canonical for each in live])
+    return live[found.index] if found is not None and found.similarity >= threshold else None
+
+
+def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
+    """Write *changes* of *old*, unless it was changed meanwhile. What was there stays in its history."""
+    stored = scopes.store(old.scope).get(old.id)
+    if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
+        raise InputError(f"{named(old)} was changed by somebody else while you edited it: see 'brim show {old.id}'")
+    before = {field: as_object(old)[field] for field in changes}
+    scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
+
+
+# Away and back --------------------------------------------------------------------------------------------------
+
+
+def remove_rules(
+    scopes: Scopes, rules: Iterable[Behavior], *, now: float, reason: str = ""
+) -> tuple[list[Behavior], list[Behavior]]:
+    """Put *rules* away; return those that were, and those that were away already."""
+    removed, already = [], []
+    for rule in rules:
+        if rule.status is Status.FORGOTTEN:
+            already.append(rule)
+            continue
+        changed = rule.replace(status=Status.FORGOTTEN, updated_at=now)
+        scopes.put(changed, event="forgotten", now=now, was=rule.status.value, reason=reason)
+        removed.append(changed)
+    return removed, already
+
+
+def restore_rules(scopes: Scopes, rules: Iterable[Behavior], *, now: float) -> tuple[list[Behavior], list[Behavior]]:
+    """Bring *rules* back as they were; return those that are back, and those that were never away."""
+    back, already = [], []
+    for rule in rules:
+        if rule.status is not Status.FORGOTTEN:
+            already.append(rule)
+            continue
+        changed = rule.replace(status=_status_before(rule, scopes), updated_at=now)
+        scopes.put(changed, event="unforgotten", now=now)
+        back.append(changed)
+    return back, already
+
+
+def _status_before(rule: Behavior, scopes: Scopes) -> Status:
+    """Return the status that *rule* had when it was removed; if that is not recorded, the most it can have had."""
+    for event in reversed(scopes.store(rule.scope).events(behavior=rule.id)):
+        if event.kind in ("forgotten", "rejected"):
+            was = event.detail.get("was")
+            if was in (Status.ACTIVE, Status.PENDING, Status.SUPERSEDED):
+                return Status(was)
+            break
+    if rule.superseded_by:
+        return Status.SUPERSEDED
+    return Status.PENDING if rule.provenance.source == "agent" else Status.ACTIVE
+
+
+def decide_notes(
+    scopes: Scopes, notes: Iterable[Behavior], *, accept: bool, now: float, kind: str | None = None, reason: str = ""
+) -> list[Behavior]:
+    """Accept or reject *notes* of agents that wait for a person."""
+    decided = []
+    for note in notes:
+        if note.status is not Status.PENDING:
+            raise InputError(f"{named(note)} is not a note that waits: it is {note.status}; nothing was changed")
+        status = Status.ACTIVE if accept else Status.FORGOTTEN
+        changed = note.replace(status=status, kind=kind or note.kind, updated_at=now)
+        detail = {"kind": changed.kind.value} if accept else {"was": note.status.value, "reason": reason}
+        scopes.put(changed, event="accepted" if accept else "rejected", now=now, **detail)
+        decided.append(changed)
+    return decided
+
+
+# Two rules ------------------------------------------------------------------------------------------------------
+
+
+def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
+    """Store *edge*; return it as it is stored, the one it replaces, and why it is not followed, if it isn't."""
+    known = scopes.all_edges()
+    ends = (edge.source, edge.target, edge.kind)
+    old = next((each for each in known if (each.source, each.target, each.kind) == ends), None)
+    if old is not None:
+        edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
+    if circle := would_cycle(known, edge):
+        raise InputError(f"this would be a circle of {edge.kind}: {' -> '.join(circle)}; nothing was changed")
+    scopes.put_edge(edge, now=now)
+    return edge, old, [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
+
+
+def duplicate_pairs(scopes: Scopes, threshold: float) -> list[Pair]:
+    """Return the pairs of each scope that say nearly the same, the one that stays first."""
+    live = scopes.behaviors(LIVE)
+    found = [
+        pair for scope in ("user", "project") for pair in near_pairs([b for b in live if b.scope == scope], threshold)
+    ]
+    return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
+
+
+def merge_pairs(scopes: Scopes, pairs: Iterable[Pair], *, now: float) -> list[Merged]:
+    """Merge the most alike first. What is gone by then is left out; what stayed is merged as it has become."""
+    became: dict[str, Behavior] = {}
+    done: list[Merged] = []
+    for pair in pairs:
+        one, other = (became.get(each.id, each) for each in (pair.one, pair.other))
+        if one.live and other.live:
+            merged = store_merged(scopes, *merge_order(one, other), now)
+            became[merged.kept.id], became[merged.superseded.id] = merged.kept, merged.superseded
+            done.append(merged)
+    return done
+
+
+# Sharing --------------------------------------------------------------------------------------------------------
+
+
+def exported(
+    behaviors: Collection[Behavior], edges: Collection[Edge], *, everything: bool
+) -> tuple[list[Behavior], list[Edge], int]:
+    """Return what goes into the file, and how many edges of live rules do not, since they lead out of it."""
+    chosen = {each.id: each for each in behaviors if everything or each.live}
+    away = {each.id for each in behaviors if each.id not in chosen}
+    meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
+    inside = [edge for edge in meant if edge.source in chosen and edge.target in chosen]
+    # An edge of a removed rule stays behind with it; one that leads to another file would lead nowhere for others.
+    outside = [
+        edge
+        for edge in meant
+        if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
+    ]
+    # The scope is decided by the one who imports it; git knows when something was last changed.
+    shared = [
+        as_stored(each).replace(
+            scope="user", updated_at=None, supersedes=tuple(id for id in each.supersedes if id in chosen)
+        )
+        for each in chosen.values()
+    ]
+    return shared, inside, len(outside)
+
+
+def project_rules(project: str, user: str) -> tuple[list[Behavior], list[str]]:
+    """Return the rules that *project* would let in, constraints first, and what of it would not be followed."""
+    kinds = list(BehaviorKind)
+    with open_scopes(project, user, trusted=True, migrate=False) as scopes:
+        found = scopes.project.behaviors(LIVE) if scopes.project is not None else []
+        refused = [str(refusal) for refusal in scopes.refusals()]
+    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused
+
+
+def project_settings(project: str) -> dict[str, object]:
+    """Return what the configuration file of *project* sets."""
+    path = os.path.join(project, ".brim", "config.yaml")
+    if not os.path.exists(path):
+        return {}
+    return {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}

@@ -1,0 +1,144 @@
+"""Text from files, folders and standard input, read piece by piece."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+
+from brim.errors import InputError
+from brim.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+CHUNK = 1 << 18
+"""Bytes read at a time."""
+
+SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules"})
+"""Folders that are skipped inside a folder, like those that begin with a dot."""
+
+
+class Source(Record):
+    """Something to read, and the *name* to show for it: a *text*, or a *path* (``-`` is standard input).
+
+    One that was *found* in a folder is skipped, not refused, if it isn't text. *problem* says why it can't be read, if
+    that is known already.
+    """
+
+    name: str
+    text: str | None = None
+    path: str | None = None
+    found: bool = False
+    problem: str = ""
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one bare word: a text, or a misspelt file name."""
+        return bool(self.text) and not any(character.isspace() for character in self.text or "")
+
+    @property
+    def size(self) -> int:
+        """Return the bytes to read, as far as they are known."""
+        if self.path is None or self.path == "-":
+            return len(self.text or "")
+        try:
+            return os.path.getsize(self.path)
+        except OSError:
+            return 0
+
+
+def sources(arguments: list[str]) -> Iterator[Source]:
+    """Yield what *arguments* name: ``-`` is standard input, a path is its file or folder, anything else is text.
+
+    A word that looks like a path and names nothing is a problem: it is a misspelt file far more often than a text.
+    """
+    for argument in arguments:
+        if argument == "-":
+            yield Source("standard input", path="-")
+        elif _exists(argument):
+            yield from _folder(argument) if os.path.isdir(argument) else (Source(argument, path=argument),)
+        elif _looks_like_a_path(argument):
+            yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim count -")
+        else:
+            yield Source("text", text=argument)
+
+
+def read_text(path: str) -> str:
+    """Return the text of *path*; ``-`` is standard input."""
+    return "".join(chunks(Source(name_of(path), path=path), lambda _size: None))
+
+
+def name_of(path: str) -> str:
+    """Return what *path* is called in messages."""
+    return "standard input" if path == "-" else path
+
+
+def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
+    """Yield the text of *source* piece by piece; *on_read* gets the bytes of each."""
+    if source.problem:
+        raise InputError(f"{source.name}: {source.problem}")
+    if source.path is None:
+        yield source.text or ""
+        return
+    if source.path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        yield from _decoded(sys.stdin.buffer, source.name, on_read)
+        return
+    try:
+        with open(source.path, "rb") as file:
+            yield from _decoded(file, source.name, on_read)
+    except OSError as error:
+        raise InputError(f"{source.name}: {error.strerror or error}") from None
+    except ValueError:  # a zero byte in the name
+        raise InputError(f"{source.name}: no such file") from None
+
+
+def _decoded(file: BinaryIO, name: str, on_read: Callable[[int], object]) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    offset = 0
+    # read1 returns what is there: read waits in C for the whole chunk, where an interrupt can get lost.
+    read = getattr(file, "read1", file.read)
+    while True:
+        piece = read(CHUNK)
+        zero = piece.find(b"\0")
+        if zero >= 0:
+            raise InputError(f"{name}: binary data (a zero byte at {offset + zero:,}), not text")
+        pending = len(decoder.getstate()[0])
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{name}: not UTF-8 text (byte 0x{error.object[error.start]:02x} at {offset - pending + error.start:,})"
+            ) from None
+        if not piece:
+            return
+        offset += len(piece)
+        on_read(len(piece))
+        yield text
+
+
+def _folder(path: str) -> Iterator[Source]:
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS)
+        for name in sorted(files):
+            full = os.path.join(folder, name)
+            if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
+                yield Source(full, path=full, found=True)
+
+
+def _exists(argument: str) -> bool:
+    try:
+        return os.path.exists(argument)
+    except (ValueError, OSError):  # a zero byte, or a text far too long for a name
+        return False
+
+
+def _looks_like_a_path(argument: str) -> bool:
+    if not argument or any(character.isspace() for character in argument) or len(argument) > 255:
+        return False
+    stem, dot, ending = argument.rpartition(".")
+    return "/" in argument or "\\" in argument or bool(stem and dot and ending.isalnum() and len(ending) <= 8)

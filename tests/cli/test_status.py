@@ -1,0 +1,105 @@
+"""Bare ``brim``, ``context``, ``lost``, ``limit`` and ``resume``: where things stand."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from brim.store import Event, open_store
+from tests.cli.conftest import Brim
+from tests.cli.seeding import database, rule, seed
+
+
+def test_brim_alone_shows_where_things_stand(brim: Brim) -> None:
+    ran = brim()
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0] for line in ran.lines[:4]] == ["project", "session", "rules", "money"]
+    assert "brim init" in ran.out
+    assert not (brim.home / ".brim").exists()
+    assert brim("--json").json == brim("status", "--json").json
+
+
+def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
+    seed(brim, rule("b-1"), rule("b-2", "The build needs make.", status="pending"), scope="project")
+    brim("pause")
+    brim("limit", "5")
+    found = brim("--json").json
+    assert found["rules"] == {"project": 2, "user": 0, "pending": 1}
+    assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (5_000_000, True, False)
+    assert [each["fix"] for each in found["attention"]] == ["brim resume", "brim trust", "brim rules review"]
+    ran = brim()
+    assert "$0.00 of $5.00 spent" in ran.out
+    assert "1 note of agents to review" in ran.out
+    assert brim("resume").code == 0
+    assert brim("--json").json["paused"] is False
+
+
+@pytest.fixture
+def session(brim: Brim) -> Path:
+    folder = brim.home / ".claude" / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(brim.cwd))
+    folder.mkdir(parents=True)
+    usage = {"input_tokens": 10_000, "output_tokens": 500, "cache_read_input_tokens": 40_000}
+    message = {"role": "assistant", "model": "claude-sonnet-4-5", "id": "m1", "content": [], "usage": usage}
+    line = {"type": "assistant", "message": message, "sessionId": "s1", "isSidechain": False, "uuid": "u1"}
+    path = folder / "s1.jsonl"
+    path.write_text(json.dumps({**line, "timestamp": "2026-01-01T00:00:00.000Z", "requestId": "r1"}) + "\n")
+    return path
+
+
+def test_the_context_is_that_of_the_newest_session_here(brim: Brim, session: Path) -> None:
+    found = brim("context", "--json").json
+    assert (found["path"], found["model"], found["used_tokens"]) == (str(session), "claude-sonnet-4-5", 50_000)
+    assert brim("context", str(session), "--json").json == found
+    assert "50,000 of 200,000 tokens" in brim("context").out
+    assert "claude-sonnet-4-5, 25% of 200,000 tokens" in brim().out
+
+
+def test_without_a_session_there_is_no_context(brim: Brim) -> None:
+    ran = brim("context")
+    assert (ran.code, ran.out) == (1, "")
+    assert "no session" in ran.err
+
+
+def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
+    assert brim("lost").code == 1
+    lost = [["path", "src/app.py"], ["decision", "Keep SQLite"]]
+    detail = {"agent": "claude", "trigger": "auto", "counts": {"path": [3, 1], "decision": [1, 1]}, "lost": lost}
+    with open_store(str(database(brim))) as store:
+        store.record(Event("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
+    ran = brim("lost")
+    assert ran.lines[0] == "2023-11-14 22:13:20 UTC  claude 4f1c2a90: 2 of 4 facts dropped"
+    assert [line.split(maxsplit=1) for line in ran.lines[1:]] == [["path", "src/app.py"], ["decision", "Keep SQLite"]]
+    (found,) = brim("lost", "--session", "4f1c", "--json").json["compactions"]
+    assert found["lost"][1] == {"kind": "decision", "text": "Keep SQLite"}
+    assert brim("lost", "--session", "nobody").code == 1
+
+
+def test_a_limit_is_for_this_project_unless_a_scope_is_named(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    assert brim("limit", "5").out.startswith("work: $0.00 spent, limit $5.00")
+    assert brim("limit", "shop", "10", "--json").json["limit"] == 10_000_000
+    assert brim("limit", "raise", "8", "--json").json["limit"] == 8_000_000
+    assert brim("limit", "stop", "shop", "--json").json["state"] == "stopped"
+    assert brim("limit", "--json").json == brim("spend", "status", "--json").json
+    assert brim("limit", "none", "--json").json["limit"] is None
+    assert brim("limit", "a", "b", "c").code == 2
+    assert brim("limit", "raise").code == 2
+
+
+def test_a_part_of_a_name_or_text_is_enough(brim: Brim) -> None:
+    seed(brim, rule("b-1", "Run ruff before you are done.", name="run-ruff-before-done"), rule("b-2", "Keep it short."))
+    assert brim("why", "ruff", "--json").json["name"] == "run-ruff-before-done"
+    assert brim("rules", "show", "short", "--json").json["id"] == "b-2"
+    assert "did you mean run-ruff-before-done" in brim("why", "run-rff-before-don").err
+    assert "in 2 rules" in brim("why", "e").err
+
+
+def test_why_counts_for_the_agents_model(brim: Brim) -> None:
+    seed(brim, rule("b-1"))
+    ran = brim("why")
+    assert "tokens for claude-sonnet-4-5 (" in ran.lines[-1]
+    assert brim("why", "--json").json == brim("plan", "--json").json
+    assert brim("why", "--text").out == brim("prompt", "--tiered").out
