@@ -16,7 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from brim.scratch.dead_ends import RULES, DeadEndDetector
+from brim.scratch.dead_ends import RULES as RULE_TEXTS
+from brim.scratch.dead_ends import DeadEndDetector
 from brim.tracking.readers import AnyReader
 from labelled.developed import DEVELOPED
 from labelled.developed_alikes import LOOK_ALIKES
@@ -32,6 +33,7 @@ from labelled.streams import Line, Scenario, Scenarios, Session
 from labelled.unclear import UNCLEAR
 from report import Target, print_targets, table, this_machine
 
+RULES = tuple(RULE_TEXTS)
 SUSPECTING = RULES[:4]
 """These only suspect; the other rules confirm."""
 SETS: dict[str, Scenarios] = {

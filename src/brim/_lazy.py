@@ -39,3 +39,11 @@ def exports(
         return sorted({*known, *vars(sys.modules[package])})
 
     return __getattr__, __dir__
+
+
+def public(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` for *package*."""
+    names = {name: module for module, each in modules.items() for name in each.split()}
+    return *exports(package, names), sorted(names)

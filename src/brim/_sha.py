@@ -1,4 +1,7 @@
-"""SHA-256 for a fresh process: Python's own, without OpenSSL, which would take a hook milliseconds to load."""
+"""SHA-256 for a fresh process, without ``hashlib``.
+
+``hashlib`` loads OpenSSL, which takes a hook milliseconds. Python has the same function in C without it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ def sha256_hex(data: bytes) -> str:
     >>> sha256_hex(b"")[:16]
     'e3b0c44298fc1c14'
     """
-    try:  # to look for a module that is not there means to list every folder that it could be in
+    try:
         if sys.version_info >= (3, 12):
             from _sha2 import sha256  # type: ignore[import-not-found]
         else:

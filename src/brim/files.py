@@ -78,6 +78,16 @@ def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable
         raise
 
 
+def sync_folder(folder: str) -> None:
+    """Write the names in *folder* to the disk, on systems where a folder can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
 @contextmanager
 def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool) -> Iterator[None]:
     """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare* makes its folder.
@@ -97,7 +107,13 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
         except OSError as error:
             raise StoreError(f"{path}: can't be opened: {error.strerror or error}", "read-only") from None
         try:
-            _wait_for(handle, path, ends)
+            pause = 0.001
+            while not try_lock(handle):
+                if time.monotonic() >= ends:
+                    why = "another process has held it for too long; try again when it has ended"
+                    raise StoreError(f"{path}: {why}", "busy")
+                time.sleep(pause)
+                pause = min(0.01, pause * 2)
             if _is_still(handle, path):
                 yield
                 return
@@ -106,7 +122,7 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if nobody holds it; return whether that worked."""
+    """Take the lock on an open file if it's free; return whether that worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -120,15 +136,6 @@ def try_lock(handle: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _wait_for(handle: int, path: str, ends: float) -> None:
-    pause = 0.001
-    while not try_lock(handle):
-        if time.monotonic() >= ends:
-            raise StoreError(f"{path}: another process has held it for too long; try again when it has ended", "busy")
-        time.sleep(pause)
-        pause = min(0.01, pause * 2)
 
 
 def _is_still(handle: int, path: str) -> bool:
@@ -152,18 +159,13 @@ def save(path: str, text: str) -> None:
     beside = os.path.join(os.path.dirname(real), f".brim-{os.urandom(8).hex()}.tmp")
     try:
         replace_file(real, _encoded(text), beside=beside, prepare=lambda new: _make_like(new, real))
-        with suppress(OSError):  # the new name reaches the disk too, where a folder can be opened
-            handle = os.open(os.path.dirname(real), os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        sync_folder(os.path.dirname(real))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove what a killed ``save`` left in *folder*. Nobody else may save there meanwhile."""
+    """Remove what a killed ``save`` left in *folder*. No other process may save there meanwhile."""
     with suppress(OSError):
         for name in os.listdir(folder):
             if name.startswith(".brim-") and name.endswith(".tmp"):

@@ -29,6 +29,8 @@ _WRAPPED = (
     r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
 )
 """The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
+_GLUED = ("api", "access", "auth", "secret", "private", "account", "client")
+"""What a word of a secret may be glued to, as in ``apikey``."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
 _QUOTED = {
     '"': r'"(?:[^"\\\n]|\\[^\n])*+',
@@ -125,7 +127,7 @@ def _replaced(text: str, places: list[tuple[int, int, str]]) -> tuple[str, int]:
     """Return *text* with each ``(start, end, label)`` masked; *places* are in order and apart."""
     parts, at = [], 0
     for start, end, label in places:
-        parts += [text[at:start], f"[masked {label}]"]
+        parts += [text[at:start], f"[masked {label}]", "\n" * text.count("\n", start, end)]
         at = end
     return "".join([*parts, text[at:]]), len(places)
 
@@ -135,10 +137,10 @@ def _without_private_keys(text: str) -> tuple[str, int]:
     head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
-    parts, at, found = [], 0, 0
+    places: list[tuple[int, int, str]] = []
     end = tail.search(text)
     for begin in head.finditer(text):
-        if begin.start() < at:
+        if places and begin.start() < places[-1][1]:
             continue
         while end is not None and end.start() < begin.end():
             end = tail.search(text, end.end())
@@ -147,12 +149,9 @@ def _without_private_keys(text: str) -> tuple[str, int]:
         else:
             rest = torn.match(text, begin.end())
             stop = rest.end() if rest else begin.end()
-            if stop == begin.end():
-                continue
-        block = text[begin.start() : stop]
-        parts += [text[at : begin.start()], "[masked private key]", "\n" * block.count("\n")]
-        at, found = stop, found + 1
-    return "".join([*parts, text[at:]]), found
+        if stop > begin.end():
+            places.append((begin.start(), stop, "private key"))
+    return _replaced(text, places)
 
 
 def _without_url_passwords(text: str) -> tuple[str, int]:
@@ -203,18 +202,16 @@ def _without_named_values(text: str) -> tuple[str, int]:
     )
     places: list[tuple[int, int, str]] = []
     for found in word.finditer(text):
-        if not (places and found.start() < places[-1][1]) and _names_a_secret(text, found):
-            place = _value(text, found)
-            if place is not None:
-                label = found["word"].lower()
-                places.append((*place, "password" if label.startswith("pass") else label))
+        inside = places and found.start() < places[-1][1]
+        if not inside and _names_a_secret(text, found) and (place := _value(text, found)) is not None:
+            label = found["word"].lower()
+            places.append((*place, "password" if label.startswith("pass") else label))
     return _replaced(text, places)
 
 
 def _name(text: str, found: Match[str]) -> str:
     """Return what stands before the word in the same name, with its last border: ``db_`` of ``db_password``."""
-    at = found.start()
-    start = at
+    at = start = found.start()
     while start > 0 and at - start < 80 and (text[start - 1].isalnum() or text[start - 1] in "_-."):
         start -= 1
     return text[start:at]
@@ -230,9 +227,7 @@ def _names_a_secret(text: str, found: Match[str]) -> bool:
     joined = name[-1].isalnum()
     if joined and not (word[0].isupper() and not name[-1].isupper()):
         # PGPASSWORD: whatever a password is glued to, it is one. A monkey isn't a key.
-        return word.lower().startswith("pass") or name.lower().endswith(
-            ("api", "access", "auth", "secret", "private", "account", "client")
-        )
+        return word.lower().startswith("pass") or name.lower().endswith(_GLUED)
     last = _pattern(r"[A-Z]?[a-z0-9]+$|[A-Z0-9]+$").search(name.rstrip("_-."))
     return not (last and last[0].lower() in _table()[1].get(kind, ()))
 

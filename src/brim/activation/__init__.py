@@ -9,48 +9,32 @@ its number, and ``weights`` is how edges learn from use.
 
 from __future__ import annotations
 
-from brim._lazy import exports
+from brim._lazy import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.activation.context import Context
-    from brim.activation.engine import Activation, activate
-    from brim.activation.explanation import Explanation, explain
-    from brim.activation.graph import Graph, Node, Source, node_of
-    from brim.activation.parameters import Parameters
-    from brim.activation.weights import co_activated, joint_pairs, touched
+    from brim.activation.context import Context as Context
+    from brim.activation.engine import Activation as Activation
+    from brim.activation.engine import activate as activate
+    from brim.activation.explanation import Explanation as Explanation
+    from brim.activation.explanation import explain as explain
+    from brim.activation.graph import Graph as Graph
+    from brim.activation.graph import Node as Node
+    from brim.activation.graph import Source as Source
+    from brim.activation.graph import node_of as node_of
+    from brim.activation.parameters import Parameters as Parameters
+    from brim.activation.weights import co_activated as co_activated
+    from brim.activation.weights import joint_pairs as joint_pairs
+    from brim.activation.weights import touched as touched
 
-__all__ = [
-    "Activation",
-    "Context",
-    "Explanation",
-    "Graph",
-    "Node",
-    "Parameters",
-    "Source",
-    "activate",
-    "co_activated",
-    "explain",
-    "joint_pairs",
-    "node_of",
-    "touched",
-]
-
-__getattr__, __dir__ = exports(
+__getattr__, __dir__, __all__ = public(
     __name__,
     {
-        "Activation": "engine",
-        "Context": "context",
-        "Explanation": "explanation",
-        "Graph": "graph",
-        "Node": "graph",
-        "Parameters": "parameters",
-        "Source": "graph",
-        "activate": "engine",
-        "co_activated": "weights",
-        "explain": "explanation",
-        "joint_pairs": "weights",
-        "node_of": "graph",
-        "touched": "weights",
+        "context": "Context",
+        "engine": "Activation activate",
+        "explanation": "Explanation explain",
+        "graph": "Graph Node Source node_of",
+        "parameters": "Parameters",
+        "weights": "co_activated joint_pairs touched",
     },
 )

@@ -11,6 +11,7 @@ from brim.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
     Given = str | Iterable[str] | None
 
@@ -52,24 +53,17 @@ class Context(Record):
         custom: Mapping[str, Given] | Iterable[tuple[str, Given]] | None = None,
     ) -> None:
         others = {_key(key): _texts(str(key), value) for key, value in dict(custom or ()).items()}
-        super().__init__(
-            file=_texts("file", file),
-            task=_texts("task", task),
-            language=_texts("language", language),
-            environment=_texts("environment", environment),
-            project_type=_texts("project_type", project_type),
-            branch=_texts("branch", branch),
-            prompt=_text("prompt", prompt),
-            command=_text("command", command),
-            custom=tuple(sorted((key, values) for key, values in others.items() if values)),
-        )
+        given = zip(self.__match_args__, (file, task, language, environment, project_type, branch), strict=False)
+        for key, text in (("prompt", prompt), ("command", command)):
+            if not isinstance(text, str):
+                raise InputError(f"the context's {key} must be a text, not {text!r}")
+        known = tuple(sorted((key, values) for key, values in others.items() if values))
+        super().__init__(*[_texts(key, value) for key, value in given], prompt, command, known)
 
     @cached_property
     def facts(self) -> Mapping[str, tuple[str, ...]]:
         """Everything known, by key: what was given, the files' language, the task of prompt and command."""
-        facts: dict[str, tuple[str, ...]] = {
-            key: values for key in self.__match_args__[:6] if (values := getattr(self, key))
-        }
+        facts: dict[str, Any] = {key: getattr(self, key) for key in self.__match_args__[:6] if getattr(self, key)}
         for name, values in self.custom:
             key = ALIASES.get(name, name)
             facts[key] = tuple(dict.fromkeys((*facts.get(key, ()), *values)))
@@ -115,12 +109,6 @@ def _texts(key: str, value: object) -> tuple[str, ...]:
     if isinstance(values, (set, frozenset)):
         values = sorted(values)
     return tuple(dict.fromkeys(each.strip() for each in values if each.strip()))
-
-
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise InputError(f"the context's {key} must be a text, not {value!r}")
-    return value
 
 
 def _key(key: object) -> str:

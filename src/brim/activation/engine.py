@@ -13,7 +13,7 @@ from math import exp, fsum, sqrt
 
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors.behavior import EdgeKind
-from brim.behaviors.when import PATTERNS, When
+from brim.behaviors.when import meets
 from brim.record import Record
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
     from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, Match
+    from brim.behaviors.when import Condition, Match, When
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -96,14 +96,10 @@ def seed_of(
     """
     confirmed, contradicted, absent = node.when.match(facts) if match is None else match
     shared = tuple(sorted(node.words & words))
-    unweighted = 0.0
     hits = len(confirmed) + bool(shared)
     total = hits + len(absent)
-    if contradicted:
-        pass
-    elif not total:
-        unweighted = parameters.always
-    elif hits:
+    unweighted = 0.0 if contradicted or total else parameters.always
+    if hits and not contradicted:
         first = (parameters.one_condition, parameters.two_conditions, parameters.three_conditions)
         ceiling = first[min(total, 3) - 1]
         if total > 3:
@@ -129,15 +125,8 @@ def base_level(uses: int, last_used: float | None, now: float, parameters: Param
 
 def confirming(when: When, key: str, facts: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """Return which of several facts meet the condition *key*."""
-    known = facts.get(key, ())
-    if len(known) == 1:
-        return known
-    wanted = dict(when.conditions)[key]
-    if key not in PATTERNS:
-        folded = {value.casefold() for value in wanted}
-        return tuple(fact for fact in known if fact.casefold() in folded)
-    alone = When(conditions=((key, wanted),))
-    return tuple(fact for fact in known if alone.match({key: (fact,)}).confirmed)
+    known, wanted = facts.get(key, ()), dict(when.conditions)[key]
+    return known if len(known) == 1 else tuple(fact for fact in known if any(meets(key, fact, each) for each in wanted))
 
 
 class Neighbourhood:
@@ -175,8 +164,7 @@ class Neighbourhood:
             return
         gives: dict[str, list[tuple[str, Edge]]] = {id: [] for id in new}
         takes: dict[str, list[tuple[str, Edge]]] = {id: [] for id in new}
-        edges = list(self.source.edges(new))
-        part = self._part
+        edges, part = list(self.source.edges(new)), self._part
         unknown = {end for edge in edges for end in (edge.source, edge.target) if end not in part}
         if unknown:  # what the source doesn't give isn't live
             part.update(dict.fromkeys(unknown, False))
@@ -204,13 +192,12 @@ class Neighbourhood:
     def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
         passed = self.parameters.spread * self.parameters.decay
         total = fsum([edge.weight for _, edge in ways])
-        shares = [
+        # Receiver, kind and the edge's own source: with the giver they name one edge.
+        ways = sorted(ways, key=lambda way: (way[0], way[1].kind, way[1].source))
+        return [
             (other, edge.kind, edge.source, passed * edge.weight * self.freshness(edge) / total, edge)
             for other, edge in ways
         ]
-        # Receiver, kind and the edge's own source: with the giver they name one edge.
-        shares.sort(key=lambda way: way[:3])
-        return shares
 
     def freshness(self, edge: Edge) -> float:
         """Return what is left of *edge* after the hours in which nothing went over it."""
@@ -241,18 +228,16 @@ class Course:
         after = dict(before)
         gives, takes = self.around.gives, self.around.takes
         for giver in givers:
-            value = before[giver]
             for receiver, kind, _, share, _ in gives[giver]:
-                energy = value * share
+                energy = before[giver] * share
                 if energy > after.get(receiver, 0.0):
                     after[receiver] = energy
                     self.origins[receiver] = (kind, giver)
         for giver in givers:
-            value = before[giver]
             for receiver, _, _, share, _ in takes[giver]:
                 had = after.get(receiver, 0.0)
                 if had > 0:
-                    after[receiver] = max(0.0, had - value * share)
+                    after[receiver] = max(0.0, had - before[giver] * share)
                     self.losses[receiver] = self.losses.get(receiver, 0.0) + had - after[receiver]
         self.states.append(after)
 
@@ -270,11 +255,9 @@ class Course:
                     reasons.append(told[condition])
             if seed.words:
                 reasons.append(f"words {', '.join(seed.words)}")
-            if not reasons:
-                reasons.append("always")
+            reasons = reasons or ["always"]
         if id in self.origins:
-            kind, giver = self.origins[id]
-            reasons.append(f"{kind} {giver}")
+            reasons.append(" ".join(self.origins[id]))
         if id in self.losses:
             reasons.append(f"weakened by {self.losses[id]:.2f}")
         return tuple(reasons)

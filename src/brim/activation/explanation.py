@@ -119,9 +119,8 @@ class Explanation(Record):
     def _seed(self) -> str:
         if not self.seed:
             return "none"
-        if self.idle_hours is None:
-            history = "never used"
-        else:
+        history = "never used"
+        if self.idle_hours is not None:
             times = "once" if self.uses == 1 else f"{self.uses} times"
             history = f"used {times}, last {self.idle_hours:.1f} hours ago"
         return f"{self.unweighted:.3f} x {self.factor:.3f} ({history}) = {self.seed:.3f}"
@@ -164,11 +163,10 @@ def explain(
 def _conditions(node: Node, seed: Seed, context: Context) -> tuple[Condition, ...]:
     found = []
     for key, wanted in node.when.conditions:
+        known, verdict = context.facts.get(key, ()), "contradicted" if key in seed.contradicted else "absent"
         if key in seed.confirmed:
-            found.append(Condition(key, wanted, confirming(node.when, key, context.facts), "confirmed"))
-        else:
-            verdict = "contradicted" if key in seed.contradicted else "absent"
-            found.append(Condition(key, wanted, context.facts.get(key, ()), verdict))
+            known, verdict = confirming(node.when, key, context.facts), "confirmed"
+        found.append(Condition(key, wanted, known, verdict))
     return tuple(found)
 
 

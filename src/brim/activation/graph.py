@@ -56,15 +56,12 @@ class Source(Protocol):
 
         It may give too many, never too few: each is compared with the context again.
         """
-        ...
 
     def nodes(self, ids: Collection[str]) -> Iterable[Node]:
         """Those of *ids* that are live."""
-        ...
 
     def edges(self, ids: Collection[str]) -> Iterable[Edge]:
         """Every edge that touches one of *ids*, at either end."""
-        ...
 
 
 class Graph:
@@ -83,21 +80,16 @@ class Graph:
             known.add(behavior.id)
             if behavior.live:
                 self._nodes[behavior.id] = node_of(behavior)
-        self._index()
-        self._connect(edges, known)
-
-    def _index(self) -> None:
-        self._unconditional: list[str] = []
+        self._unconditional = [id for id, node in self._nodes.items() if not node.when.conditions]
         self._conditions: dict[tuple[str, str], list[str]] = {}
         self._words: dict[str, list[str]] = {}
         for id, node in self._nodes.items():
-            if not node.when.conditions:
-                self._unconditional.append(id)
             for key, values in node.when.conditions:
                 for filed in {filed_under(key, value) for value in values}:
                     self._conditions.setdefault((key, filed), []).append(id)
             for word in node.words:
                 self._words.setdefault(word, []).append(id)
+        self._connect(edges, known)
 
     def _connect(self, edges: Iterable[Edge], known: set[str]) -> None:
         self._leaving: dict[str, list[Edge]] = {}
@@ -173,10 +165,7 @@ def filed_under(key: str, value: str) -> str:
     value = value.replace("\\", "/")
     if key == "branch":
         return ANYTHING if any(sign in value for sign in _WILD) else value
-    parts = value.split("/")
-    if not value.startswith("/"):
-        parts = _parts(value) or [""]
-    last = parts[-1]
+    last = (value.split("/") if value.startswith("/") else _parts(value) or [""])[-1]
     if last == ".":
         return ANYTHING
     literal = last[max(last.rfind(sign) for sign in _WILD) + 1 :]

@@ -54,11 +54,9 @@ class Parameters(Record):
                 if type(value) is not int or not least <= value <= 1000:
                     raise InputError(f"activation: {name} must be a whole number from {least} to 1,000, not {value!r}")
                 continue
-            above = name == "least_hours"
-            if type(value) not in (int, float) or not 0 <= value <= 1e6 or (above and value == 0):
-                raise InputError(
-                    f"activation: {name} must be a number {'above' if above else 'from'} 0 to 1,000,000, not {value!r}"
-                )
+            start = "above" if name == "least_hours" else "from"
+            if type(value) not in (int, float) or not 0 <= value <= 1e6 or (start == "above" and value == 0):
+                raise InputError(f"activation: {name} must be a number {start} 0 to 1,000,000, not {value!r}")
             self.__dict__[name] = float(value)
 
 

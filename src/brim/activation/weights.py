@@ -77,10 +77,9 @@ def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edg
     active = frozenset(ids)
     carried = []
     for edge in edges:
-        if edge.kind in POSITIVE:
-            did = edge.source in active and edge.target in active
-        else:
-            did = edge.source in active or (edge.kind is EdgeKind.CONFLICTS and edge.target in active)
+        source, target = edge.source in active, edge.target in active
+        both_count = edge.kind is EdgeKind.CONFLICTS
+        did = source and target if edge.kind in POSITIVE else source or (both_count and target)
         if did and (edge.last_activated is None or edge.last_activated < now):
             carried.append(_used(edge, edge.weight, now))
     return carried

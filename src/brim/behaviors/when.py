@@ -89,7 +89,7 @@ class When(Record):
                 absent.append(key)
                 continue
             if condition not in met:
-                met[condition] = any(_meets(key, fact, value) for fact in known for value in values)
+                met[condition] = any(meets(key, fact, value) for fact in known for value in values)
             (confirmed if met[condition] else contradicted).append(key)
         return Match(*map(tuple, found))
 
@@ -100,7 +100,7 @@ class When(Record):
         return ", ".join(f"{key} {' or '.join(values)}" for key, values in self.conditions) or "always"
 
 
-def _meets(key: str, fact: str, value: str) -> bool:
+def meets(key: str, fact: str, value: str) -> bool:
     if key == "file":
         return matches(fact, value)
     if key == "branch":

@@ -8,46 +8,31 @@ told, and how soon again.
 
 from __future__ import annotations
 
-from brim._lazy import exports
+from brim._lazy import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.injection.costs import Costs, CountedCosts, StoredCosts
-    from brim.injection.mapper import ActivationTierMapper
-    from brim.injection.plan import InjectionPlan, Item
-    from brim.injection.session import Session
-    from brim.injection.text import render
-    from brim.injection.tiers import FIDELITY, FORMATS, Section, Tier
+    from brim.injection.costs import Costs as Costs
+    from brim.injection.costs import CountedCosts as CountedCosts
+    from brim.injection.costs import StoredCosts as StoredCosts
+    from brim.injection.mapper import ActivationTierMapper as ActivationTierMapper
+    from brim.injection.plan import InjectionPlan as InjectionPlan
+    from brim.injection.plan import Item as Item
+    from brim.injection.session import Session as Session
+    from brim.injection.text import render as render
+    from brim.injection.tiers import FIDELITY as FIDELITY
+    from brim.injection.tiers import FORMATS as FORMATS
+    from brim.injection.tiers import Section as Section
+    from brim.injection.tiers import Tier as Tier
 
-__all__ = [
-    "FIDELITY",
-    "FORMATS",
-    "ActivationTierMapper",
-    "Costs",
-    "CountedCosts",
-    "InjectionPlan",
-    "Item",
-    "Section",
-    "Session",
-    "StoredCosts",
-    "Tier",
-    "render",
-]
-
-__getattr__, __dir__ = exports(
+__getattr__, __dir__, __all__ = public(
     __name__,
     {
-        "FIDELITY": "tiers",
-        "FORMATS": "tiers",
-        "ActivationTierMapper": "mapper",
-        "Costs": "costs",
-        "CountedCosts": "costs",
-        "InjectionPlan": "plan",
-        "Item": "plan",
-        "Section": "tiers",
-        "Session": "session",
-        "StoredCosts": "costs",
-        "Tier": "tiers",
-        "render": "text",
+        "costs": "Costs CountedCosts StoredCosts",
+        "mapper": "ActivationTierMapper",
+        "plan": "InjectionPlan Item",
+        "session": "Session",
+        "text": "render",
+        "tiers": "FIDELITY FORMATS Section Tier",
     },
 )

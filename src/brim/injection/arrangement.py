@@ -6,6 +6,7 @@ or go with it. Each strategy moves behaviors about in it; each question it asks 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from math import fsum
 
 from brim.injection.text import text_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.injection.costs import Costs
     from brim.injection.tiers import Section
-    from brim.tokens.count import Count
 
 
 class Slot:
@@ -28,9 +28,7 @@ class Slot:
     def __init__(
         self, behavior: Behavior, activation: float, allowed: Sequence[Tier], *, protected: bool, reason: str
     ) -> None:
-        self.id = behavior.id
-        self.behavior = behavior
-        self.activation = activation
+        self.id, self.behavior, self.activation = behavior.id, behavior, activation
         self.allowed = tuple(allowed)
         """The tiers it may have, most detailed first; the first is where it stands if there is room for everything."""
         self.mapped = self.tier = self.allowed[0]
@@ -57,19 +55,15 @@ class Arrangement:
     """Behaviors at tiers, with the running cost of the text that they make."""
 
     def __init__(self, slots: Iterable[Slot], costs: Costs, limits: Limits) -> None:
-        self.slots = list(slots)
-        self.costs = costs
-        self.limits = limits
+        self.slots, self.costs, self.limits = list(slots), costs, limits
         self.evaluated = 0
         """How many changes of tier were looked at."""
-        self.units = 0
-        self.characters = 0
+        self.units = self.characters = 0
         self.by_text = False
         """Whether units are those of the whole text, counted again for every question, not a sum."""
         self.room = None if limits.tokens is None else _room(costs, limits.tokens)
         """The most units that are within the limit of tokens; None is no limit."""
         self._standing: dict[Section, int] = {}
-        self._headings: dict[Section, tuple[int, int]] = {}
         for slot in self.slots:
             tier, slot.tier = slot.tier, Tier.OMITTED
             self.move(slot, tier)
@@ -79,10 +73,6 @@ class Arrangement:
         if self.limits.characters is not None and self.characters > self.limits.characters:
             return False
         return self.room is None or self.units <= self.room
-
-    def tokens(self) -> Count:
-        """Return what the sum is in tokens; an empty text is whatever the counter says of nothing."""
-        return self.costs.count(self.units)
 
     def change(self, slot: Slot, tier: Tier) -> tuple[int, int]:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
@@ -94,12 +84,9 @@ class Arrangement:
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
         units, characters = units - before[0], characters - before[1]
         if old != new:
-            if new is not None and not self._standing.get(new):
-                come = self._heading(new)
-                units, characters = units + come[0], characters + come[1]
-            if old is not None and self._standing[old] == 1:
-                gone = self._heading(old)
-                units, characters = units - gone[0], characters - gone[1]
+            come = self.costs.heading(new) if new is not None and not self._standing.get(new) else (0, 0)
+            gone = self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
+            units, characters = units + come[0] - gone[0], characters + come[1] - gone[1]
         return units, characters
 
     def move(self, slot: Slot, tier: Tier, change: tuple[int, int] | None = None) -> None:
@@ -167,14 +154,7 @@ class Arrangement:
         return self.costs.item(slot.behavior, tier) if tier is not Tier.OMITTED else (0, 0)
 
     def _section(self, slot: Slot, tier: Tier) -> Section | None:
-        if tier is Tier.OMITTED:
-            return None
-        return section_of(slot.behavior.kind, slot.behavior.status, tier)
-
-    def _heading(self, section: Section) -> tuple[int, int]:
-        if section not in self._headings:
-            self._headings[section] = self.costs.heading(section)
-        return self._headings[section]
+        return section_of(slot.behavior.kind, slot.behavior.status, tier) if tier is not Tier.OMITTED else None
 
 
 def _room(costs: Costs, tokens: int) -> int:
@@ -182,11 +162,7 @@ def _room(costs: Costs, tokens: int) -> int:
     most = 1
     while costs.count(most) <= tokens:
         most *= 2
-    least = -1
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (middle, most) if costs.count(middle) <= tokens else (least, middle)
-    return least
+    return bisect_right(range(most), tokens, key=costs.count) - 1
 
 
 # Two strategies demote step by step. Both go by activation, lowest first, ties by id; both skip a tier at which the

@@ -42,19 +42,15 @@ class Costs(Protocol):
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
-        ...
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once, whatever stands in it."""
-        ...
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""
-        ...
 
     def recount(self, text: str, /) -> Count:
         """Return the tokens of a whole text."""
-        ...
 
 
 class CountedCosts:
@@ -66,7 +62,7 @@ class CountedCosts:
         self.additive = bool(getattr(counter, "adds_up", False))
         self._units: Callable[[str], int] = counter.units if self.additive else counter.count  # type: ignore[attr-defined]
         self.counter = getattr(counter, "model", None) or getattr(counter, "encoding", None) or type(counter).__name__
-        self._kept: dict[tuple[str, Tier], Cost] = {}
+        self._kept: dict[tuple[str, Tier] | Section, Cost] = {}
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what the lines of *behavior* cost at *tier*."""
@@ -77,7 +73,9 @@ class CountedCosts:
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once."""
-        return self._cost(section.heading(self.format))
+        if section not in self._kept:
+            self._kept[section] = self._cost(section.heading(self.format))
+        return self._kept[section]
 
     def count(self, units: int, /) -> Count:
         """Return the tokens that so many units are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Status
@@ -176,9 +177,9 @@ def _paired(
 
 def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -> InjectionPlan:
     """Return the plan that *strategy* makes of *arrangement*; *off* is what switched injection off, if anything did."""
-    reasons: list[str] = []
     bound: float | None = None
-    limited = arrangement.limits.tokens is not None or arrangement.limits.characters is not None
+    limits = arrangement.limits
+    limited = limits.tokens is not None or limits.characters is not None
     if strategy == "optimal" and not off and limited and (fill or not _fits(arrangement)):
         bound = _best(arrangement, fill=fill)
     elif not _fits(arrangement):
@@ -187,13 +188,9 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
         bound = arrangement.value()  # everything is where its activation puts it: there is nothing better
     if fill and not off and _fits(arrangement):
         _fill(arrangement)
-    if off:
-        reasons.append(f"{off} is 0: injection is off, constraints too")
     total = _total(arrangement)
-    over = bool(arrangement.slots) and any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
-    limits = arrangement.limits
-    overflow = max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0
-    reasons += _reasons(arrangement, total, over=over)
+    over = any(slot.tier for slot in arrangement.slots) and not _fits(arrangement, total)
+    switched_off = [f"{off} is 0: injection is off, constraints too"] if off else []
     return InjectionPlan(
         items=tuple(_item(arrangement, slot) for slot in arrangement.slots),
         total_tokens=total,
@@ -204,8 +201,8 @@ def fit(arrangement: Arrangement, strategy: str, *, fill: bool, off: str = "") -
         counter=arrangement.costs.counter,
         strategy=strategy,
         over_budget=over,
-        overflow=overflow,
-        reasons=tuple(reasons),
+        overflow=max(0, int(total) - limits.tokens) if over and limits.tokens is not None else 0,
+        reasons=(*switched_off, *_reasons(arrangement, total, over=over)),
         upper_bound=bound,
         evaluated=arrangement.evaluated,
     )
@@ -217,26 +214,22 @@ def _demote(arrangement: Arrangement, strategy: str) -> None:
         arrangement.count_by_text()
     steps = level(arrangement) if strategy == "level" else lowest_first(arrangement)
     if arrangement.costs.additive or arrangement.by_text:
-        for _ in steps:
-            if arrangement.fits():
-                return
+        while next(steps, None) is not None and not arrangement.fits():
+            pass
         return
     start = arrangement.tiers()
     taken = [(slot, slot.tier) for slot in steps]
 
     def after(count: int) -> bool:
         """Go to where *count* steps lead, and say whether the whole text fits there."""
-        tiers = dict(zip(map(id, arrangement.slots), start, strict=True))
-        tiers.update((id(slot), tier) for slot, tier in taken[:count])
-        arrangement.restore([tiers[id(slot)] for slot in arrangement.slots])
+        arrangement.restore(start)
+        for slot, tier in dict(taken[:count]).items():
+            arrangement.move(slot, tier)
         return _fits(arrangement)
 
-    low, high = 0, len(taken)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if after(middle) else (middle, high)
-    while not after(high) and high < len(taken):  # a whole text that grows when a line leaves it
-        high += 1
+    count = bisect_left(range(len(taken)), True, lo=min(1, len(taken)), key=after)
+    while not after(count) and count < len(taken):  # a whole text that grows when a line leaves it
+        count += 1
 
 
 def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
@@ -248,11 +241,10 @@ def _best(arrangement: Arrangement, *, fill: bool) -> float | None:
             slot.allowed = (*slot.promotable, *slot.allowed)
     if arrangement.costs.additive:
         return optimal(arrangement)
-    room, start = arrangement.room, arrangement.tiers()
+    room, start, limit = arrangement.room, arrangement.tiers(), arrangement.limits.tokens
     for _ in range(MOST_TRIES):
         arrangement.restore(start)
         optimal(arrangement)
-        limit = arrangement.limits.tokens
         if limit is None or arrangement.room is None or _fits(arrangement):
             break
         arrangement.room -= max(1, int(_total(arrangement)) - limit)
@@ -293,9 +285,8 @@ def _fits(arrangement: Arrangement, total: Count | None = None) -> bool:
 
 
 def _total(arrangement: Arrangement) -> Count:
-    if arrangement.costs.additive:
-        return arrangement.tokens()
-    return arrangement.costs.recount(arrangement.text())
+    costs = arrangement.costs
+    return costs.count(arrangement.units) if costs.additive else costs.recount(arrangement.text())
 
 
 def _item(arrangement: Arrangement, slot: Slot) -> Item:
@@ -313,14 +304,12 @@ def _item(arrangement: Arrangement, slot: Slot) -> Item:
 def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]:
     limits = arrangement.limits
     found = []
-    cut = sum(slot.tier < slot.mapped for slot in arrangement.slots)
-    if cut:
+    if cut := sum(slot.tier < slot.mapped for slot in arrangement.slots):
         found.append(f"{cut} of {len(arrangement.slots)} were cut or left out to fit {_limit(arrangement)}")
     if over:
         held = sum(slot.protected for slot in arrangement.slots)
-        least = (
-            "1 constraint, not below summary, takes" if held == 1 else f"{held} constraints, none below summary, take"
-        )
+        several = f"{held} constraints, none below summary, take"
+        least = "1 constraint, not below summary, takes" if held == 1 else several
         if limits.tokens is not None and total > limits.tokens:
             found.append(f"{least} {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget")
         if limits.characters is not None and arrangement.characters > limits.characters:

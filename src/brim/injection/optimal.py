@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import reduce
+from itertools import pairwise
 from math import frexp, ldexp
 from operator import or_
 
@@ -73,25 +74,21 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     units, characters = arrangement.room is not None, arrangement.limits.characters is not None
     menu = [[(o[0], o[1] * units, o[2] * characters, o[3], o[4]) for o in options] for options in menu]
     reached = _reach([option for options in menu for option in options])
-    headings = {}
-    for section in Section:
-        if reached >> section & 1:
-            cost = arrangement.costs.heading(section)
-            headings[1 << section] = cost[0] * units, cost[1] * characters
+    costs = {1 << section: arrangement.costs.heading(section) for section in Section if reached >> section & 1}
+    headings = {section: (cost[0] * units, cost[1] * characters) for section, cost in costs.items()}
     openings = Openings(menu, headings, (arrangement.room or 0, arrangement.limits.characters or 0), effort)
     most, choice = openings.solve(), openings.choice()
     if choice is not None:
         _place(arrangement, slots, choice)
     if choice is None or openings.value < most:
         _take_best(arrangement, start)
-    return max(arrangement.value(), _as_float(most, shift)) if arrangement.fits() else arrangement.value()
+    bound = most / (1 << shift) if shift >= 0 else float(most << -shift)
+    return max(arrangement.value(), bound) if arrangement.fits() else arrangement.value()
 
 
 def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
     """Leave the best of what was found and of what the other strategies make; if nothing fits, all that can be cut."""
-    found = []
-    if arrangement.fits():
-        found.append(_merit(arrangement))
+    found = [_merit(arrangement)] if arrangement.fits() else []
     for strategy in (lowest_first, level):
         arrangement.restore(start)
         steps = strategy(arrangement)
@@ -101,8 +98,7 @@ def _take_best(arrangement: Arrangement, start: Sequence[Tier]) -> None:
             found.append(_merit(arrangement))
     arrangement.restore(max(found)[-1] if found else start)
     if not found:
-        for _ in lowest_first(arrangement):
-            pass
+        list(lowest_first(arrangement))
 
 
 def _merit(arrangement: Arrangement) -> tuple[float, int, int, list[Tier]]:
@@ -124,11 +120,8 @@ def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:
     kind, status = slot.behavior.kind, slot.behavior.status
     for tier in sorted(slot.allowed, reverse=True):
         value = int(ldexp(slot.activation * FIDELITY[tier], shift))
-        if tier is Tier.OMITTED:
-            options.append((value, 0, 0, 0, 0))
-        else:
-            units, characters = arrangement.costs.item(slot.behavior, tier)
-            options.append((value, units, characters, 1 << section_of(kind, status, tier), tier.value))
+        units, characters = arrangement.costs.item(slot.behavior, tier) if tier else (0, 0)
+        options.append((value, units, characters, 1 << section_of(kind, status, tier) if tier else 0, tier.value))
     return options
 
 
@@ -138,10 +131,6 @@ def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Opt
             arrangement.move(slot, Tier(option[4]))
 
 
-def _as_float(value: int, shift: int) -> float:
-    return value / (1 << shift) if shift >= 0 else float(value << -shift)
-
-
 class Openings:
     """The slots with all their options, the headings by section, the room, and the best choice known so far.
 
@@ -149,8 +138,7 @@ class Openings:
     """
 
     def __init__(self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, effort: int) -> None:
-        self.headings = headings
-        self.room = room
+        self.headings, self.room = headings, room
         self.effort = effort
         """How many partial choices may still be looked at: a limit that doesn't depend on the machine's speed."""
         self.value = IMPOSSIBLE
@@ -218,10 +206,9 @@ class Openings:
         value = sum(option[0] for option in picked)
         if value <= self.value:
             return
-        units, characters = sum(option[1] for option in picked), sum(option[2] for option in picked)
-        for section in {option[3] for option in picked if option[3]}:
-            units += self.headings[section][0]
-            characters += self.headings[section][1]
+        opened = [self.headings[section] for section in {option[3] for option in picked if option[3]}]
+        units = sum(option[1] for option in picked) + sum(heading[0] for heading in opened)
+        characters = sum(option[2] for option in picked) + sum(heading[1] for heading in opened)
         if units <= self.room[0] and characters <= self.room[1]:
             self.value = value
             self._best = list(zip(self._places, picked, strict=True))
@@ -263,31 +250,29 @@ class Openings:
             if free and max(after)[0] <= 0:
                 continue
             reach = _reach(options)
-            parts = sums.get(reach)
-            if parts is None:
-                parts = sums[reach] = dict.fromkeys(_subsets(reach), 0)
+            if reach not in sums:
+                sums[reach] = dict.fromkeys(_subsets(reach), 0)
+            parts = sums[reach]
             least = 0 if free else IMPOSSIBLE
             for opened in parts:
                 parts[opened] += max([least, *[left for left, section in after if section & opened]])
-        ceilings = {}
-        for opened, (units, characters) in self._rooms.items():
-            ceilings[opened] = price * units + rate * characters
-            ceilings[opened] += sum(parts[opened & reach] for reach, parts in sums.items())
-        return ceilings
+        return {
+            opened: price * room[0] + rate * room[1] + sum(parts[opened & reach] for reach, parts in sums.items())
+            for opened, room in self._rooms.items()
+        }
 
     def _drop_hopeless(self, most: int, paid: Pair) -> None:
         """Leave out the options whose price is so far above their value that no better choice has them."""
         price, rate = paid
         lost = self.value - most
-        places, slots = [], []
+        left = {}
         for place, options in zip(self._places, self._open, strict=True):
             kept = options
             if not options[-1][3]:
                 kept = [o for o in options if not o[3] or o[0] - price * o[1] - rate * o[2] > lost]
             if len(kept) > 1 or kept[0][3]:
-                places.append(place)
-                slots.append(kept)
-        self._places, self._open = places, slots
+                left[place] = kept
+        self._places, self._open = list(left), list(left.values())
 
 
 def _reach(options: Options) -> int:
@@ -297,31 +282,27 @@ def _reach(options: Options) -> int:
 
 def _subsets(sections: int) -> list[int]:
     """Return every set of some of *sections*."""
-    found = []
-    subset = sections
-    while True:
-        found.append(subset)
-        if not subset:
-            return found
-        subset = (subset - 1) & sections
+    found = [sections]
+    while found[-1]:
+        found.append((found[-1] - 1) & sections)
+    return found
 
 
 class Search:
     """The search among slots at fixed prices, for a choice that is worth more than *floor*."""
 
     def __init__(self, slots: Sequence[Options], room: Pair, prices: Pair, floor: int, effort: int) -> None:
-        self.prices = prices
-        self.effort = effort
-        self.floor = floor
+        self.prices, self.effort, self.floor = prices, effort, floor
         """What the best choice known is worth."""
         self.found = False
         """Whether it was found here."""
-        self._favourites = [_favourite(options, prices) for options in slots]
-        self._value = sum(option[0] for option in self._favourites)
-        self._room = (
-            room[0] - sum(option[1] for option in self._favourites),
-            room[1] - sum(option[2] for option in self._favourites),
-        )
+        price, rate = prices
+        self._favourites = [
+            min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4])) for options in slots
+        ]
+        """The option of each slot that is worth most after paying; of equals the one that takes less."""
+        self._value, units, characters = (sum(option[at] for option in self._favourites) for at in (0, 1, 2))
+        self._room = room[0] - units, room[1] - characters
         self._most = self._value + prices[0] * self._room[0] + prices[1] * self._room[1]
         self._notes: list[tuple[int, int, Option]] = []
         self._best = -1
@@ -397,12 +378,6 @@ class Search:
             self._best = state[4]
 
 
-def _favourite(options: Options, prices: Pair) -> Option:
-    """Return the option that is worth most after paying, of equals the one that takes less."""
-    price, rate = prices
-    return min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4]))
-
-
 def _undominated(states: list[State]) -> list[State]:
     """Return the states than which none is at most as large in both measures and worth at least as much."""
     states.sort()
@@ -443,7 +418,7 @@ def prices(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list
     share = _FINE // 2
     best = (0, 0)
     least = ceiling(slots, room, best)
-    worth, kept = None, None
+    kept: list[Option] | None = None
     for _ in range(_HALVINGS):
         weights = share // max(1, room[0]), (_FINE - share) // max(1, room[1])
         price, picked, (units, characters) = _fill(slots, room, weights)
@@ -451,17 +426,12 @@ def prices(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list
         most = ceiling(slots, room, found)
         if most < least:
             least, best = most, found
-        if picked is not None:
-            value = sum(option[0] for option in picked)
-            if worth is None or value > worth:
-                worth, kept = value, picked
+        if picked is not None and (kept is None or sum(o[0] for o in picked) > sum(o[0] for o in kept)):
+            kept = picked
         short, other = units * room[1], characters * room[0]
         if least <= floor or short == other:
             break
-        if short > other:
-            low = share
-        else:
-            high = share
+        low, high = (share, high) if short > other else (low, share)
         share = (low + high) // 2
     return best, kept
 
@@ -478,12 +448,9 @@ def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, lis
     used = taken = 0
     for number, options in enumerate(slots):
         path = _frontier(options, weights)
-        lowest = path[0]
-        picked.append(lowest)
-        used += lowest[1]
-        taken += lowest[2]
-        for k in range(1, len(path)):
-            before, after = path[k - 1], path[k]
+        picked.append(path[0])
+        used, taken = used + path[0][1], taken + path[0][2]
+        for k, (before, after) in enumerate(pairwise(path)):
             cost = heavy * (after[1] - before[1]) + light * (after[2] - before[2])
             steps.append(((before[0] - after[0]) / cost, number, k, before, after))
     steps.sort()
@@ -494,15 +461,12 @@ def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, lis
         more, longer = after[1] - before[1], after[2] - before[2]
         if price is None:
             cost = heavy * more + light * longer
-            left -= cost
-            units += more
-            characters += longer
+            left, units, characters = left - cost, units + more, characters + longer
             if left < 0:
                 price = (after[0] - before[0]) // cost
         if picked[number] is before and used + more <= room[0] and taken + longer <= room[1]:
             picked[number] = after
-            used += more
-            taken += longer
+            used, taken = used + more, taken + longer
     fits = used <= room[0] and taken <= room[1]
     return price or 0, picked if fits else None, (units, characters)
 
@@ -510,13 +474,9 @@ def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, lis
 def _frontier(options: Options, weights: Pair) -> list[Option]:
     """Return the options worth their weight, lightest first: each step up gives less for its weight than the last."""
     heavy, light = weights
-    if len(options) == 1:
-        return [options[0]]
     path: list[tuple[int, int, Option]] = []
     for weight, value, option in sorted((heavy * o[1] + light * o[2], -o[0], o) for o in options):
-        if path and -value <= path[-1][1]:
-            continue
-        if path and weight == path[-1][0]:
+        if path and (-value <= path[-1][1] or weight == path[-1][0]):
             continue
         while len(path) > 1:
             (w0, v0, _), (w1, v1, _) = path[-2], path[-1]

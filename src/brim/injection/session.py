@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from brim.errors import InputError
 from brim.injection.tiers import Tier
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +17,12 @@ RENEWING = ("startup", "clear", "compact")
 """Beginnings after which the rules are not in the window any more. ``resume`` is none of them."""
 
 
-class Shown:
+class Shown(Record):
     """What a session knows of one behavior: how often it was shown, at which prompt last, and in how much detail."""
 
-    __slots__ = ("best", "prompt", "times")
-
-    def __init__(self, times: int = 0, prompt: int = 0, best: Tier = Tier.OMITTED) -> None:
-        self.times, self.prompt, self.best = times, prompt, best
+    times: int = 0
+    prompt: int = 0
+    best: Tier = Tier.OMITTED
 
     def __repr__(self) -> str:
         return f"Shown({self.times} times, at prompt {self.prompt}, {self.best})"
@@ -48,11 +48,8 @@ class Session:
         for name, value in (("max_tokens", max_tokens), ("max_per_injection", max_per_injection), ("backoff", backoff)):
             if not (isinstance(value, int) and value >= 0) and not (value is None and name != "backoff"):
                 raise InputError(f"session.{name} must be a whole number from 0 on, not {value!r}")
-        self.max_tokens = max_tokens
-        self.max_per_injection = max_per_injection
-        self.backoff = backoff
-        self.renew_on_compaction = renew_on_compaction
-        self.parent = parent
+        self.max_tokens, self.max_per_injection, self.backoff = max_tokens, max_per_injection, backoff
+        self.renew_on_compaction, self.parent = renew_on_compaction, parent
         self.prompts = 0
         """Prompts so far."""
         self.spent = 0
@@ -115,19 +112,20 @@ class Session:
         left = self.remaining
         if left is not None and tokens > left:
             raise InputError(f"the session has {left:,} tokens left, and {what} takes {tokens:,}")
-        self._spend(tokens)
+        payer = self
+        while payer.parent is not None:
+            payer = payer.parent
+        payer.spent += tokens
 
     def record(self, plan: InjectionPlan) -> None:
         """Note what *plan* shows without charging it: what goes in when a session starts has a budget of its own."""
         for item in plan.included:
-            known = self.shown.setdefault(item.id, Shown())
-            known.times += 1
-            known.prompt = self.prompts
-            known.best = max(known.best, item.tier)
+            known = self.shown.get(item.id, Shown())
+            self.shown[item.id] = Shown(known.times + 1, self.prompts, max(known.best, item.tier))
 
     def told_whole(self, id: str) -> None:
         """Note that what was shown of the behavior is all there is: in full it would say the same again."""
-        self.shown[id].best = Tier.FULL
+        self.shown[id] = self.shown[id].replace(best=Tier.FULL)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state, for a store: what ``load`` takes."""
@@ -138,9 +136,3 @@ class Session:
         """Go on where ``to_dict`` left off."""
         self.prompts, self.spent = int(state["prompts"]), int(state["spent"])
         self.shown = {id: Shown(times, prompt, Tier(best)) for id, (times, prompt, best) in state["shown"].items()}
-
-    def _spend(self, tokens: int) -> None:
-        if self.parent is not None:
-            self.parent._spend(tokens)
-        else:
-            self.spent += tokens

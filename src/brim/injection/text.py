@@ -59,7 +59,7 @@ def item_text(behavior: Behavior, tier: Tier, format: str) -> str:
     if tier is Tier.OMITTED:
         return ""
     if tier is Tier.NAME_ONLY:
-        return name_line(behavior)
+        return f"`{behavior.name}` [{behavior.kind.value}]{''.join(f' #{tag}' for tag in behavior.tags)}\n"
     lines = _clean(summary_of(behavior) if tier is Tier.SUMMARY else behavior.canonical)
     if format == "markdown":
         first, *rest = unforged(lines)
@@ -68,12 +68,6 @@ def item_text(behavior: Behavior, tier: Tier, format: str) -> str:
         inside = "\n  ".join(lines).translate(_XML)
         return f"<rule>{inside}</rule>\n"
     return "".join((f"  {lines[0]}\n", *(f"    {line}\n" for line in lines[1:])))
-
-
-def name_line(behavior: Behavior) -> str:
-    """Return the line that says only what there is to know more about."""
-    tags = "".join(f" #{tag}" for tag in behavior.tags)
-    return f"`{behavior.name}` [{behavior.kind.value}]{tags}\n"
 
 
 def summary_of(behavior: Behavior) -> str:

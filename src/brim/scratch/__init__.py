@@ -7,44 +7,30 @@ from events, ``dead_ends`` finds what led nowhere, and ``model`` is all of it fo
 
 from __future__ import annotations
 
-from brim._lazy import exports
+from brim._lazy import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
-    from brim.scratch.entries import KINDS, SECTIONS, Entry, View, extract_text
-    from brim.scratch.index import render_index
-    from brim.scratch.journal import Journal
-    from brim.scratch.model import ScratchModel
-    from brim.scratch.writer import ScratchWriter
+    from brim.scratch.dead_ends import DeadEnd as DeadEnd
+    from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
+    from brim.scratch.entries import KINDS as KINDS
+    from brim.scratch.entries import SECTIONS as SECTIONS
+    from brim.scratch.entries import Entry as Entry
+    from brim.scratch.entries import View as View
+    from brim.scratch.entries import extract_text as extract_text
+    from brim.scratch.index import render_index as render_index
+    from brim.scratch.journal import Journal as Journal
+    from brim.scratch.model import ScratchModel as ScratchModel
+    from brim.scratch.writer import ScratchWriter as ScratchWriter
 
-__all__ = [
-    "KINDS",
-    "SECTIONS",
-    "DeadEnd",
-    "DeadEndDetector",
-    "Entry",
-    "Journal",
-    "ScratchModel",
-    "ScratchWriter",
-    "View",
-    "extract_text",
-    "render_index",
-]
-
-__getattr__, __dir__ = exports(
+__getattr__, __dir__, __all__ = public(
     __name__,
     {
-        "KINDS": "entries",
-        "SECTIONS": "entries",
-        "DeadEnd": "dead_ends",
-        "DeadEndDetector": "dead_ends",
-        "Entry": "entries",
-        "Journal": "journal",
-        "ScratchModel": "model",
-        "ScratchWriter": "writer",
-        "View": "entries",
-        "extract_text": "entries",
-        "render_index": "index",
+        "dead_ends": "DeadEnd DeadEndDetector",
+        "entries": "KINDS SECTIONS Entry View extract_text",
+        "index": "render_index",
+        "journal": "Journal",
+        "model": "ScratchModel",
+        "writer": "ScratchWriter",
     },
 )

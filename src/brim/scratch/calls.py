@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from brim.scratch.entries import Entry
     from brim.tracking.events import Event
 
-_PATHS = ("file_path", "notebook_path", "filePath", "path")
-_EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with )?(?:exit|exited with) (?:code|status):? (-?\d{1,9})"
+PATHS = ("file_path", "notebook_path", "filePath", "path")
+"""The names that clients give to the file of a call."""
+EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?\s+(-?\d{1,9})"
+"""How an output begins that tells the exit code."""
 _SAID = "the user said:"
 _MOST_OPEN = 10_000
 _NAMES = {"permission_mode": "permission mode", "branch": "branch"}
@@ -55,7 +57,7 @@ class Calls:
         if known is not None:
             known["calls"].add(call.id)
             return []
-        artifact = draft("artifact", path, source=call.id, **_where(call))
+        artifact = draft("artifact", path, source=call.id, **where_of(call))
         self._files[(call.session, path)] = {"entry": artifact, "calls": {call.id}, "done": not call.id}
         return [artifact]
 
@@ -67,18 +69,25 @@ class Calls:
         """Return what *call* came to with its *result*."""
         failed = result.error or bool(result.refusal)
         found = self._file(call, failed=failed)
-        where = {**_where(call), "time": result.time if result.time is not None else call.time, "source": call.id}
-        if call.tool == "question":
-            return found + _answers(call, result, failed, where)
-        if call.tool == "plan" and changed_plan(call):
-            return found + _plan(call, result, failed, where)
-        if result.refusal == "permission":
-            refs = {"noun": "call", "outcome": _refused(result)}
-            return [*found, draft("decision", _named(call), refs=refs, **where)] if was_asked(result) else found
+        where = {**where_of(call), "time": result.time if result.time is not None else call.time, "source": call.id}
         command = call.input.get("command")
-        if call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
-            refs = {"outcome": _ended(result), "output": first_error(result.text)}
-            return [*found, draft("command", command, refs=refs, **where)]
+        if call.tool == "question":
+            pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
+            for at, (question, answer) in enumerate(pairs):
+                where["source"] = f"{call.id} {at}" if call.id else ""
+                found.append(draft("decision", question, refs={"outcome": answer}, **where))
+        elif call.tool == "plan" and "exit" in call.name.lower():  # it is put to the person; starting to plan isn't
+            if not is_undecided(result):
+                refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
+                found.append(draft("decision", plan_of(call, result), refs=refs, **where))
+        elif result.refusal == "permission":
+            if was_asked(result):
+                refs = {"noun": "call", "outcome": _refused(result)}
+                found.append(draft("decision", _named(call), refs=refs, **where))
+        elif call.tool == "shell" and result.error and not result.refusal and isinstance(command, str) and command:
+            code = exit_code(result)
+            refs = {"outcome": "failed" if code is None else f"ended with {code}", "output": first_error(result.text)}
+            found.append(draft("command", command, refs=refs, **where))
         return found
 
     def _file(self, call: ToolCall, *, failed: bool) -> list[Entry]:
@@ -92,48 +101,28 @@ class Calls:
             return []
         del self._files[(call.session, path)]
         artifact: Entry = known["entry"]
-        return [draft("withdrawn", artifact.text, source=call.id, refs={"of": artifact.id}, **_where(call))]
+        return [draft("withdrawn", artifact.text, source=call.id, refs={"of": artifact.id}, **where_of(call))]
 
 
 def changed_path(call: ToolCall) -> str:
     """Return the file that *call* writes or edits, empty if it does neither."""
     if call.tool not in ("write", "edit"):
         return ""
-    return next((one_line(path) for key in _PATHS if isinstance(path := call.input.get(key), str) and path.strip()), "")
+    return next((one_line(path) for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()), "")
 
 
-def changed_plan(call: ToolCall) -> bool:
-    """Whether *call* puts a plan to the human; starting to plan doesn't count."""
-    return "exit" in call.name.lower()
+def where_of(event: Event) -> dict[str, Any]:
+    """Return what an entry says of the *event* that it comes from."""
+    return {"session": event.session, "agent": event.agent, "time": event.time}
 
 
-def _where(call: ToolCall) -> dict[str, Any]:
-    return {"session": call.session, "agent": call.agent, "time": call.time}
-
-
-def _ended(result: ToolResult) -> str:
+def exit_code(result: ToolResult) -> int | None:
+    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
     detail = result.detail if isinstance(result.detail, Mapping) else {}
     codes = [detail[key] for key in ("exit_code", "exitCode", "code") if type(detail.get(key)) is int]
-    if not codes and (told := re.match(_EXIT, result.text)):
+    if not codes and (told := re.match(EXIT, result.text)):
         codes = [int(told[1])]
-    return f"ended with {codes[0]}" if codes else "failed"
-
-
-def _answers(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
-    pairs = [(questions_of(call), _refused(result, NOT_ANSWERED))] if failed else answers_of(call, result)
-    return [
-        draft(
-            "decision", question, refs={"outcome": answer}, **{**where, "source": f"{call.id} {at}" if call.id else ""}
-        )
-        for at, (question, answer) in enumerate(pairs)
-    ]
-
-
-def _plan(call: ToolCall, result: ToolResult, failed: bool, where: dict[str, Any]) -> list[Entry]:
-    if is_undecided(result):
-        return []
-    refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
-    return [draft("decision", plan_of(call, result), refs=refs, **where)]
+    return codes[0] if codes else None
 
 
 def _refused(result: ToolResult, word: str = "refused") -> str:
@@ -145,18 +134,22 @@ def _refused(result: ToolResult, word: str = "refused") -> str:
 
 def _named(call: ToolCall) -> str:
     """Return *call* in a few words: its name, and its command or file."""
-    what = next((text for key in ("command", *_PATHS) if isinstance(text := call.input.get(key), str)), "")
+    what = next((text for key in ("command", *PATHS) if isinstance(text := call.input.get(key), str)), "")
     return f"{call.name} {what}".strip()
 
 
 def answers_of(call: ToolCall, result: ToolResult) -> list[tuple[str, str]]:
     """Return each question of *call* with its answer; where the client does not pair them, all of both as one."""
     asked = _asked(call)
-    given = _given(result)
-    pairs = [(_question(key, asked), _joined(answer)) for key, answer in given]
+    pairs = [
+        (next((question for name, question in asked if key in (name, question)), key), _joined(answer))
+        for key, answer in _given(result)
+    ]
     if pairs:
         return [(question or call.name, answer or NOT_ANSWERED) for question, answer in pairs]
-    said = _without_frame(result.text)
+    said = result.text.strip()
+    if before := next((before for before in _BEFORE if said.startswith(before)), ""):
+        said = said.removeprefix(before).removesuffix(_AFTER).strip().removesuffix(".").strip()
     pairs = _paired(said, [question for _, question in asked])
     return pairs or [(questions_of(call), said or NOT_ANSWERED)]
 
@@ -212,10 +205,6 @@ def _given(result: ToolResult) -> list[tuple[str, object]]:
     return [(str(place), answer) for place, answer in enumerate(beside)] if isinstance(beside, list) else []
 
 
-def _question(key: str, asked: list[tuple[str, str]]) -> str:
-    return next((question for name, question in asked if key in (name, question)), key)
-
-
 def _joined(answer: object) -> str:
     if isinstance(answer, Mapping):
         answer = answer.get("answers", answer.get("answer", answer.get("selected", "")))
@@ -224,18 +213,9 @@ def _joined(answer: object) -> str:
     return "" if answer is None else str(answer)
 
 
-def _without_frame(text: str) -> str:
-    text = text.strip()
-    for before in _BEFORE:
-        if text.startswith(before):
-            return text.removeprefix(before).removesuffix(_AFTER).strip().removesuffix(".").strip()
-    return text
-
-
 def _paired(said: str, asked: list[str]) -> list[tuple[str, str]]:
     """Return the pairs in ``"question"="answer", …``, where every question is one that was asked."""
-    marks = [(at, question) for question in asked if (at := said.find(f'"{question}"=')) >= 0]
-    marks.sort()
+    marks = sorted([(at, question) for question in asked if (at := said.find(f'"{question}"=')) >= 0])
     found = []
     for (at, question), after in zip(marks, [*[at for at, _ in marks[1:]], len(said)], strict=False):
         answer = said[at + len(question) + 3 : after].strip().rstrip(",;. ")
@@ -276,15 +256,14 @@ class States:
 
     def _change(self, event: Event, name: str, now: str) -> list[Entry]:
         before = self._set(event, name, now)
-        if before is None or before == now:
+        if before in (None, now):
             return []
-        source = _source(event)
-        return [draft("state", f"{name}: {before} → {now}", session=event.session, time=event.time, source=source)]
+        text, source = f"{name}: {before} → {now}", source_of(event)
+        return [draft("state", text, session=event.session, time=event.time, source=source)]
 
     def _todos(self, call: ToolCall) -> list[Entry]:
-        given = next(
-            (found for key in ("todos", "items", "plan") if isinstance(found := call.input.get(key), list)), []
-        )
+        lists = [call.input.get(key) for key in ("todos", "items", "plan")]
+        given = next((found for found in lists if isinstance(found, list)), [])
         changes = [change for item in given if isinstance(item, Mapping) and (change := self._todo(call, item))]
         task, status = call.input.get("taskId"), call.input.get("status")
         if isinstance(task, str | int) and isinstance(status, str):
@@ -302,7 +281,7 @@ class States:
         if not label or not isinstance(status, str) or not status:
             return None
         before = self._set(call, f"todo {label}", status)
-        return None if before is None or before == status else _todo_entry(call, label, before, status)
+        return None if before in (None, status) else _todo_entry(call, label, before, status)
 
     def _set(self, event: Event, name: str, now: str) -> str | None:
         key = (event.session, event.agent, name[:500])
@@ -313,11 +292,11 @@ class States:
 
 def _todo_entry(call: ToolCall, label: str, before: str | None, now: str) -> Entry:
     refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
-    source = f"{_source(call)} {now}" if _source(call) else ""
-    return draft("state", label, session=call.session, agent=call.agent, time=call.time, source=source, refs=refs)
+    return draft(
+        "state", label, source=f"{source_of(call)} {now}" if source_of(call) else "", refs=refs, **where_of(call)
+    )
 
 
-def _source(event: Event) -> str:
+def source_of(event: Event) -> str:
     """Return what tells *event* from others: its id, else its time; nothing if it has neither."""
-    id = getattr(event, "id", "")
-    return id if id else f"at {event.time}" if event.time is not None else ""
+    return getattr(event, "id", "") or (f"at {event.time}" if event.time is not None else "")

@@ -69,12 +69,12 @@ class Section(Record):
 
 
 SECTIONS = (
-    Section(title="Human Input", kind="human", file="human-input.md"),
-    Section(title="Decisions", kind="decision", file="decisions.md"),
-    Section(title="State Changes", kind="state", file="state-changes.md"),
-    Section(title="Dead Ends", kind="dead-end", file="dead-ends.md"),
-    Section(title="Artifacts", kind="artifact", file="artifacts.md"),
-    Section(title="Commands", kind="command", file="commands.md"),
+    Section("Human Input", "human", "human-input.md"),
+    Section("Decisions", "decision", "decisions.md"),
+    Section("State Changes", "state", "state-changes.md"),
+    Section("Dead Ends", "dead-end", "dead-ends.md"),
+    Section("Artifacts", "artifact", "artifacts.md"),
+    Section("Commands", "command", "commands.md"),
 )
 """The sections of the index, in order."""
 
@@ -101,7 +101,7 @@ def draft(
 
 def stored(text: str, most: int = LONGEST_QUOTE) -> str:
     """Return a text of an agent or a tool as it is kept: one masked line."""
-    # Masked before it is cut, since half of a secret is not recognised; and again as one line, where a name and its
+    # Masked before it is cut, since half of a secret isn't recognized; and again as one line, where a name and its
     # value stand next to each other that were on two.
     return shortened(mask(one_line(mask(cleaned(_beginning(text))))), most)
 
@@ -118,9 +118,7 @@ def first_error(output: str) -> str:
 
 def _beginning(text: str) -> str:
     """Return as much of *text* as is looked at: whole lines, since a secret is not recognised by its half."""
-    if len(text) <= _LOOKED_AT:
-        return text
-    cut = text.rfind("\n", 0, _LOOKED_AT)
+    cut = text.rfind("\n", 0, _LOOKED_AT) if len(text) > _LOOKED_AT else 0
     return text[:cut] if cut > 0 else begun(text, _LOOKED_AT)
 
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.files import read_safely, replace_file, write_new
+from brim.files import read_safely, replace_file, sync_folder, write_new
 from brim.scratch.entries import SECTIONS
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ def make_folder(path: str) -> None:
         for name, text in ((IGNORE, "*\n"), (MARK, "brim made this folder; 'brim scratch clean' removes it.\n")):
             with suppress(FileExistsError):
                 write_new(os.path.join(path, name), text.encode(), durable=False)
-        settle(os.path.dirname(path))
+        sync_folder(os.path.dirname(path))
     except FileNotFoundError:  # removed again at the same moment: a process that waits for the lock starts over
         return
     except OSError as error:
@@ -103,16 +103,6 @@ def remove_leftovers(folder: str) -> None:
                 os.unlink(os.path.join(folder, name))
 
 
-def settle(folder: str) -> None:
-    """Write the names in *folder* to the disk, where a folder can be opened for that."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     """Return the folder of *session* in *root*: its own if it has one, else the root unless another live one has it.
 
@@ -120,25 +110,19 @@ def place_of(root: str, session: str, *, now: float, claim: bool) -> str:
     """
     if not session:
         return root
-    if _has_folders(root):
-        for name in own_names(session):
-            if owner_of(os.path.join(root, name)).get("session") == session:
-                return os.path.join(root, name)
+    folders = [os.path.join(root, name) for name in own_names(session)]
+    there: list[str] = []
+    with suppress(OSError):
+        there = [name for name in os.listdir(root) if "." not in name]  # the names of brim's files have a dot
+    for folder in folders if there else ():
+        if owner_of(folder).get("session") == session:
+            return folder
     owner = owner_of(root)
     seen = owner.get("seen")
     recent = isinstance(seen, int | float) and now - seen < LIVE
     if not claim or owner.get("session") in (None, "", session) or not recent or owner.get("closed"):
         return root
-    *_, longest = names = own_names(session)
-    free = next((name for name in names if not owner_of(os.path.join(root, name))), longest)
-    return os.path.join(root, free)
-
-
-def _has_folders(root: str) -> bool:
-    """Whether *root* may hold a session's own folder: their names have no dot, and those of brim's files have one."""
-    with suppress(OSError):
-        return any("." not in name for name in os.listdir(root))
-    return False
+    return next((folder for folder in folders if not owner_of(folder)), folders[-1])
 
 
 def own_names(session: str) -> list[str]:
@@ -150,23 +134,19 @@ def own_names(session: str) -> list[str]:
 
 def own(folder: str, session: str, *, now: float, closed: bool = False) -> None:
     """Note that *folder* is the one of *session*, which was seen *now*."""
-    if session:
-        known = owner_of(folder)
-        seen = known.get("seen")
-        fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
-        if known.get("session") != session or not fresh or bool(known.get("closed")) != closed:
-            said = {"session": session, "seen": now, "closed": closed}
-            save(folder, OWNER, json.dumps(said) + "\n", durable=False)
+    known = owner_of(folder) if session else {}
+    seen = known.get("seen")
+    fresh = isinstance(seen, int | float) and 0 <= now - seen < 60
+    if session and not (fresh and known.get("session") == session and bool(known.get("closed")) == closed):
+        said = {"session": session, "seen": now, "closed": closed}
+        save(folder, OWNER, json.dumps(said) + "\n", durable=False)
 
 
 def session_folders(root: str) -> dict[str, str]:
     """Return the folders in *root* that sessions have to themselves, by session."""
-    found = {}
-    for name in sorted(_names(root)):
-        folder = os.path.join(root, name)
-        if os.path.isfile(os.path.join(folder, MARK)) and not os.path.islink(folder):
-            found[str(owner_of(folder).get("session", name))] = folder
-    return found
+    folders = [(name, os.path.join(root, name)) for name in sorted(_names(root))]
+    marked = [each for each in folders if os.path.isfile(os.path.join(each[1], MARK)) and not os.path.islink(each[1])]
+    return {str(owner_of(folder).get("session", name)): folder for name, folder in marked}
 
 
 def _names(folder: str) -> list[str]:
@@ -194,7 +174,7 @@ def _read(path: str, most: int) -> bytes | None:
 
 def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) -> list[str]:
     """Copy the journal of each of *folders* to *into*, on the disk, and return where they are now."""
-    kept = []
+    kept: list[str] = []
     safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", label)[:60].strip("-.") or "scratch"
     try:
         for folder in (os.path.dirname(into), into):
@@ -206,11 +186,10 @@ def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) 
                 with open(source, "rb") as file:
                     write_new(path, file.read())
                 kept.append(path)
-        settle(into)
+        sync_folder(into)
     except OSError as error:
-        raise StoreError(
-            f"{into}: the journal cannot be kept there: {error.strerror or error}; nothing was removed", "failed"
-        ) from None
+        why = f"the journal cannot be kept there: {error.strerror or error}; nothing was removed"
+        raise StoreError(f"{into}: {why}", "failed") from None
     return kept
 
 

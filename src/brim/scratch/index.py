@@ -57,16 +57,11 @@ def render_index(view: View, folder: str = ".context", *, session: str = "") -> 
         lines += ["", shortened(f"## {section.title} ({len(entries):,}): {file}", WIDTH)]
         if others:
             lines.append(shortened(f"- {others:,} of earlier sessions not shown: {file}", WIDTH))
-        lines += _newest(entries, share, file)
+        older = len(entries) - share + 1 if len(entries) > share > 0 else 0
+        if older:
+            lines.append(shortened(f"- {older:,} older not shown: {file}", WIDTH))
+        lines += [headline(entry) for entry in entries[older:] if share]
     return "\n".join(lines) + "\n"
-
-
-def _newest(entries: list[Entry], share: int, file: str) -> list[str]:
-    if len(entries) <= share:
-        return [headline(entry) for entry in entries]
-    shown = entries[len(entries) - share + 1 :] if share > 1 else []
-    line = f"- {len(entries) - len(shown):,} older not shown: {file}"
-    return [shortened(line, WIDTH), *(headline(entry) for entry in shown)][:share]
 
 
 def shares(needs: Sequence[int], room: int) -> list[int]:
@@ -120,7 +115,8 @@ def sentence(entry: Entry, width: int | None = None) -> str:
 
 def _parts(entry: Entry) -> list[Part]:
     refs = entry.refs
-    parts = [Part(f"{noun} ", whole=True)] if (noun := _word(refs.get("noun"))) else []
+    # Only brim's own words: a journal is a file, and anybody may have written to it.
+    parts = [Part(f"{refs['noun']} ", whole=True)] if refs.get("noun") in ("todo", "plan", "call") else []
     parts.append(Part(entry.text, quoted=entry.quoted))
     if "outcome" in refs:
         parts += [Part(": ", whole=True), Part(str(refs["outcome"]))]
@@ -129,39 +125,25 @@ def _parts(entry: Entry) -> list[Part]:
     return parts
 
 
-def _word(noun: object) -> str:
-    """Return *noun* if it is one of brim's own words: a journal is a file, and anybody may have written to it."""
-    return noun if noun in ("todo", "plan", "call") and isinstance(noun, str) else ""
-
-
 def render_details(section: Section, entries: Iterable[Entry]) -> str:
     """Return the text of the file of *section*."""
-    blocks = [
-        f"# {section.title}\n\n{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost.\n"
-    ]
-    blocks += [f"## {_heading(entry)}\n\n{_body(entry)}\n" for entry in entries]
-    return "\n".join(blocks)
+    about = f"{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost."
+    blocks = [f"## {_heading(entry)}\n\n{_body(entry)}\n" for entry in entries]
+    return "\n".join([f"# {section.title}\n\n{about}\n", *blocks])
 
 
 def when(seconds: float | None) -> str:
     """Return a moment as UTC, or that it is not known."""
-    if seconds is None:
-        return "time unknown"
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
+        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds)) if seconds is not None else "time unknown"
     except (OverflowError, ValueError, OSError):
         return "time unknown"
 
 
 def _heading(entry: Entry) -> str:
-    parts = [f"#{entry.number}", when(entry.time)]
-    parts += [f"session {_name(entry.session)}"] if entry.session else []
-    parts += [f"agent {_name(entry.agent)}"] if entry.agent else []
-    return " · ".join(parts)
-
-
-def _name(text: str) -> str:
-    return shortened(one_line(text), 80)
+    named = [("session", entry.session), ("agent", entry.agent)]
+    names = [f"{what} {shortened(one_line(name), 80)}" for what, name in named if name]
+    return " · ".join([f"#{entry.number}", when(entry.time), *names])
 
 
 def _body(entry: Entry) -> str:

@@ -11,11 +11,11 @@ import json
 import math
 import os
 import stat
+import sys
 
 from brim.errors import StoreError
-from brim.files import SAFE_FLAGS
+from brim.files import SAFE_FLAGS, sync_folder
 from brim.scratch.entries import Entry
-from brim.scratch.folder import settle
 from brim.scratch.quotes import encodable
 
 TYPE_CHECKING = False
@@ -27,7 +27,7 @@ NEAR = 300.0
 """Seconds within which an entry of another process may be the same as an event that comes without it."""
 NUMBERED = "n"
 """How the id of an entry begins that no event made: its number follows, so it is known in this journal alone."""
-_OPTIONAL: dict[str, type] = {"id": str, "session": str, "agent": str, "refs": dict}
+_FIELDS = {"kind": str, "text": str, "id": str, "session": str, "agent": str, "refs": dict}
 _HIGHEST = 2**53
 _BLOCK = 1 << 20
 _FARTHEST = 1_000_000
@@ -49,20 +49,13 @@ def decoded(line: bytes) -> Entry | None:
         return None
     if not isinstance(value, dict):
         return None
-    number, kind, text = value.get("number"), value.get("kind"), value.get("text")
-    if type(number) is not int or not 0 < number <= _HIGHEST or not isinstance(kind, str) or not isinstance(text, str):
+    known = {name: value[name] for name, kind in _FIELDS.items() if isinstance(value.get(name), kind)}
+    number, time = value.get("number"), value.get("time", "")
+    if type(number) is not int or not 0 < number <= _HIGHEST or "kind" not in known or "text" not in known:
         return None
-    known = {name: value[name] for name, kind in _OPTIONAL.items() if isinstance(value.get(name), kind)}
     known["id"] = known.get("id") or f"{NUMBERED}{number}"
-    return Entry(number=number, time=_time(value.get("time")), kind=kind, text=text, **known)
-
-
-def _time(value: object) -> float | None:
-    try:
-        found = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    except OverflowError:
-        return None
-    return found if found is not None and math.isfinite(found) else None
+    known["time"] = float(time) if type(time) in (int, float) and abs(time) <= sys.float_info.max else None
+    return Entry(number=number, **known)
 
 
 class Journal:
@@ -78,8 +71,7 @@ class Journal:
         """How many lines could not be read: torn by a killed process, or damaged."""
         self.version = 0
         """Raised when the file turned out to be gone or another one, and everything was read again."""
-        self._offset = 0
-        self._last = 0
+        self._offset = self._last = 0
         self._file: tuple[int, int] | None = None
 
     def refresh(self, *, only: bytes | None = None) -> list[Entry]:
@@ -137,7 +129,7 @@ class Journal:
         finally:
             os.close(handle)
         if self._file is None:
-            settle(os.path.dirname(self.path))
+            sync_folder(os.path.dirname(self.path))
         self.refresh()
         return written
 
@@ -239,9 +231,7 @@ class Matching:
         for session in {entry.session: 0, "": 0}:
             for loose in self._loose.get((session, entry.kind, entry.text), ()):
                 near = loose.time is not None and abs(loose.time - time) <= NEAR
-                allowed = near and loose.number not in self._own
-                if replay:
-                    allowed = near or session == entry.session
+                allowed = near or session == entry.session if replay else near and loose.number not in self._own
                 if allowed and loose.id not in self._claimed:
                     self._claimed.add(loose.id)
                     return loose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.scratch.calls import Calls, States
+from brim.scratch.calls import Calls, States, source_of, where_of
 from brim.scratch.entries import Entry, View, draft
 from brim.scratch.index import render_index, sentence
 from brim.tracking.events import End, Event, Message, ToolCall, ToolResult
@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd, DeadEndDetector
     from brim.tracking.readers import Reader
 
-_KINDS = {"confirmed": "dead-end", "resolved": "resolved", "suspect": "suspect"}
-_OUTCOMES = {
-    "same-call": "failed the same way {} times",
-    "same-error": "{} ways, one error",
-    "alternating": "to and fro {} times, nothing changed",
-    "missed-edit": "the text to replace was not there, {} times",
-    "undone-edit": "undone",
-    "failing-test": "failed the same way {} times",
-    "sub-agent": "ended in error",
-    "backtrack": "given up",
-}
 _BEFORE = 64
 """So many of the first and of the last events before the first call are kept: where it began, and what was asked."""
 
@@ -42,15 +31,11 @@ class ScratchModel:
     def __init__(
         self, job: str = "", phase: str = "", *, session: str = "", find_dead_ends: bool = True, root: str = ""
     ) -> None:
-        self.job = job
-        self.phase = phase
-        self.session = session
+        self.job, self.phase, self.session = job, phase, session
         self._entries: list[Entry] = []
         self._ids: set[str] = set()
-        self._calls = Calls()
-        self._states = States()
-        self._finds = find_dead_ends
-        self._root = root
+        self._calls, self._states = Calls(), States()
+        self._finds, self._root = find_dead_ends, root
         self._detector: DeadEndDetector | None = None
         self._before: list[Event] = []
         self._reader: Reader | None = None
@@ -60,7 +45,11 @@ class ScratchModel:
         if isinstance(event, Event):
             self._take(event)
         elif isinstance(event, Mapping):
-            for found in self._read(event):
+            if self._reader is None:
+                from brim.tracking.readers import AnyReader
+
+                self._reader = AnyReader()
+            for found in self._reader.events(event):
                 self._take(found)
 
     def record_state_change(self, previous: str, new: str, *, now: float | None = None) -> None:
@@ -87,7 +76,7 @@ class ScratchModel:
     @property
     def human_inputs(self) -> list[str]:
         """What a person typed."""
-        return [entry.text for entry in View(self._entries).of("human")]
+        return self._sentences("human")
 
     @property
     def artifacts(self) -> list[str]:
@@ -128,18 +117,9 @@ class ScratchModel:
         if text.strip():
             self._keep([draft(kind, text, session=self.session, time=now)])
 
-    def _read(self, line: Mapping[str, Any]) -> list[Event]:
-        if self._reader is None:
-            from brim.tracking.readers import AnyReader
-
-            self._reader = AnyReader()
-        return self._reader.events(line)
-
     def _take(self, event: Event) -> None:
         if isinstance(event, Message) and event.human and event.text.strip():
-            source = event.id or (f"at {event.time}" if event.time is not None else "")
-            session, agent, time = event.session, event.agent, event.time
-            self._keep([draft("human", event.text, source=source, session=session, agent=agent, time=time)])
+            self._keep([draft("human", event.text, source=source_of(event), **where_of(event))])
         self._keep(self._states.entries(event))
         if isinstance(event, ToolCall):
             self._keep(self._calls.called(event))
@@ -147,7 +127,7 @@ class ScratchModel:
             self._states.learn_task(call, event)
             self._keep(self._calls.answered(call, event))
         if self._finds:
-            self._keep(found_entry(found, event.time) for found in self._dead_ends(event))
+            self._keep(found.entry(event.time) for found in self._dead_ends(event))
 
     def _dead_ends(self, event: Event) -> list[DeadEnd]:
         if self._detector is None:
@@ -158,9 +138,8 @@ class ScratchModel:
             from brim.scratch.dead_ends import DeadEndDetector
 
             self._detector = DeadEndDetector(self._root)
-            earlier, self._before = self._before, []
-            return [found for each in earlier for found in self._detector.update(each)]
-        return self._detector.update(event)
+        waiting, self._before = self._before or [event], []
+        return [found for each in waiting for found in self._detector.update(each)]
 
     def _keep(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
@@ -169,25 +148,5 @@ class ScratchModel:
             self._ids.add(entry.id)
             self._entries.append(entry)
 
-    def _view(self) -> View:
-
-        return View(self._entries)
-
     def _sentences(self, kind: str) -> list[str]:
         return [sentence(entry) if entry.quoted else entry.text for entry in View(self._entries).of(kind)]
-
-
-def found_entry(found: DeadEnd, time: float | None) -> Entry:
-    """Return the entry of *found*. Only a confirmed one is shown; the journal alone keeps what is suspected."""
-    outcome = _OUTCOMES.get(found.rule, "did not work").format(found.times)
-    refs = {
-        "outcome": "worked in the end" if found.status == "resolved" else outcome,
-        "output": found.error,
-        "rule": found.rule,
-        "times": found.times,
-        "at": list(found.at),
-        "key": found.key,
-    }
-    kind = _KINDS.get(found.status, "suspect")
-    source = f"{found.key} {found.times}"
-    return draft(kind, found.what, session=found.session, agent=found.agent, time=time, source=source, refs=refs)

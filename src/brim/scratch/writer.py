@@ -36,6 +36,7 @@ from brim.scratch.journal import Journal, Matching
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from brim.scratch.entries import Entry
     from brim.scratch.model import ScratchModel
@@ -64,10 +65,8 @@ class ScratchWriter:
     ) -> None:
         self.worktree = os.path.abspath(os.fspath(worktree))
         self.session = session
-        self._clock = clock
+        self._clock, self._patience, self._claim = clock, patience, claim
         self._state = None if state_folder is None else os.fspath(state_folder)
-        self._patience = patience
-        self._claim = claim
         self._root = os.path.join(self.worktree, NAME)
         self._journal = Journal(os.path.join(self._root, JOURNAL))
         self._matching = Matching()
@@ -93,8 +92,8 @@ class ScratchWriter:
         with self._writing() as folder:
             done = next((count for known, count in self._models if known is model), 0)
             added = self._journal_model(model, done, replay=replay)
-            others = [pair for pair in self._models if pair[0] is not model]
-            self._models = [*others, (model, len(model.entries))]
+            self._models = [pair for pair in self._models if pair[0] is not model]
+            self._models.append((model, len(model.entries)))
             self._show(folder)
         return added
 
@@ -149,7 +148,9 @@ class ScratchWriter:
         if not check_folder(self._root):
             return []
         with self._locked():
-            into = os.path.join(self._user_folder(), "scratch")
+            from brim.config import user_folder
+
+            into = os.path.join(self._state if self._state is not None else user_folder(os.environ), "scratch")
             inside = list(session_folders(self._root).values())
             kept = keep_journals([self._root, *inside], into, os.path.basename(self.worktree), now=self._clock())
             forget_old(into, now=self._clock())
@@ -157,10 +158,8 @@ class ScratchWriter:
                 remove_ours(folder)
         return kept
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with locked(os.path.join(self._root, LOCK), patience=self._patience, prepare=lambda: make_folder(self._root)):
-            yield
+    def _locked(self) -> AbstractContextManager[None]:
+        return locked(os.path.join(self._root, LOCK), patience=self._patience, prepare=lambda: make_folder(self._root))
 
     @contextmanager
     def _writing(self) -> Iterator[str]:
@@ -187,7 +186,10 @@ class ScratchWriter:
     def _journal_model(self, model: ScratchModel, done: int, *, replay: bool) -> list[Entry]:
         """Journal the entries of *model* from *done* on that are new, and tell it the numbers of all."""
         now = self._clock()
-        waiting = self._title(model, now)
+        view = View(self._journal.entries)
+        title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
+        known_title = (title.text, title.refs["phase"]) == (view.job, view.phase) or not (model.job or model.phase)
+        waiting = [] if known_title else [title]
         places: dict[int, int] = {}
         for at, entry in enumerate(model.entries[done:], done):
             named = entry.replace(session=entry.session or self.session)
@@ -205,12 +207,6 @@ class ScratchWriter:
             if not replay:
                 self._matching.wrote(written[position], by_itself=False)
         return [written[position] for position in places]
-
-    def _title(self, model: ScratchModel, now: float) -> list[Entry]:
-        view = View(self._journal.entries)
-        title = draft("job", model.job, session=self.session, time=now, refs={"phase": model.phase})
-        known = (title.text, title.refs["phase"]) == (view.job, view.phase)
-        return [] if known or not (model.job or model.phase) else [title]
 
     def _show(self, folder: str) -> None:
         """Render what was journaled. Who is told that a file cannot be written must know that nothing is lost."""
@@ -242,11 +238,5 @@ class ScratchWriter:
         return written
 
     def _pointer(self, folder: str) -> str:
+        """Return *folder* as an agent in the worktree should be told it."""
         return os.path.relpath(folder, self.worktree).replace(os.sep, "/")
-
-    def _user_folder(self) -> str:
-        if self._state is not None:
-            return self._state
-        from brim.config import user_folder
-
-        return user_folder(os.environ)

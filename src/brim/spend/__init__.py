@@ -8,71 +8,38 @@ client's own total, and ``meter`` adds up the requests of a stream, each once.
 
 from __future__ import annotations
 
-from brim._lazy import exports
+from brim._lazy import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.spend.account import Account
-    from brim.spend.ledger import Ledger, Reservation, ScopeStatus, lineage
-    from brim.spend.limits import (
-        ANSWERS,
-        CostBudget,
-        CostLimit,
-        CostNotice,
-        CostWarning,
-        InputRequested,
-        Limit,
-        Raise,
-        build_wrap_up_prompt,
-    )
-    from brim.spend.meter import SpendMeter
-    from brim.spend.money import PriceList, Prices, estimate_cost, in_dollars, micro_dollars
+    from brim.spend.account import Account as Account
+    from brim.spend.ledger import Ledger as Ledger
+    from brim.spend.ledger import Reservation as Reservation
+    from brim.spend.ledger import ScopeStatus as ScopeStatus
+    from brim.spend.ledger import lineage as lineage
+    from brim.spend.limits import ANSWERS as ANSWERS
+    from brim.spend.limits import CostBudget as CostBudget
+    from brim.spend.limits import CostLimit as CostLimit
+    from brim.spend.limits import CostNotice as CostNotice
+    from brim.spend.limits import CostWarning as CostWarning
+    from brim.spend.limits import InputRequested as InputRequested
+    from brim.spend.limits import Limit as Limit
+    from brim.spend.limits import Raise as Raise
+    from brim.spend.limits import build_wrap_up_prompt as build_wrap_up_prompt
+    from brim.spend.meter import SpendMeter as SpendMeter
+    from brim.spend.money import PriceList as PriceList
+    from brim.spend.money import Prices as Prices
+    from brim.spend.money import estimate_cost as estimate_cost
+    from brim.spend.money import in_dollars as in_dollars
+    from brim.spend.money import micro_dollars as micro_dollars
 
-__all__ = [
-    "ANSWERS",
-    "Account",
-    "CostBudget",
-    "CostLimit",
-    "CostNotice",
-    "CostWarning",
-    "InputRequested",
-    "Ledger",
-    "Limit",
-    "PriceList",
-    "Prices",
-    "Raise",
-    "Reservation",
-    "ScopeStatus",
-    "SpendMeter",
-    "build_wrap_up_prompt",
-    "estimate_cost",
-    "in_dollars",
-    "lineage",
-    "micro_dollars",
-]
-
-__getattr__, __dir__ = exports(
+__getattr__, __dir__, __all__ = public(
     __name__,
     {
-        "ANSWERS": "limits",
-        "Account": "account",
-        "CostBudget": "limits",
-        "CostLimit": "limits",
-        "CostNotice": "limits",
-        "CostWarning": "limits",
-        "InputRequested": "limits",
-        "Ledger": "ledger",
-        "Limit": "limits",
-        "PriceList": "money",
-        "Prices": "money",
-        "Raise": "limits",
-        "Reservation": "ledger",
-        "ScopeStatus": "ledger",
-        "SpendMeter": "meter",
-        "build_wrap_up_prompt": "limits",
-        "estimate_cost": "money",
-        "in_dollars": "money",
-        "lineage": "ledger",
-        "micro_dollars": "money",
+        "account": "Account",
+        "ledger": "Ledger Reservation ScopeStatus lineage",
+        "limits": "ANSWERS CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
+        "meter": "SpendMeter",
+        "money": "PriceList Prices estimate_cost in_dollars micro_dollars",
     },
 )

@@ -103,7 +103,7 @@ class Account(SessionTotal):
 
     def dumps(self) -> str:
         """Return the account as JSON, without all but the latest files and requests."""
-        values = {"offsets": {}, **vars(self)}  # in the order of 0.1
+        values = {"offsets": {}, **vars(self)}
         values["offsets"] = dict(list(self.offsets.items())[-_MOST_FILES:])
         values["recent"] = dict(list(self.recent.items())[-_MOST_RECENT:])
         return json.dumps(values)

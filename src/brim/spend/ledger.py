@@ -123,7 +123,6 @@ class Ledger(Protocol):
         *default* gives way to a limit that a person set or raised, and leaves closed what is. If more is spent already,
         a person is asked at once.
         """
-        ...
 
     def reserve(
         self, scope: str, amount: int, *, request_id: str | None = None, lease: float = LEASE, purpose: str = ""
@@ -135,38 +134,30 @@ class Ledger(Protocol):
 
         The purpose ``wrap_up`` may take what is held back, here and above, once one of these scopes is wrapped up.
         """
-        ...
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
         """Say what the request really cost. Saying it again is harmless; another amount corrects the first.
 
         More than was set aside is recorded as it is, marked as an overrun, and closes the scope.
         """
-        ...
 
     def release(self, reservation: Reservation | str) -> Reservation:
         """Give back what was set aside: the request was not sent. What was settled cannot be released."""
-        ...
 
     def record(self, scope: str, request_id: str, amount: int) -> Reservation:
         """Count a spend that couldn't be reserved. The same id again replaces the amount."""
-        ...
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
         """Do what a person said about the limit of *scope*: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
-        ...
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
-        ...
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it.
 
         *default* shows them as they would stand under that default, which is not set.
         """
-        ...
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits from now on, each once per limit, whichever process is first."""
-        ...

@@ -111,11 +111,11 @@ class Limit(Record):
         Each happens once per limit. A sum that jumps over both marks asks; it does not warn as well.
         """
         pause_at, warn_at = self.pause_at, self.warn_at(warn)
-        if pause_at is None or warn_at is None or spent <= 0:
+        if self.amount is None or pause_at is None or warn_at is None or spent <= 0:
             return self, False, False
+        if self.state == WRAPPING_UP and spent >= self.amount:
+            return self.replace(state=STOPPED), False, False
         if spent >= pause_at:
-            if self.state == WRAPPING_UP and self.amount is not None and spent >= self.amount:
-                return self.replace(state=STOPPED), False, False
             ask = self.state == OPEN
             return self.replace(state=ASKED if ask else self.state, warned=True), False, ask
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
@@ -135,17 +135,14 @@ class Limit(Record):
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one")
+            now, to = in_dollars(self.amount), in_dollars(answer.to)
             if answer.to <= self.amount:
-                raise InputError(
-                    f"the limit is {in_dollars(self.amount)} already, so {in_dollars(answer.to)} does not raise it: "
-                    "set a lower limit if that is what is meant"
-                )
+                lower = "set a lower limit if that is what is meant"
+                raise InputError(f"the limit is {now} already, so {to} does not raise it: {lower}")
             renewed = self.replace(base=answer.to, amount=answer.to, state=OPEN, warned=False)
             if not renewed.room(taken):
-                raise InputError(
-                    f"{in_dollars(taken)} is spent or reserved already, so a limit of {in_dollars(answer.to)} "
-                    "leaves no room: raise it further"
-                )
+                spent = f"{in_dollars(taken)} is spent or reserved already"
+                raise InputError(f"{spent}, so a limit of {to} leaves no room: raise it further")
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
@@ -248,18 +245,13 @@ class CostBudget:
     """
 
     def __init__(
-        self,
-        limit: int | None,
-        warn: float = WARN,
-        *,
-        scope: str = "",
-        spent: int = 0,
-        parent: CostBudget | None = None,
+        self, limit: int | None, warn: float = WARN, *, scope: str = "", spent: int = 0, parent: Self | None = None
     ) -> None:
         if isinstance(warn, bool) or not isinstance(warn, int | float) or not 0 <= warn <= 1:
             raise InputError(f"warn must be a share from 0 to 1, not {repr(warn)[:40]}")
         self._limit = Limit(limit)
-        self._spent = checked_amount(spent, "what is spent already")
+        self.spent = checked_amount(spent, "what is spent already")
+        """The sum of what was added."""
         self._subscribers = Subscribers()
         self.warn, self.scope, self.parent = warn, scope, parent
 
@@ -271,22 +263,21 @@ class CostBudget:
         """
         if type(amount) is not int:
             raise InputError(f"the amount must be a whole number of micro-dollars, not {repr(amount)[:40]}")
-        self._spent = max(0, self._spent + amount)
+        self.spent = max(0, self.spent + amount)
         warn = ask = False
         if not any(each.state in (WRAPPING_UP, STOPPED) for each in self._path[1:]):  # else a person has answered
-            self._limit, warn, ask = self._limit.reached(self._spent, self.warn)
+            self._limit, warn, ask = self._limit.reached(self.spent, self.warn)
         limit = self._limit.amount or 0
-        notices: list[Notice] = [CostWarning(self._spent, limit, self.scope)] if warn else []
-        if ask:
-            notices.append(CostLimit(self._spent, limit, self.scope, held=self.held))
-            notices.append(InputRequested(self._spent, limit, self.scope))
+        about = self.spent, limit, self.scope
+        notices: list[Notice] = [CostWarning(*about)] if warn else []
+        notices += [CostLimit(*about, held=self.held), InputRequested(*about)] if ask else []
         above = self.parent.add(amount) if self.parent is not None else []
         self._subscribers.tell(notices)
         return notices + above
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said: ``continue`` (once, a tenth more), ``Raise(to)``, ``wrap_up`` or ``stop``."""
-        self._limit = self._limit.answered(answer, self._spent, self.warn)
+        self._limit = self._limit.answered(answer, self.spent, self.warn)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of every notice of this budget from now on; call what is returned to end that."""
@@ -296,11 +287,6 @@ class CostBudget:
     def limit(self) -> int | None:
         """The limit in force, which an answer may have raised."""
         return self._limit.amount
-
-    @property
-    def spent(self) -> int:
-        """The sum of what was added."""
-        return self._spent
 
     @property
     def held(self) -> int:
@@ -338,7 +324,7 @@ class CostBudget:
     @property
     def overshoot(self) -> int:
         """How far over the limit the calls in flight have gone."""
-        return max(0, self._spent - self._limit.amount) if self._limit.amount is not None else 0
+        return max(0, self.spent - self._limit.amount) if self._limit.amount is not None else 0
 
     @property
     def _path(self) -> list[CostBudget]:
@@ -347,7 +333,7 @@ class CostBudget:
 
     def __repr__(self) -> str:
         limit = "no limit" if self.limit is None else in_dollars(self.limit)
-        return f"CostBudget({in_dollars(self._spent)} of {limit}, {self.state})"
+        return f"CostBudget({in_dollars(self.spent)} of {limit}, {self.state})"
 
 
 def build_wrap_up_prompt(
@@ -366,15 +352,13 @@ def build_wrap_up_prompt(
     what = " ".join(task.split())
     if len(what) > _LONGEST_TASK:
         what = f"{what[: _LONGEST_TASK - 1]}…"
-    sum_ = f"{in_dollars(spent)}{'' if limit is None else f' of {in_dollars(limit)}'} is spent. "
+    of = "" if limit is None else f" of {in_dollars(limit)}"
     pause_at = Limit(limit).pause_at
+    reached = "" if pause_at is None or spent < pause_at else "The cost limit is reached: "
+    most = f" This turn may cost {in_dollars(held)}." if held else ""
     lines = [
-        (sum_ if pause_at is None or spent < pause_at else f"The cost limit is reached: {sum_}")
-        + (f"Wrap up now: {what}" if what else "Wrap up now."),
-        "Start nothing new and no sub-agents; run only what leaves the work in a sound state."
-        + (f" This turn may cost {in_dollars(held)}." if held else ""),
+        f"{reached}{in_dollars(spent)}{of} is spent. Wrap up now{f': {what}' if what else '.'}",
+        f"Start nothing new and no sub-agents; run only what leaves the work in a sound state.{most}",
         "Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.",
     ]
-    if scratch_path:
-        lines.append(f"What was learned so far is in {scratch_path}.")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"What was learned so far is in {scratch_path}."] if scratch_path else lines)

@@ -6,6 +6,8 @@ the later report replaces the earlier.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from brim.spend.account import SessionTotal
 from brim.tracking.events import RunTotal, Usage
 
@@ -117,9 +119,8 @@ class SpendMeter:
             for sums, name in ((self.by_model, request.model), (self.by_agent, request.agent)):
                 sums[name] = sums.get(name, 0) + sign * request.cost
         elif request.basis:
-            self.unpriced[request.model] = self.unpriced.get(request.model, 0) + sign
-            if not self.unpriced[request.model]:
-                del self.unpriced[request.model]
+            left = self.unpriced.pop(request.model, 0) + sign
+            self.unpriced.update({request.model: left} if left else {})
 
     def _settle(self, event: RunTotal) -> int:
         session = self._session(event.session)
@@ -135,13 +136,11 @@ class SpendMeter:
         session.later.clear()
         return self._sum(touched) - before
 
-    @property
+    @cached_property
     def _list(self) -> Prices:
-        if self._prices is None:
-            from brim.spend.money import PriceList
+        from brim.spend.money import PriceList
 
-            self._prices = PriceList()
-        return self._prices
+        return PriceList() if self._prices is None else self._prices
 
     def _session(self, name: str) -> _Session:
         return self._sessions.setdefault(name, _Session())

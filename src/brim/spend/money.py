@@ -5,6 +5,8 @@ Prices are those of the day of the request.
 
 from __future__ import annotations
 
+from functools import cache
+
 from brim.errors import InputError, UnknownPrice
 
 TYPE_CHECKING = False
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from datetime import date
     from typing import Protocol
 
-    from brim.models.charges import Charges, Day
+    from brim.models.charges import Day
     from brim.models.usage import Tokens
 else:
     Protocol = object
@@ -74,19 +76,19 @@ class Prices(Protocol):
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
         """Return the micro-dollars of one request at *time*, or None if the price is not known."""
-        ...
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
         """Return the micro-dollars of sums by model, or None if a price is not known."""
-        ...
 
 
 class PriceList:
     """Prices requests; a model is looked up once."""
 
     def __init__(self) -> None:
-        self._models: dict[str, Charges] = {}
-        self._days: dict[int, Day] = {}
+        from brim.models.charges import charges_of, day_of
+
+        self._charges = cache(charges_of)
+        self._day_of = cache(lambda days: day_of(days * 86_400))
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
         """Return what a request cost at *time* (today's price if None) in micro-dollars; None if that is not known."""
@@ -97,28 +99,21 @@ class PriceList:
 
         Which of them were long enough for a dearer tier is not in a sum: the price without tiers is the least it was.
         """
-        day = self._day(time)
-        costs = [self._charges(model).cost(each, day, by_length=False) for model, each in tokens.items()]
-        known = [each for each in costs if each is not None]
-        return sum(known) if len(known) == len(costs) else None
-
-    def _charges(self, name: str) -> Charges:
-        if name not in self._models:
-            from brim.models.charges import charges_of
-
-            self._models[name] = charges_of(name)
-        return self._models[name]
+        day, total = self._day(time), 0
+        for model, each in tokens.items():
+            cost = self._charges(model).cost(each, day, by_length=False)
+            if cost is None:
+                return None
+            total += cost
+        return total
 
     def _day(self, time: float | None) -> Day:
         """Return the day of *time* in UTC; today if no calendar has it."""
-        from brim.models.charges import day_of, today
+        from brim.models.charges import today
 
         if time is None or not -6e10 < time < 2e11:  # the years 68 to 8307; no number either
             return today()
-        number = int(time // 86_400)
-        if number not in self._days:
-            self._days[number] = day_of(time)
-        return self._days[number]
+        return self._day_of(int(time // 86_400))
 
 
 def estimate_cost(
@@ -141,17 +136,13 @@ def estimate_cost(
     from brim.models.catalog import cost
     from brim.models.usage import Tokens
 
-    counts = [
-        getattr(each, "high", each) for each in (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
-    ]
+    given = (input_tokens, output_tokens, cache_read_tokens, cache_write_tokens)
+    counts = [getattr(each, "high", each) for each in given]
     if not all(isinstance(each, int) and each >= 0 for each in counts):
         raise InputError("tokens must be whole numbers, 0 or more")
     tokens = Tokens(input=counts[0], output=counts[1], cache_read=counts[2], cache_write_5m=counts[3])
     found = cost(tokens, model, on=on)
     if found is None:
-        raise UnknownPrice(
-            f"the price of {model[:80]} is not known, so nothing is reserved: put it under 'models' in the "
-            "configuration, or give the amount yourself",
-            model,
-        )
+        remedy = "put it under 'models' in the configuration, or give the amount yourself"
+        raise UnknownPrice(f"the price of {model[:80]} is not known, so nothing is reserved: {remedy}", model)
     return found

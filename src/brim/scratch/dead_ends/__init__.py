@@ -7,15 +7,19 @@ every step of every agent to all of them.
 
 from __future__ import annotations
 
-from brim._lazy import exports
+from brim._lazy import public
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.scratch.dead_ends.detector import DeadEndDetector
-    from brim.scratch.dead_ends.step import RULES, STATUSES, DeadEnd
+    from brim.scratch.dead_ends.detector import DeadEndDetector as DeadEndDetector
+    from brim.scratch.dead_ends.step import RULES as RULES
+    from brim.scratch.dead_ends.step import STATUSES as STATUSES
+    from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
 
-__all__ = ["RULES", "STATUSES", "DeadEnd", "DeadEndDetector"]
-
-__getattr__, __dir__ = exports(
-    __name__, {"RULES": "step", "STATUSES": "step", "DeadEnd": "step", "DeadEndDetector": "detector"}
+__getattr__, __dir__, __all__ = public(
+    __name__,
+    {
+        "detector": "DeadEndDetector",
+        "step": "RULES STATUSES DeadEnd",
+    },
 )

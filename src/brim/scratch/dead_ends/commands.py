@@ -38,6 +38,8 @@ _IN_PLACE = r"-\w*i|--in-place"
 _SUFFIX = r"\.\w{1,8}$"
 _REDIRECT = r"(?s)(?:[0-9&]?>>?|>)(?!&)(.*)"
 _WITH_VALUE = ("-C", "--prefix", "--cwd", "--manifest-path")
+_SELECTS = ("-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test")
+_SELECTS_IN_ONE = ("-Dtest=", "-run=", "--filter=", "--tests=", "-k=", "--grep=")
 _QUOTES = str.maketrans("", "", "'\"")
 _GIT_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 _NO_FILES = {"-b", "-B", "--orphan", "--detach", "-t", "--track", "-p", "--patch"}
@@ -48,6 +50,8 @@ _MOVES = (
     *("bisect", "checkout", "switch", "restore", "reset", "stash", "pull"),
     *("merge", "rebase", "revert", "apply", "am"),
 )
+_STASH = {"push": "stash", "save": "stash", "pop": "pop", "apply": "pop", "drop": "drop", "clear": "drop"}
+_EVERYTHING = (".", "./", ":/", "*")
 _BACK = ("HEAD~", "HEAD^", "@~", "@^", "ORIG_HEAD", "HEAD@{")
 
 
@@ -84,6 +88,11 @@ class Part(Record):
     words: tuple[str, ...]
     filters: bool
 
+    @property
+    def named(self) -> list[str]:
+        """The words with the bare name of the program: ``./node_modules/.bin/jest`` is ``jest``."""
+        return _named(list(self.words))
+
 
 def unwrapped(command: str) -> str:
     """Return what the shell was given, where *command* is a call of a shell.
@@ -102,27 +111,20 @@ def parts(command: str) -> list[Part]:
     [('cd', 'app'), ('jest', 'a b'), ('tail', '-5')]
     """
     text = re.sub(_HEREDOC, "\n", command[:_LONGEST]) if "<<" in command else command[:_LONGEST]
-    found: list[Part] = []
-    words: list[str] = []
-    piped = False
+    pieces: list[tuple[str, list[str]]] = [("", [])]
     for piece in re.finditer(_PIECE, text):
-        if piece["word"] is not None:
-            words.append(piece["word"])
-        elif piece["stop"] is not None:
-            _add(found, words, piped)
-            words = []
-            piped = piece["stop"].startswith("|") and piece["stop"] != "||"
-    _add(found, words, piped)
+        if piece["stop"] is not None:
+            pieces.append((piece["stop"], []))
+        elif piece["word"] is not None:
+            pieces[-1][1].append(piece["word"])
+    found = []
+    for before, raw in pieces:
+        words = [word.translate(_QUOTES) for word in _without_redirects(raw)]
+        if words and words[-1].endswith((")", "}")) and "$(" not in words[-1]:
+            words[-1] = words[-1].rstrip(")}")
+        if words := _without_launchers(words):
+            found.append(Part(tuple(words), filters=before in ("|", "|&") and words[0] in _FILTER))
     return found
-
-
-def _add(found: list[Part], words: list[str], piped: bool) -> None:
-    told = [word.translate(_QUOTES) for word in _without_redirects(words)]
-    if told and told[-1].endswith((")", "}")) and "$(" not in told[-1]:
-        told[-1] = told[-1].rstrip(")}")
-    kept = _without_launchers(told)
-    if kept:
-        found.append(Part(words=tuple(kept), filters=piped and kept[0] in _FILTER))
 
 
 def _without_redirects(words: list[str]) -> list[str]:
@@ -160,14 +162,13 @@ def _without_launchers(words: list[str]) -> list[str]:
 
 
 def _named(words: list[str]) -> list[str]:
-    """Return *words* with the bare name of the program: ``./node_modules/.bin/jest`` is ``jest``."""
     return [words[0].replace("\\", "/").rsplit("/", 1)[-1], *words[1:]] if words else words
 
 
 def check_in(command: list[Part]) -> tuple[Check | None, bool]:
     """Return the last check in *command*, None if there is none, and whether the exit code is the check's own."""
     for part in reversed(command):
-        found = None if part.filters else _check(_named(list(part.words)))
+        found = None if part.filters else _check(part.named)
         if found is not None:
             return found, part is command[-1]
     return None, True
@@ -180,13 +181,12 @@ def _check(words: list[str]) -> Check | None:
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
     script = words[1] if words[0] in _RUNNERS and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
     if script and re.search(_TEST_SCRIPT, script):
-        return Check(kind="test", name=script if script == words[0] else f"{words[0]} {script}", target=script)
+        return Check("test", script if script == words[0] else f"{words[0]} {script}", target=script)
     for kind, name in _checks():
         if plain[0] == name[0] and plain[1 : len(name) - 1] == name[1:-1] and len(plain) >= len(name):
             last = plain[len(name) - 1]
             if last == name[-1] or (len(name) > 1 and last.startswith(name[-1] + ":")):
-                begin = [*name[:-1], last]
-                return Check(kind=kind, name=" ".join(begin), target=_target(words[1:], plain[len(name) :]))
+                return Check(kind, " ".join([*name[:-1], last]), _target(words[1:], plain[len(name) :]))
     return _unlisted(words, plain)
 
 
@@ -195,7 +195,7 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     if words[0] in _RUNNERS and len(words) > 2:
         for flag, code in pairwise(words[1:]):
             if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := re.search(_TEST_CALL, code)):
-                return Check(kind="test", name=f"{words[0]} {found[1]}", target=found[2].strip(" )"))
+                return Check("test", f"{words[0]} {found[1]}", found[2].strip(" )"))
     if words[0] in data_lines(__file__, "files.txt") or words[0] in data_lines(__file__, "looking.txt"):
         return None
     task = plain[1] if len(plain) > 1 else ""
@@ -204,31 +204,25 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     kind = "test" if task in _TESTS else "build" if task in _BUILDS else ""
     named = "test" if words[0].endswith("-test") else "build" if words[0].endswith("build") else ""
     if named:  # elm-test, gprbuild
-        return Check(kind=kind or named, name=words[0], target=_target(words[1:], plain[1:]))
+        return Check(kind or named, words[0], _target(words[1:], plain[1:]))
     if kind:
-        return Check(kind=kind, name=" ".join(plain[:2]), target=_target(words[1:], plain[2:]))
+        return Check(kind, " ".join(plain[:2]), _target(words[1:], plain[2:]))
     given = [found[1] for word in words[1:] if (found := re.search(_TEST_FILE, word))]
-    return Check(kind="test", name=words[0], target=" ".join(given)) if given else None
+    return Check("test", words[0], " ".join(given)) if given else None
 
 
 def _target(words: list[str], places: list[str]) -> str:
     """Return what is checked: places and names, and what a flag selects. A folder is everything in it, so nothing."""
-    chosen = [word for word in places if not _is_folder(word)]
-    for flag, value in zip(words, [*words[1:], ""], strict=False):
-        if flag in ("-k", "-t", "-m", "-run", "--run", "-R", "--filter", "--grep", "-g", "--tests", "--test") and value:
-            chosen.append(value)
-        elif flag.startswith(("-Dtest=", "-run=", "--filter=", "--tests=", "-k=", "--grep=")):
-            chosen.append(flag)
-    return " ".join(sorted(set(chosen)))
+    chosen = {word for word in places if not _is_folder(word)}
+    chosen.update(value for flag, value in pairwise(words) if flag in _SELECTS)
+    chosen.update(word for word in words if word.startswith(_SELECTS_IN_ONE))
+    return " ".join(sorted(chosen))
 
 
 def _is_folder(word: str) -> bool:
     last = word.rstrip("/").rsplit("/", 1)[-1]
-    return (
-        word.endswith(("/", "..."))
-        or last in (".", "..", "tests", "test", "src", "spec")
-        or ("/" in word and "." not in last)
-    )
+    known = word.endswith(("/", "...")) or last in (".", "..", "tests", "test", "src", "spec")
+    return known or ("/" in word and "." not in last)
 
 
 def polls(command: list[Part]) -> bool:
@@ -258,9 +252,8 @@ def writes(command: str, found: list[Part]) -> list[str]:
     """Return the files that a *command* changes in place or rewrites, as far as its words tell."""
     files = []
     for part in found:
-        program, *given = _named(list(part.words))
-        in_place = program in ("sed", "gsed", "perl", "ruby") and any(re.match(_IN_PLACE, word) for word in given)
-        if in_place:
+        program, *given = part.named
+        if program in ("sed", "gsed", "perl", "ruby") and any(re.match(_IN_PLACE, word) for word in given):
             files += [word for word in given[1:] if not word.startswith("-") and re.search(_SUFFIX, word)]
         elif program == "tee":
             files += [word for word in given if not word.startswith("-")]
@@ -299,9 +292,8 @@ def _git(command: list[Part]) -> list[list[str]]:
     """Return the words of each git command in *command*, from its verb on."""
     found = []
     for part in command:
-        words = _named(list(part.words))
-        if words[0] in ("git", "git.exe"):
-            words = words[1:]
+        program, *words = part.named
+        if program in ("git", "git.exe"):
             while words and words[0].startswith("-"):
                 words = words[2:] if words[0] in _GIT_WITH_VALUE else words[1:]
             found += [words] if words else []
@@ -309,46 +301,25 @@ def _git(command: list[Part]) -> list[list[str]]:
 
 
 def _step(words: list[str]) -> GitStep | None:
-    verb, given = words[0], words[1:]
+    verb, *given = words
     flags = {word for word in given if word.startswith("-") and word != "--"}
     names = [word for word in given if not word.startswith("-")]
-    step = None
     chosen = flags & _NO_FILES or {flag.partition("=")[0] for flag in flags} & _SIDES
     if (verb == "commit" and "--dry-run" not in flags) or (verb in _GO_ON and "--continue" in flags):
-        step = GitStep(does="commit")
-    elif verb == "stash":
-        step = _stash(names[0] if names else "push", names[1:])
-    elif verb == "reset" and "--hard" in flags:
-        step = GitStep(does="reset", everything=True, commits=any(name.startswith(_BACK) for name in names))
-    elif verb == "checkout" and not chosen:
-        step = _restored(given[given.index("--") + 1 :] if "--" in given else names)
+        return GitStep("commit")
+    if verb == "stash":
+        does = _STASH.get(names[0] if names else "push")
+        return GitStep(does, tuple(names[1:])) if does else None
+    if verb == "reset" and "--hard" in flags:
+        return GitStep("reset", everything=True, commits=any(name.startswith(_BACK) for name in names))
+    paths = []
+    if verb == "checkout" and not chosen:
+        paths = given[given.index("--") + 1 :] if "--" in given else names
     elif verb == "restore" and not chosen and (flags & {"--worktree", "-W"} or not flags & {"--staged", "-S"}):
-        step = _restored(_without_source(given))
-    return step
-
-
-def _stash(what: str, names: list[str]) -> GitStep | None:
-    does = {"push": "stash", "save": "stash", "pop": "pop", "apply": "pop", "drop": "drop", "clear": "drop"}.get(what)
-    return None if does is None else GitStep(does=does, paths=tuple(names))
-
-
-def _without_source(given: list[str]) -> list[str]:
-    kept = []
-    skip = False
-    for word in given:
-        if skip:
-            skip = False
-        elif word in ("-s", "--source"):
-            skip = True
-        elif not word.startswith("-"):
-            kept.append(word)
-    return kept
-
-
-def _restored(paths: list[str]) -> GitStep | None:
-    if not paths:
-        return None
-    return GitStep(does="restore", paths=tuple(paths), everything=any(path in (".", "./", ":/", "*") for path in paths))
+        sources = ("-s", "--source")
+        paths = [word for word, before in zip(given, ["", *given], strict=False) if before not in sources]
+        paths = [word for word in paths if not word.startswith("-")]
+    return GitStep("restore", tuple(paths), any(path in _EVERYTHING for path in paths)) if paths else None
 
 
 def covers(given: str, path: str) -> bool:

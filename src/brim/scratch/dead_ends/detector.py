@@ -20,15 +20,8 @@ class _Thread:
         self.open: dict[str, ToolCall] = {}
         self.folder = self.first_folder = ""
         self.backtracks = Backtracks()
-        self.rules: list[Rule] = [
-            SameCall(),
-            SameError(),
-            Alternation(),
-            MissedEdits(),
-            Undone(),
-            FailingTests(),
-            self.backtracks,
-        ]
+        first: list[Rule] = [SameCall(), SameError(), Alternation(), MissedEdits(), Undone(), FailingTests()]
+        self.rules = [*first, self.backtracks]
 
 
 class DeadEndDetector:
@@ -47,13 +40,14 @@ class DeadEndDetector:
     def update(self, event: object) -> list[DeadEnd]:
         """Take in *event*, and return the dead ends that are new or changed by it."""
         if isinstance(event, ToolCall):
-            self._called(event)
+            if event.tool == "agent":
+                self._sub_agents.called(event)
+            remember(self._thread(event).open, event.id, event, _MOST_OPEN)
         elif isinstance(event, ToolResult):
             return self._ended_call(event)
-        elif isinstance(event, Message):
-            if event.human:
-                thread = self._thread(event)
-                return [one for rule in thread.rules for one in rule.person_spoke()] + thread.backtracks.said(event)
+        elif isinstance(event, Message) and event.human:
+            thread = self._thread(event)
+            return [one for rule in thread.rules for one in rule.person_spoke()] + thread.backtracks.said(event)
         elif isinstance(event, End):
             found = [one for rule in self._thread(event).rules for one in rule.turn_ended()]
             return found + self._sub_agents.ended(event)
@@ -68,12 +62,6 @@ class DeadEndDetector:
         thread = self._threads.get(key) or _Thread()
         remember(self._threads, key, thread, _MOST_AGENTS)
         return thread
-
-    def _called(self, call: ToolCall) -> None:
-        thread = self._thread(call)
-        if call.tool == "agent":
-            self._sub_agents.called(call)
-        remember(thread.open, call.id, call, _MOST_OPEN)
 
     def _ended_call(self, result: ToolResult) -> list[DeadEnd]:
         thread = self._thread(result)

@@ -11,14 +11,12 @@ import re
 
 from brim.files import data_lines
 from brim.record import Record
+from brim.scratch.calls import PATHS
 from brim.scratch.dead_ends.commands import any_of
 from brim.scratch.quotes import masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from brim.tracking.events import ToolCall
 
 _MOST = 50
@@ -64,39 +62,25 @@ def changes(call: ToolCall, command: str, written: list[str]) -> list[Change]:
     """Return what *call* changes; *written* are the files that it writes if it is a shell *command*."""
     given = call.input
     if call.tool == "shell":
-        return [Change(path=path, by=command) for path in written[:_MOST]]
+        return [Change(path, by=command) for path in written[:_MOST]]
     if call.tool not in ("write", "edit"):
         return []
-    names = ("file_path", "notebook_path", "filePath", "path")
-    path = next((_text(given, name) for name in names if _text(given, name)), "")
-    return _of_file(path, given) if path else [Change(path=where) for where in _paths(given.get("changes"))]
-
-
-def _of_file(path: str, given: Mapping[str, Any]) -> list[Change]:
+    path = next((path for name in PATHS if isinstance(path := given.get(name), str) and path), "")
+    if not path:
+        several = given.get("changes")
+        items = list(several)[:_MOST] if isinstance(several, list | dict) else []
+        paths = [item.get("path") if isinstance(item, dict) else item for item in items]
+        return [Change(path) for path in paths if isinstance(path, str)]
     if isinstance(given.get("content"), str):
-        return [Change(path=path, whole=given["content"])]
+        return [Change(path, whole=given["content"])]
     several = given.get("edits")
-    if isinstance(several, list):
-        pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)]
-        return [Change(path=path, old=_text(edit, "old_string"), new=_text(edit, "new_string")) for edit in pairs]
-    old, new = given.get("old_string"), given.get("new_string", given.get("new_source"))
-    return [Change(path=path, old=_known(old), new=_known(new))]
+    pairs = [edit for edit in several[:_MOST] if isinstance(edit, dict)] if isinstance(several, list) else [given]
+    texts = [(pair.get("old_string"), pair.get("new_string", pair.get("new_source"))) for pair in pairs]
+    return [Change(path, old=_text(old), new=_text(new)) for old, new in texts]
 
 
-def _known(value: object) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _paths(value: object) -> list[str]:
-    if isinstance(value, dict):
-        return [path for path in list(value)[:_MOST] if isinstance(path, str)]
-    found = value[:_MOST] if isinstance(value, list) else []
-    return [item["path"] for item in found if isinstance(item, dict) and isinstance(item.get("path"), str)]
 
 
 def is_temporary(path: str, root: str = "") -> bool:
@@ -163,12 +147,11 @@ class Versions:
             undone = [done for _, done in self._known[place + 1 :] if done is not None]
             del self._known[place + 1 :]
             return undone, left
-        opposite = self._opposite(change, edit)
-        if opposite is not None:
-            done = self._known[opposite][1]
+        done = self._opposite(change, edit)
+        if done is not None:
             self._known = [(known, None if kept is done else kept) for known, kept in self._known]
             self._known.append((version, None))
-            return [done] if done is not None else [], left
+            return [done], left
         self._known.append((version, edit))
         del self._known[:-_MOST_VERSIONS]
         return [], left
@@ -178,10 +161,10 @@ class Versions:
             self._known.append((hash(before) if before is not None else 0, None))
         elif before is not None and self._known[-1][0] != hash(before):
             # It was changed outside, or the version before was known only by its replacements.
-            last, edit = self._known[-1]
-            self._known[-1] = (hash(before), edit) if edit is not None else (last, edit)
-            if edit is None:
-                self._known.append((hash(before), None))
+            edit = self._known[-1][1]
+            if edit is not None:
+                self._known.pop()
+            self._known.append((hash(before), edit))
 
     def _after(self, change: Change, edit: Edit, before: str | None, every: bool) -> int:
         if change.whole is not None:
@@ -195,11 +178,9 @@ class Versions:
             return self._known[-2][0]
         return hash((self._known[-1][0], edit.old, edit.new))
 
-    def _opposite(self, change: Change, edit: Edit) -> int | None:
+    def _opposite(self, change: Change, edit: Edit) -> Edit | None:
+        """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
         if change.old is None or change.new is None:
             return None
-        for place in range(len(self._known) - 1, 0, -1):
-            done = self._known[place][1]
-            if done is not None and done.old == edit.new and done.new == edit.old:
-                return place
-        return None
+        edits = [done for _, done in reversed(self._known[1:]) if done is not None]
+        return next((done for done in edits if done.old == edit.new and done.new == edit.old), None)

@@ -15,6 +15,7 @@ from brim.scratch.quotes import begun, masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.scratch.dead_ends.commands import Check
     from brim.scratch.dead_ends.edits import Change
 
 CALLS = 3
@@ -42,11 +43,10 @@ _UNTELLING = ("index", "main", "mod", "lib", "__init__", "init", "app")
 class _Tries:
     """How often something failed, and where."""
 
-    def __init__(self) -> None:
-        self.times = 0
-        self.at: tuple[int, ...] = ()
-        self.error = ""
-        self.reported = False
+    times = 0
+    at: tuple[int, ...] = ()
+    error = ""
+    reported = False
 
     def again(self, step: Step, first: int) -> bool:
         """Count *step*; return whether that is worth a report: at the *first* number, and whenever it doubled."""
@@ -62,12 +62,11 @@ class _Tries:
 
 
 class _CallTries(_Tries):
-    def __init__(self, signature: str, edits: int) -> None:
-        super().__init__()
-        self.signature, self.edits = signature, edits
-        self.quoted: tuple[tuple[int, int], ...] = ()
-        self.waits = 0
-        self.waited = False
+    signature = ""
+    quoted: tuple[tuple[int, int], ...] = ()
+    edits = 0
+    waits = 0
+    waited = False
 
 
 class SameCall(Rule):
@@ -100,9 +99,9 @@ class SameCall(Rule):
         edited = step.check is not None and tries is not None and tries.edits != self._edits
         other = tries is None or tries.signature != signature or moved(tries.quoted, step.quoted)
         if tries is None or other or (edited and not tries.reported):
-            tries = _CallTries(signature, self._edits)
+            tries = _CallTries()
         remember(self._tries, key, tries, _MOST_CALLS)
-        tries.edits, tries.quoted = self._edits, step.quoted
+        tries.signature, tries.quoted, tries.edits = signature, step.quoted, self._edits
         # Waiting can help if something is looked at, or doesn't answer yet.
         may_come = looks(step.parts) or any_of("not_ready.txt").search(step.signature) is not None
         tries.waited = tries.waited or (tries.times > 0 and tries.waits != self._waits and may_come)
@@ -118,11 +117,9 @@ class SameCall(Rule):
 
 
 class _ErrorTries(_Tries):
-    def __init__(self) -> None:
-        super().__init__()
-        self.inputs: dict[int, None] = {}
-        self.what: list[str] = []
-        self.last = 0
+    inputs: frozenset[int] = frozenset()
+    what: tuple[str, ...] = ()
+    last = 0
 
 
 class SameError(Rule):
@@ -142,10 +139,13 @@ class SameError(Rule):
         self._steps += 1
         if not step.is_try:
             return []
-        given = hash(self._input(step))
+        same = unfiltered([part for part in step.parts if part.words[0] not in ("cd", "pushd")]) or step.input
+        given = hash(f"{step.check.name}\0{step.check.target}" if step.check is not None else same)
         if step.outcome.kind == "ok":
             return self._went_well(step, given)
-        if not self._counts(step):
+        linted = step.check is not None and step.check.kind == "lint"
+        looked = step.call.tool in ("read", "search") or looks(step.parts) or step.polls or step.outcome.transient
+        if not step.failed or step.outcome.not_found or not step.signature or linted or (looked and not step.check):
             return []
         key = f"{step.call.tool or step.call.name}\0{step.signature}"
         group = self._groups.pop(key, None)
@@ -156,8 +156,8 @@ class SameError(Rule):
         if given in group.inputs or len(group.inputs) >= _MOST_INPUTS:
             return []
         group.times = len(group.inputs)
-        group.inputs[given] = None
-        group.what = [*group.what, begun(step.command or step.what, CLIP)][-INPUTS:]
+        group.inputs |= {given}
+        group.what = (*group.what, begun(step.command or step.what, CLIP))[-INPUTS:]
         remember(self._of_input, given, key, _MOST_ERRORS * INPUTS)
         return [self._found(step, key, group, "suspect")] if group.again(step, INPUTS) else []
 
@@ -168,7 +168,7 @@ class SameError(Rule):
             return []
         if group.reported:
             return [self._found(step, key, group, "resolved")]
-        group.inputs.pop(given, None)
+        group.inputs -= {given}
         self._groups[key] = group
         return []
 
@@ -180,20 +180,6 @@ class SameError(Rule):
         """Start over: whatever a person says, the next try is theirs."""
         self._groups = {key: group for key, group in self._groups.items() if group.reported}
         return []
-
-    @staticmethod
-    def _input(step: Step) -> str:
-        if step.check is not None:
-            return f"{step.check.name}\0{step.check.target}"
-        return unfiltered([part for part in step.parts if part.words[0] not in ("cd", "pushd")]) or step.input
-
-    @staticmethod
-    def _counts(step: Step) -> bool:
-        if not step.failed or step.outcome.not_found or not step.signature:
-            return False
-        if step.check is not None:
-            return step.check.kind != "lint"
-        return not (step.call.tool in ("read", "search") or looks(step.parts) or step.polls or step.outcome.transient)
 
 
 class _Seen:
@@ -236,9 +222,10 @@ class Alternation(Rule):
         last = self._last
         if len(last) < 2 * TURNS or last[0].input == last[1].input:
             return False
-        if any(last[i].input != last[i % 2].input for i in range(2, len(last))):
+        pairs = [(last[i], last[i % 2]) for i in range(2, len(last))]
+        if any(one.input != other.input for one, other in pairs):
             return False
-        return all(settled(last[i].text) == settled(last[i % 2].text) for i in range(2, len(last)))
+        return all(settled(one.text) == settled(other.text) for one, other in pairs)
 
     def _suspect(self, step: Step) -> DeadEnd:
         one, other = self._last[0], self._last[1]
@@ -298,15 +285,15 @@ class _Tried:
 
 
 class _Failure:
-    """One way of failing, and the edits that did not change it."""
+    """One way of failing of one check, and the edits that did not change it."""
 
-    def __init__(self, name: str, target: str) -> None:
-        self.name, self.target = name, target
-        self.quoted: tuple[tuple[int, int], ...] = ()
-        self.seen = 0
-        self.tries: set[int] = set()
-        self.at: tuple[int, ...] = ()
-        self.what: list[str] = []
+    quoted: tuple[tuple[int, int], ...] = ()
+    tries: frozenset[int] = frozenset()
+    at: tuple[int, ...] = ()
+    what: tuple[str, ...] = ()
+
+    def __init__(self, check: Check, seen: int) -> None:
+        self.check, self.seen = check, seen
 
 
 class FailingTests(Rule):
@@ -327,8 +314,8 @@ class FailingTests(Rule):
     def step(self, step: Step) -> list[DeadEnd]:
         """Take in edits, and compare each failing check with the ones before."""
         for change in step.changes:
-            passing = is_prose(change.path) or is_temporary(change.path, step.root) or _only_looks(change)
-            if not passing:
+            shows = only_looks(change.old, change.new) or only_looks(change.new, change.old)
+            if not (shows or is_prose(change.path) or is_temporary(change.path, step.root)):
                 self._number += 1
                 self._edits = [*self._edits, _Tried(self._number, change)][-_MOST_EDITS:]
         check = step.check
@@ -336,44 +323,32 @@ class FailingTests(Rule):
             return []
         if step.outcome.kind == "ok":
             passed = check.name, check.target
-            self._failures = {key: one for key, one in self._failures.items() if (one.name, one.target) != passed}
-            return []
-        if not step.failed or not step.signature:
-            return []
-        return self._failed(step, check.name, check.target)
+            failures = self._failures.items()
+            self._failures = {key: one for key, one in failures if (one.check.name, one.check.target) != passed}
+        return self._failed(step, check) if step.failed and step.signature else []
 
-    def _failed(self, step: Step, name: str, target: str) -> list[DeadEnd]:
+    def _failed(self, step: Step, check: Check) -> list[DeadEnd]:
         key = step.signature
         failure = self._failures.pop(key, None)
         if failure is None or moved(failure.quoted, step.quoted):
-            failure = _Failure(name, target)
-            failure.seen = self._number
-        failure.quoted = step.quoted
+            failure = _Failure(check, self._number)
+        failure.quoted, failure.at = step.quoted, places(failure.at, step.call.at)
         remember(self._failures, key, failure, _MOST_FAILURES)
-        failure.at = places(failure.at, step.call.at)
+        told = f"{step.command}\n{step.result.text[:20_000]}\n{step.result.text[-20_000:]}".lower()
         since = [edit for edit in self._edits if edit.number > failure.seen]
+        tries = [edit for edit in since if check.target or _names(told, edit.path)]
         failure.seen = self._number
-        told = "" if target else f"{step.command}\n{step.result.text[:20_000]}\n{step.result.text[-20_000:]}".lower()
-        tries = [edit for edit in since if target or _names(told, edit.path)]
-        if not tries:
-            return []
         mark = hash(tuple([edit.mark for edit in tries]))
-        if mark in failure.tries:
+        if not tries or mark in failure.tries:
             return []
-        failure.tries.add(mark)
-        failure.what = [*failure.what, tries[-1].said][-3:]
-        if not grown(len(failure.tries), EDITS):
+        failure.tries |= {mark}
+        failure.what = (*failure.what, tries[-1].said)[-3:]
+        count, at = len(failure.tries), failure.at
+        if not grown(count, EDITS):
             return []
-        edits = " | ".join(failure.what)
-        what = masked_line(f"{masked_line(step.command, 300)} after {len(failure.tries)} edits: {edits}")
-        key, times = f"{key}\0{failure.at[0]}", len(failure.tries) + 1
-        return [
-            dead_end(step.call, "failing-test", "confirmed", key, what, at=failure.at, times=times, error=step.error)
-        ]
-
-
-def _only_looks(change: Change) -> bool:
-    return only_looks(change.old, change.new) or only_looks(change.new, change.old)
+        what = masked_line(f"{masked_line(step.command, 300)} after {count} edits: {' | '.join(failure.what)}")
+        more = {"at": at, "times": count + 1, "error": step.error}
+        return [dead_end(step.call, "failing-test", "confirmed", f"{key}\0{at[0]}", what, **more)]
 
 
 def _names(told: str, path: str) -> bool:

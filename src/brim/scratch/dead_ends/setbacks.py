@@ -11,8 +11,6 @@ from brim.scratch.quotes import masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from brim.tracking.events import End, Message, ToolCall
 
 STAYS_FOR = 8
@@ -24,9 +22,10 @@ _MOST_AGENTS = 512
 class _Undo:
     """Edits that were taken back a moment ago."""
 
-    def __init__(self, found: DeadEnd, marks: set[int], paths: set[str], left: int | None) -> None:
+    steps = 0
+
+    def __init__(self, found: DeadEnd, marks: set[int], paths: list[str], left: int | None) -> None:
         self.found, self.marks, self.paths, self.left = found, marks, paths, left
-        self.steps = 0
 
 
 class Undone(Rule):
@@ -55,10 +54,9 @@ class Undone(Rule):
         found: list[DeadEnd] = []
         if step.failed and step.is_try:
             self._failure = self._steps, step.raw_error
-        if step.changes:
-            for change in step.changes:
-                found += self._changed(step, change)
-        elif step.command and "git" in step.command and (step.outcome.kind == "ok" or _goes_on(step)):
+        for change in step.changes:
+            found += self._changed(step, change)
+        if not step.changes and "git" in step.command and (step.outcome.kind == "ok" or _goes_on(step)):
             for move in git_steps(step.parts):
                 if step.outcome.kind == "ok" or move.does == "commit":
                     found += self._moved(step, move)
@@ -70,23 +68,21 @@ class Undone(Rule):
         if is_temporary(change.path, step.root):
             return []
         detail = step.result.detail if isinstance(step.result.detail, dict) else {}
-        before = detail.get("originalFile") if len(step.changes) == 1 else None
+        told = detail.get("originalFile") if len(step.changes) == 1 else None
+        before = told if isinstance(told, str) else None
         versions = self._versions.get(change.path) or Versions()
         remember(self._versions, change.path, versions, _MOST_FILES)
-        before = before if isinstance(before, str) else None
         edit = Edit(change, before=before, at=step.call.at, turn=self._turn, when=self._steps)
         every = step.call.input.get("replace_all") is True
         undone, left = versions.apply(change, edit, before=before, every=every)
         found = self._put_back(change)
+        loose = self._loose.get(change.path, [])
         if undone:
             gone = {edit.mark for edit in undone}
-            loose = self._loose.get(change.path, [])
             self._loose[change.path] = [edit for edit in loose if edit.mark not in gone]
-            return found + ([] if found else self._report(step, {change.path: undone}, left))
-        found += self._confirm([undo for undo in self._undos if change.path in undo.paths])
-        loose = [*self._loose.get(change.path, []), edit][-_MOST_EDITS:]
-        remember(self._loose, change.path, loose, _MOST_FILES)
-        return found
+            return found or self._report(step, {change.path: undone}, left)
+        remember(self._loose, change.path, [*loose, edit][-_MOST_EDITS:], _MOST_FILES)
+        return found + self._confirm([undo for undo in self._undos if change.path in undo.paths])
 
     def _put_back(self, change: Change) -> list[DeadEnd]:
         whole = hash(change.whole) if change.whole is not None else None
@@ -100,6 +96,7 @@ class Undone(Rule):
         return [undo.found.replace(status="resolved") for undo in back]
 
     def _moved(self, step: Step, move: GitStep) -> list[DeadEnd]:
+        gone: dict[str, list[Edit]] = {}
         if move.does == "commit":
             self._committed, self._loose = self._loose, {}
         elif move.does == "stash":
@@ -109,20 +106,13 @@ class Undone(Rule):
             for path, edits in self._stashed.pop().items():
                 self._loose[path] = [*edits, *self._loose.get(path, [])]
         elif move.does == "drop" and self._stashed:
-            return self._taken_back(step, self._stashed.pop())
+            gone = self._stashed.pop()
         elif move.does in ("restore", "reset"):
-            gone = {
-                path: self._loose.pop(path)
-                for path in list(self._loose)
-                if move.everything or any(covers(given, path) for given in move.paths)
-            }
             if move.commits:
-                gone = {**self._committed, **gone}
-                self._committed = {}
-            return self._taken_back(step, gone)
-        return []
-
-    def _taken_back(self, step: Step, gone: dict[str, list[Edit]]) -> list[DeadEnd]:
+                gone, self._committed = self._committed, {}
+            for path in list(self._loose):
+                if move.everything or any(covers(given, path) for given in move.paths):
+                    gone[path] = self._loose.pop(path)
         for path in gone:
             self._versions.pop(path, None)
         return self._report(step, gone, None)
@@ -138,11 +128,10 @@ class Undone(Rule):
         what, at = masked_line(several + edits[-1].said), places((), *[edit.at for edit in edits], step.call.at)
         error = masked_line(error) if when > min(edit.when for edit in edits) else ""
         found = dead_end(step.call, "undone-edit", "suspect", key, what, at=at, times=len(edits), error=error)
-        self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, set(files), left)]
+        self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, files, left)]
         return [found]
 
-    def _confirm(self, undos: Iterable[_Undo]) -> list[DeadEnd]:
-        done = list(undos)
+    def _confirm(self, done: list[_Undo]) -> list[DeadEnd]:
         self._undos = [undo for undo in self._undos if undo not in done]
         return [undo.found.replace(status="confirmed") for undo in done]
 
@@ -176,8 +165,7 @@ class SubAgents:
 
     def step(self, step: Step) -> list[DeadEnd]:
         """Return that a sub-agent failed, if the call of one did."""
-        detail = step.result.detail
-        name = detail.get("agentId") if isinstance(detail, dict) else None
+        name = step.result.detail.get("agentId") if isinstance(step.result.detail, dict) else None
         if isinstance(name, str) and name and step.call.id in self._asked:
             self._asked[name] = self._asked[step.call.id]
         if not step.failed or step.outcome.transient or not self._first(step.call.id, name):
@@ -190,14 +178,15 @@ class SubAgents:
         """Return that a sub-agent failed, if its own end says so."""
         if not end.agent or not end.error or any_of("transient.txt").search(end.text[:2_000]):
             return []
-        if any_of("interrupted.txt").search(f"{end.reason} {end.text[:200]}") or not self._first(end.agent, None):
+        if any_of("interrupted.txt").search(f"{end.reason} {end.text[:200]}") or not self._first(end.agent):
             return []
         what, at = self._asked.get(end.agent, (end.agent, end.at))
         what, error = masked_line(f"sub-agent: {what}"), masked_line(end.text or end.reason)
         return [dead_end(end, "sub-agent", "confirmed", "", what, at=(at, end.at), error=error)]
 
-    def _first(self, call: str, name: object) -> bool:
-        names = [one for one in (call, name) if isinstance(one, str) and one]
+    def _first(self, *ids: object) -> bool:
+        """Note that an agent with *ids* ended; return whether none of them had."""
+        names = [one for one in ids if isinstance(one, str) and one]
         known = any(one in self._ended for one in names)
         for one in names:
             remember(self._ended, one, None, _MOST_AGENTS)
@@ -207,10 +196,9 @@ class SubAgents:
 class Backtracks(Rule):
     """Confirms that a person takes edits back with the client's own command (``data/backtracks.txt``)."""
 
-    def __init__(self) -> None:
-        self._asked = ""
-        self._edits = 0
-        self._at: tuple[int, ...] = ()
+    _asked = ""
+    _edits = 0
+    _at: tuple[int, ...] = ()
 
     def step(self, step: Step) -> list[DeadEnd]:
         """Take in the edits of *step*."""
@@ -226,7 +214,6 @@ class Backtracks(Rule):
         if first not in data_lines(__file__, "backtracks.txt"):
             self._asked = masked_line(message.text)
             return []
-        if not edits:
-            return []
         what = masked_line(f"taken back with {first}: {asked or 'the last edits'}")
-        return [dead_end(message, "backtrack", "confirmed", str(message.at), what, at=at, times=edits)]
+        found = dead_end(message, "backtrack", "confirmed", str(message.at), what, at=at, times=edits)
+        return [found] if edits else []

@@ -13,30 +13,32 @@ from functools import cache, cached_property
 from brim._sha import sha256_hex
 from brim.files import data_lines, data_rows
 from brim.record import Record
+from brim.scratch.calls import EXIT, exit_code
 from brim.scratch.dead_ends.commands import any_of, check_in, parts, polls, unfiltered, unwrapped, writes
 from brim.scratch.dead_ends.edits import changes
+from brim.scratch.entries import draft
 from brim.scratch.quotes import begun, masked_line, telling_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from re import Pattern
     from typing import Any
 
     from brim.scratch.dead_ends.commands import Check, Part
+    from brim.scratch.entries import Entry
     from brim.tracking.events import End, Message, ToolCall, ToolResult
 
-RULES = (
-    "same-call",
-    "same-error",
-    "alternating",
-    "missed-edit",
-    "undone-edit",
-    "failing-test",
-    "sub-agent",
-    "backtrack",
-)
-"""The first four only suspect; what the others find is confirmed."""
+RULES = {
+    "same-call": "failed the same way {} times",
+    "same-error": "{} ways, one error",
+    "alternating": "to and fro {} times, nothing changed",
+    "missed-edit": "the text to replace was not there, {} times",
+    "undone-edit": "undone",
+    "failing-test": "failed the same way {} times",
+    "sub-agent": "ended in error",
+    "backtrack": "given up",
+}
+"""How each rule says what it found. The first four only suspect; what the others find is confirmed."""
 
 STATUSES = ("suspect", "confirmed", "resolved")
 
@@ -46,8 +48,9 @@ OUTCOMES = ("ok", "failed", "cascade", "permission", "interrupt", "protocol", "u
 """``protocol``: the client's rules of use were not kept. ``unclear``: it ended, but the output doesn't say how."""
 
 _WAITS = r"(?i)output|wait|status|poll|monitor|stdin"
+_TELLING = ("file_path", "path", "pattern", "url", "query", "description", "prompt", "name", "skill")
+"""Of a call's input, the first of these says what it is about."""
 _NO_TRY = ("todo", "question", "plan", "agent")
-_EXIT = r"(?i)\s*(?:error: )?(?:exit code:?|command failed with exit code|process exited with code)\s+(-?\d+)"
 _END = 8_000
 _MOST_LINES = 24
 _WIDEST = 240
@@ -80,6 +83,15 @@ class DeadEnd(Record):
     agent: str = ""
     session: str = ""
     key: str = ""
+
+    def entry(self, time: float | None) -> Entry:
+        """Return it as an entry. Only a confirmed one is shown; the journal alone keeps what is suspected."""
+        said = "worked in the end" if self.status == "resolved" else RULES[self.rule].format(self.times)
+        refs = {"outcome": said, "output": self.error, "rule": self.rule, "times": self.times}
+        refs |= {"at": list(self.at), "key": self.key}
+        kind = "dead-end" if self.status == "confirmed" else self.status
+        where = {"session": self.session, "agent": self.agent, "source": f"{self.key} {self.times}"}
+        return draft(kind, self.what, time=time, refs=refs, **where)
 
 
 def dead_end(event: ToolCall | End | Message, rule: str, status: str, key: str, what: str, **more: Any) -> DeadEnd:
@@ -176,19 +188,12 @@ class Step:
     @property
     def what(self) -> str:
         """What was tried, for a person."""
-        if self.command:
-            return masked_line(self.command)
-        return masked_line(f"{self.call.name} {_told(self.call.input)}")
-
-
-def _told(given: Mapping[str, Any]) -> str:
-    for name in ("file_path", "path", "pattern", "url", "query", "description", "prompt", "name", "skill"):
-        value = given.get(name)
-        if isinstance(value, str) and value:
-            return value
-    return ", ".join(
-        [f"{name}={str(value)[:1_000]}" for name, value in list(given.items())[:4] if isinstance(value, str | int)]
-    )
+        given = self.call.input
+        told = next((value for name in _TELLING if isinstance(value := given.get(name), str) and value), "")
+        if not told:
+            few = [(name, value) for name, value in list(given.items())[:4] if isinstance(value, str | int)]
+            told = ", ".join([f"{name}={str(value)[:1_000]}" for name, value in few])
+        return masked_line(self.command or f"{self.call.name} {told}")
 
 
 def grown(times: int, first: int) -> bool:
@@ -205,7 +210,7 @@ class Outcome(Record):
     not_found: bool = False
 
 
-OK = Outcome(kind="ok")
+OK = Outcome("ok")
 
 
 def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | None) -> Outcome:
@@ -214,33 +219,24 @@ def outcome(result: ToolResult, tool: str, command: list[Part], hidden: Check | 
     *hidden* is the check in it whose exit code something after it hides; None if there is none.
     """
     if result.refusal:
-        return Outcome(kind=result.refusal)
+        return Outcome(result.refusal)
     if not result.error:
         return _quiet_end(result.text, hidden)
     head = result.text[:600]
-    why = next((why for why, found in _refused() if found.match(head.lstrip())), "")
-    if why:
-        return Outcome(kind=why)
+    if why := next((why for why, found in _refused() if found.match(head.lstrip())), ""):
+        return Outcome(why)
     if tool == "shell":
         if exit_code(result) == 1 and _answers(command, result.text):
             return OK
     elif any_of("protocol.txt").search(head):
-        return Outcome(kind="protocol")
-    ends = result.text if len(result.text) < 4_000 else result.text[:2_000] + "\n" + result.text[-2_000:]
-    return Outcome(
-        kind="failed",
-        transient=bool(any_of("transient.txt").search(ends)),
-        not_found=tool in ("edit", "write") and bool(any_of("not_found.txt").search(head)),
-    )
+        return Outcome("protocol")
+    transient = any_of("transient.txt").search(_ends(result.text, 2_000)) is not None
+    not_found = tool in ("edit", "write") and any_of("not_found.txt").search(head) is not None
+    return Outcome("failed", transient, not_found)
 
 
-def exit_code(result: ToolResult) -> int | None:
-    """Return the exit code of a command, as the client or the beginning of its text says it; None if neither does."""
-    code = result.detail.get("exit_code") if isinstance(result.detail, dict) else None
-    if type(code) is int:
-        return code
-    found = re.match(_EXIT, result.text[:200])
-    return int(found[1][:9]) if found else None
+def _ends(text: str, most: int) -> str:
+    return text if len(text) < 2 * most else f"{text[:most]}\n{text[-most:]}"
 
 
 @cache
@@ -251,31 +247,27 @@ def _refused() -> list[tuple[str, Pattern[str]]]:
 def _answers(command: list[Part], text: str) -> bool:
     """Whether exit code 1 of *command* is an answer: of its last part, or of any part if nothing was said."""
     programs = data_lines(__file__, "answers.txt")
-    said = re.sub(_EXIT, "", text[:400], count=1).strip()
-    last = [part for part in command if not part.filters][-1:] or command[-1:]
-    asked = last if said else command
     if command and command[-1].filters and command[-1].words[0] in programs:
         return True
-    return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in asked)
+    if re.sub(EXIT, "", text[:400], count=1).strip():
+        command = [part for part in command if not part.filters][-1:] or command[-1:]
+    return any(part.words[0] in programs or " ".join(part.words[:2]) in programs for part in command)
 
 
 def _quiet_end(text: str, hidden: Check | None) -> Outcome:
     """Say how a call ended that isn't reported as a failure: after a pipe or ``|| true`` only the output can tell."""
     if hidden is None or hidden.kind == "lint":
         return OK
-    ends = text if len(text) < 8_000 else text[:4_000] + "\n" + text[-4_000:]
+    ends = _ends(text, 4_000)
     if any_of("failed.txt").search(ends):
-        return Outcome(kind="failed")
-    return OK if any_of("passed.txt").search(ends) or not ends.strip() else Outcome(kind="unclear")
+        return Outcome("failed")
+    return OK if any_of("passed.txt").search(ends) or not ends.strip() else Outcome("unclear")
 
 
 def clipped(text: str) -> str:
     """Return the beginning and the end of *text*, which is where a command says what went wrong."""
-    if len(text) <= 2 * _END:
-        return text
-    return (
-        begun(text, _END) + "\n" + text[-_END:].partition("\n")[2]
-    )  # no half lines: a secret is not known by its half
+    # No half lines: a secret isn't recognized by its half.
+    return text if len(text) <= 2 * _END else begun(text, _END) + "\n" + text[-_END:].partition("\n")[2]
 
 
 def settled(text: str) -> str:
@@ -321,11 +313,10 @@ def signature(text: str) -> str:
     places: dict[str, set[str]] = {}
     for at, line in enumerate(settled("\n".join(told)).splitlines()):
         places.setdefault(" ".join(line.split()), set()).add(told[at] if at < len(told) else line)
-    kept = [
-        f"{line} at {len(lines)} places" if len(lines) > 1 and any(mark in line for mark in _AT) else line
-        for line, lines in places.items()
-    ]
-    whole = "\n".join(sorted(kept))
+    for line, lines in list(places.items()):
+        if len(lines) > 1 and any(mark in line for mark in _AT):
+            places[f"{line} at {len(lines)} places"] = places.pop(line)
+    whole = "\n".join(sorted(places))
     return whole if sum(letter.isalpha() for letter in whole[:200]) >= _FEWEST else ""
 
 

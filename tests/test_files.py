@@ -1,4 +1,4 @@
-"""A file is the old one or the new one, and a failure leaves nothing beside it."""
+"""Files are replaced whole, and a failure leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brim._atomic import replace_file, write_new
+from brim.files import replace_file, write_new
 
 
 def test_a_file_is_replaced_and_is_for_its_owner_alone(tmp_path: Path) -> None:
