@@ -47,15 +47,12 @@ class TokenCounter(Protocol):
     @property
     def model(self) -> str | None:
         """The model whose tokens are counted; None for the default encoding."""
-        ...
 
     def count(self, text: str, /) -> Count:
         """Return the number of tokens of *text*."""
-        ...
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return the number of tokens of a request with *messages* and *tools*, framing included."""
-        ...
 
 
 class VocabularyCounter:

@@ -9,6 +9,7 @@ table stands behind it.
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
@@ -108,17 +109,13 @@ def _load_native(encoding: str) -> Callable[[str], int] | None:
         return None
 
 
-_counters: dict[str, EncodingCounter | None] = {}
-
-
+@cache
 def encoding_counter(encoding: str) -> EncodingCounter | None:
     """Return the counter of *encoding*, made once per process, or None if no engine here has it."""
-    if encoding not in _counters:
-        try:
-            _counters[encoding] = EncodingCounter(encoding)
-        except KeyError:
-            _counters[encoding] = None
-    return _counters[encoding]
+    try:
+        return EncodingCounter(encoding)
+    except KeyError:
+        return None
 
 
 # The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open models' vocabularies.
@@ -144,19 +141,12 @@ GROUP = 128
 """Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
 
 _VOCABULARIES = {
-    "o200k_base": "o200k_base",
-    "o200k_harmony": "o200k_harmony",
-    "cl100k_base": "cl100k_base",
-    "llama3": "llama3",
-    "qwen3": "qwen3",
-    "deepseek": "deepseek_v3",
-    "tekken": "mistral_v3",
-    "mistral": "mistral_v2",
+    **{name: name for name in ("o200k_base", "o200k_harmony", "cl100k_base", "llama3", "qwen3")},
+    **{"deepseek": "deepseek_v3", "tekken": "mistral_v3", "mistral": "mistral_v2"},
 }
 """brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
 more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
 
-_OPENAI = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
 _COMPOSED = frozenset({"qwen3"})
 """Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
 
@@ -249,7 +239,7 @@ class NativeCounter:
 
     def handles(self, text: str) -> bool:
         """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction, splintr does not."""
-        return self.encoding == "cl100k_base" or self.encoding not in _OPENAI or "'ſ" not in text
+        return self.encoding == "cl100k_base" or self.encoding not in ADDITIVE or "'ſ" not in text
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
@@ -269,7 +259,7 @@ class NativeCounter:
 
     def _plain(self, text: str) -> bool:
         """Whether the fast calls, which match special tokens, count *text* as ordinary text."""
-        return self.encoding in _OPENAI and "<|" not in text and self.handles(text)
+        return self.encoding in ADDITIVE and "<|" not in text and self.handles(text)
 
     def _count(self, text: str) -> int:
         """Count in one call, on this thread."""

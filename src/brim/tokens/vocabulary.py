@@ -122,14 +122,7 @@ STAND_INS = "\x86\x80\x81\x82\x83\x84\x85"
 LONG_S = "\x87"
 """Stands for U+017F, the one lower-case letter outside ASCII that a contraction matches without regard to case."""
 
-_ASCII = {
-    "letter": "A-Za-z",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "number": "0-9",
-    "space": "\t-\r ",
-    "s": "sS",
-}
+_ASCII = {"letter": "A-Za-z", "upper": "A-Z", "lower": "a-z", "number": "0-9", "space": "\t-\r ", "s": "sS"}
 _UNICODE = {
     "letter": f"A-Za-z\x80\x81\x82{LONG_S}",
     "upper": "A-Z\x80\x82\x83",
@@ -178,11 +171,7 @@ def patterns() -> dict[str, str]:
 def ascii_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
     """Return the function that splits ASCII text: most text, and the faster way."""
     find = re.compile(patterns()[f"{pattern} ascii"]).findall
-
-    def split(text: str) -> Iterator[list[str]]:
-        return _windows(find, text, window)
-
-    return split
+    return lambda text: _windows(find, text, window)
 
 
 @cache
@@ -448,10 +437,7 @@ def without_surrogates(text: str) -> str:
 
 
 @cache
-def _table_counter(name: str) -> TableEncoding:
-    return TableEncoding(name)
-
-
 def load_table_counter(encoding: str) -> TableEncoding:
-    """Return the counter of *encoding* (one of ``ENCODINGS``), made once per process."""
-    return _table_counter(FILES[encoding])
+    """Return the counter of *encoding* (one of ``ENCODINGS``), made once per process and table."""
+    file = FILES[encoding]
+    return TableEncoding(encoding) if file == encoding else load_table_counter(file)
