@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
 
-ASK_FROM = 100_000
-"""Characters counted before the native engine is asked at all: to look whether it is installed costs more than to count
-a prompt."""
-
 SLOW_TEXT = 4
 """How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
 
@@ -54,7 +50,7 @@ class EncodingCounter:
         self.exact = True
         """False once the only engine of this encoding has failed: counts are then those of ``STAND_IN``."""
         self._work = 0
-        self._ask_at = ASK_FROM
+        self._ask_at = NativeEngine.pays_from
         self._native: Callable[[str], int] | None = None
         self._table: Callable[[str], int] | None = None
         if encoding in ENCODINGS:
@@ -74,7 +70,7 @@ class EncodingCounter:
         if self._native is None:
             self._work += len(text) * (1 if text.isascii() else SLOW_TEXT)
             if self._work >= self._ask_at:
-                self._ask_native()
+                self._ask_at, self._native = _NEVER, _load_native(self.encoding)
         if self._native is not None:
             try:
                 return self._native(text)
@@ -86,14 +82,6 @@ class EncodingCounter:
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
         return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
-
-    def _ask_native(self) -> None:
-        """Load the native engine if there is enough work for it; remember when to ask again, or never to."""
-        if self._work < NativeEngine.pays_from:
-            self._ask_at = NativeEngine.pays_from
-        else:
-            self._ask_at = _NEVER
-            self._native = _load_native(self.encoding)
 
     def _give_up_native(self) -> None:
         self._native, self._ask_at = None, _NEVER
@@ -180,13 +168,12 @@ class Splintr(Protocol):
 class NativeEngine:
     """The registry's view of splintr: what it can count, from what size on, and a counter for each encoding."""
 
-    name = "native"
-
     encodings = frozenset(_VOCABULARIES)
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """Characters from which on loading it (about a quarter of a second) beats counting on with the table."""
+    """Characters from which on loading it (about a quarter of a second) beats counting on with the table. Before that,
+    it isn't even looked for: that costs more than counting a prompt."""
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""

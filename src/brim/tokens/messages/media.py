@@ -373,11 +373,11 @@ def add_document(part: object, walk: Walk) -> None:
     Source: https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
     """
     for name in ("title", "context", "filename", "name"):
-        walk.text(get(part, name) if name != "filename" else get(get(part, "file"), name) or get(part, name))
+        walk.part(get(part, name) if name != "filename" else get(get(part, "file"), name) or get(part, name))
     source = get(part, "source")
     kind = string(get(source, "type"))
     if kind == "text":
-        walk.text(get(source, "data"))
+        walk.part(get(source, "data"))
     elif kind == "content" or is_sequence(get(source, "content")):
         walk.parts(get(source, "content"))
     elif is_sequence(get(part, "content")):

@@ -39,13 +39,6 @@ class Walk:
         if self._seen:
             self._left, self._seen = REPEATS, set()
 
-    def text(self, value: object) -> None:
-        """Add *value* if it is text; other things are read as parts."""
-        if isinstance(value, str):
-            self.ledger.text(value)
-        elif value is not None:
-            self.part(value)
-
     def text_or_json(self, value: object) -> None:
         """Add *value* as it is if it is text, else as compact JSON."""
         if isinstance(value, str):
@@ -134,7 +127,7 @@ def add_thinking(part: object, walk: Walk) -> None:
 def add_redacted(part: object, walk: Walk) -> None:
     """Add a block that is encrypted altogether: ``redacted_thinking``, ``compaction``."""
     add_opaque(get(part, "data") or get(part, "encrypted_content"), walk)
-    walk.text(get(part, "content"))
+    walk.part(get(part, "content"))
 
 
 def add_reasoning(part: object, walk: Walk) -> None:
@@ -216,7 +209,7 @@ def add_texts(part: object, walk: Walk) -> None:
 
 def add_generated_image(part: object, walk: Walk) -> None:
     """Add an image that a tool of the provider made."""
-    walk.text(get(part, "revised_prompt"))
+    walk.part(get(part, "revised_prompt"))
     media.add_image(part, walk)
 
 
@@ -235,7 +228,7 @@ def _text(part: object, walk: Walk) -> None:
     if get(part, "thought") is True:
         add_reasoning_text(found, walk)
     else:
-        walk.text(found)
+        walk.part(found)
     add_opaque(first(part, *SIGNATURES), walk)
 
 
@@ -246,7 +239,7 @@ def _gemini_call(part: object, walk: Walk) -> None:
 
 def _gemini_response(part: object, walk: Walk) -> None:
     response = first(part, "functionResponse", "function_response")
-    walk.text(get(response, "name"))
+    walk.part(get(response, "name"))
     walk.text_or_json(get(response, "response"))
     walk.parts(get(response, "parts"))
     walk.ledger.width(width("tool_result"))
