@@ -190,11 +190,9 @@ def split_sides(
         )
         split = []
         for at, (side, parts) in enumerate(pieces):
-            fields: dict[str, Any] = {draft.body: parts}
-            if side != entry.role:
-                fields["role"] = names[side]
+            role = {} if side == entry.role else {"role": names[side]}
             old = slot.message if at == 0 else {"role": names.get(side, side)}
-            split.append(Slot(slot.index, with_fields(old, **fields)))
+            split.append(Slot(slot.index, with_fields(old, **{draft.body: parts, **role})))
         where = draft.slots.index(slot)
         draft.slots[where : where + 1] = split
 

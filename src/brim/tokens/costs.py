@@ -88,7 +88,6 @@ def costs_of(tally: Tally, judge: Callable[[Tally], Tally], basis: Basis | None 
     own = judge(tally)
 
     def count_of(kept: Sequence[int]) -> Count:
-        chosen = judge(tally.only(kept))
-        return chosen.count if basis is None else chosen.count_on(basis)
+        return judge(tally.only(kept)).count_on(basis)
 
     return MessageCosts(own.per_message, own.fixed, count_of)

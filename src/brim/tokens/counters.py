@@ -92,8 +92,7 @@ class VocabularyCounter:
     ) -> Count:
         """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
         ratio = self._ratio()
-        tally = self._scaled(self._tally(messages, tools, framing))
-        return tally.count if ratio is None else tally.count_on(ratio.basis)
+        return self._scaled(self._tally(messages, tools, framing)).count_on(ratio.basis if ratio else None)
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -266,11 +266,11 @@ class _Ranks(dict[bytes, int]):
 class Merger:
     """Counts the tokens of pieces of one vocabulary."""
 
-    __slots__ = ("_joins", "_margin", "_ranks", "_window")
+    __slots__ = ("_margin", "_ranks", "_stay_apart", "_window")
 
     def __init__(self, table: Table, window: int = MERGE_WINDOW, margin: int = MARGIN) -> None:
         self._ranks = _Ranks(table)
-        self._joins: dict[tuple[bytes, bytes], bool] = {}
+        self._stay_apart = lru_cache(REMEMBERED)(self._are_two)
         self._window = window
         self._margin = margin
 
@@ -346,14 +346,9 @@ class Merger:
             tokens -= 1
         return tokens, part[: borders[1]], part[borders[tokens - 1] : borders[tokens]], borders[tokens]
 
-    def _stay_apart(self, left: bytes, right: bytes) -> bool:
-        key = (left, right)
-        answer = self._joins.get(key)
-        if answer is None:
-            if len(self._joins) >= REMEMBERED:
-                self._joins.clear()
-            answer = self._joins[key] = self.borders(left + right) == [0, len(left), len(left) + len(right)]
-        return answer
+    def _are_two(self, left: bytes, right: bytes) -> bool:
+        """Whether the two, merged by themselves, stay the same two tokens."""
+        return self.borders(left + right) == [0, len(left), len(left) + len(right)]
 
     def _borders_by_heap(self, piece: bytes) -> list[int]:
         """Return the same as ``borders``, in n log n: for the rare window that had to grow."""
