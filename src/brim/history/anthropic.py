@@ -376,10 +376,9 @@ def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
 
 
 def _may_precede_note(turn: list[Entry]) -> bool:
-    if turn[-1].role != "assistant":
-        return turn[-1].role == "user"
     last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
-    return is_server_kind(last) and not any(entry.calls for entry in turn)
+    ends_in_server_tool = is_server_kind(last) and not any(entry.calls for entry in turn)
+    return turn[-1].role == "user" or (turn[-1].role == "assistant" and ends_in_server_tool)
 
 
 def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:

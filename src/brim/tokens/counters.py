@@ -182,11 +182,7 @@ class CalibratedTokenCounter(VocabularyCounter):
 
 
 def counter_for(
-    model: str | None = None,
-    *,
-    mode: Mode = "auto",
-    calibrations: CalibrationStore | None = None,
-    client: Any = None,
+    model: str | None = None, *, mode: Mode = "auto", calibrations: CalibrationStore | None = None, client: Any = None
 ) -> TokenCounter:
     """Return the counter for *model*; without one, for o200k_base.
 

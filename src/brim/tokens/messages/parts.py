@@ -213,11 +213,6 @@ def add_generated_image(part: object, walk: Walk) -> None:
     media.add_image(part, walk)
 
 
-def add_reference(_: object, walk: Walk) -> None:
-    """Add an item that is only named: what it holds is at the provider."""
-    walk.ledger.width(width("reference"))
-
-
 # Reads one part of a message, whatever its provider calls it: one function per type, found in a table.
 #
 # A part of unknown type is counted as its compact JSON, without what looks like base64.
@@ -263,7 +258,7 @@ PARTS: dict[str, Reader] = {
     "thinking": add_thinking,
     "reasoning": add_reasoning,
     "image_generation_call": add_generated_image,
-    "item_reference": add_reference,
+    "item_reference": lambda _, walk: walk.ledger.width(width("reference")),  # its content is at the provider
     "message": lambda part, walk: walk.part(get(part, "content")),
 }
 """The reader of each type of part or item."""
@@ -326,7 +321,7 @@ def add_message(message: object, walk: Walk) -> None:
     if message is None:
         walk.ledger.width(width("empty"))
     elif is_sequence(message) or isinstance(message, (str, bytes, int, float)):
-        _frame(walk)
+        walk.ledger.other(*walk.family.message)
         walk.part(message)
         walk.ledger.width(width("no_role"))
     else:
@@ -337,7 +332,7 @@ def add_system(value: object, walk: Walk) -> None:
     """Add a system text that is given apart from the messages: a string, blocks, or an object with parts."""
     if value is None:
         return
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role("system", walk)
     inner = get(value, "parts")
     walk.part(value if inner is None else inner)
@@ -349,7 +344,7 @@ def _add_plain(message: dict[object, object], walk: Walk) -> bool:
     role, content, name = message.get("role"), message.get("content"), message.get("name")
     if not (type(role) is type(content) is str and role in _ROLES and (name is None or type(name) is str)):
         return False
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
     _add_name(name, walk)
     walk.ledger.text(content)
@@ -369,11 +364,11 @@ def _add_fields(message: object, walk: Walk) -> None:
     role = role or _OTHER_NAMES.get(kind, kind if kind in _RESULT_ROLES or kind in _ROLES else "")
     called = get(message, "tool_calls"), get(message, "function_call")
     if not role and content is None and not any(called):
-        _frame(walk)
+        walk.ledger.other(*walk.family.message)
         walk.part(message)
         walk.ledger.width(width("no_role"))
         return
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
     _add_name(get(message, "name"), walk)
     if content is not None:
@@ -408,10 +403,6 @@ def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> Non
     audio = get(message, "audio")
     if audio is not None and not isinstance(audio, (str, bool)):
         media.add_audio(audio, walk)
-
-
-def _frame(walk: Walk) -> None:
-    walk.ledger.other(*walk.family.message)
 
 
 def _add_role(role: str, walk: Walk) -> None:
