@@ -67,7 +67,7 @@ def test_every_model_of_the_table_costs_what_its_record_says_on_every_day_that_a
         charges = charges_of(known.name)
         starts = [price.since for price in known.prices if price.since]
         for day in {date(2026, 11, 15), *starts, *[start - timedelta(1) for start in starts]}:
-            for tokens in requests(rng):
+            for tokens in rng.sample(requests(rng), 4):
                 found = charges.cost(tokens, (day.year, day.month, day.day))
                 assert found == expected(tokens, known, day), (known.name, day, tokens)
 

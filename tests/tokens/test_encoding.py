@@ -35,16 +35,18 @@ def test_generated_documents_count_as_in_tiktoken(name: str, oracle: Oracle) -> 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(text=ANY_TEXT)
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_any_text_counts_as_in_tiktoken(name: str, oracle: Oracle, text: str) -> None:
     assert load_table_counter(name)(text) == oracle(text, name)
 
 
-@pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
-def test_every_character_counts_as_in_tiktoken(name: str, oracle: Oracle) -> None:
+@pytest.mark.parametrize(("name", "step"), [("o200k_base", 1), ("cl100k_base", 8)])
+def test_every_character_counts_as_in_tiktoken(name: str, step: int, oracle: Oracle) -> None:
+    """Both encodings read the classes of characters from one file, so a sample will do for the second."""
     count = load_table_counter(name)
     # Beyond the planes that hold characters there are only private and unassigned ones: a sample of those will do.
     points = [*range(0x32000), *range(0x32000, 0xE0000, 97), *range(0xE0000, 0xE0200), *range(0xE0200, 0x110000, 97)]
+    points = points[::step]
     for start in range(0, len(points), 256):
         text = "".join(f"{chr(point)}a {chr(point)}1" for point in points[start : start + 256])
         assert count(text) == oracle(text, name), hex(points[start])
@@ -59,7 +61,7 @@ def test_pathological_text_counts_as_in_tiktoken(name: str, kind: str, oracle: O
 
 @pytest.mark.parametrize("kind", PATHOLOGICAL)
 def test_sixteen_times_the_text_is_at_most_twenty_times_the_work(kind: str) -> None:
-    small, large = PATHOLOGICAL[kind](16_000), PATHOLOGICAL[kind](256_000)
+    small, large = PATHOLOGICAL[kind](4_000), PATHOLOGICAL[kind](64_000)
     assert calls_to_count(large) <= 20 * calls_to_count(small)
 
 
@@ -102,10 +104,10 @@ def test_remembered_pieces_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_stays_near_the_size_of_the_text() -> None:
-    text = PATHOLOGICAL["base64"](1_000_000)
+    text = PATHOLOGICAL["base64"](200_000)
     count = TableEncoding("o200k_base")
     tracemalloc.start()
     count(text)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 64_000_000
+    assert peak < 16_000_000

@@ -16,43 +16,37 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.history.cap import ToolResultCap
-    from brim.history.cuts import Unit
-    from brim.history.entries import PROVIDERS, Provider
-    from brim.history.formats import repair, validate
-    from brim.history.pruners import FifoPruner, Pruner, SlidingWindowPruner
-    from brim.history.receipt import CacheEffect, Change, Dropped, Pruned, Receipt, Repaired, Violation
-    from brim.history.summarize import SummarizePruner
-    from brim.history.watermark import Decisions, WatermarkPruner
-
-__all__ = [
-    "PROVIDERS",
-    "CacheEffect",
-    "Change",
-    "Decisions",
-    "Dropped",
-    "FifoPruner",
-    "Provider",
-    "Pruned",
-    "Pruner",
-    "Receipt",
-    "Repaired",
-    "SlidingWindowPruner",
-    "SummarizePruner",
-    "ToolResultCap",
-    "Unit",
-    "Violation",
-    "WatermarkPruner",
-    "repair",
-    "validate",
-]
+    from brim.history.cap import ToolResultCap as ToolResultCap
+    from brim.history.cuts import Unit as Unit
+    from brim.history.entries import PROVIDERS as PROVIDERS
+    from brim.history.entries import Provider as Provider
+    from brim.history.formats import repair as repair
+    from brim.history.formats import validate as validate
+    from brim.history.pruners import FifoPruner as FifoPruner
+    from brim.history.pruners import Pruner as Pruner
+    from brim.history.pruners import SlidingWindowPruner as SlidingWindowPruner
+    from brim.history.receipt import CacheEffect as CacheEffect
+    from brim.history.receipt import Change as Change
+    from brim.history.receipt import Dropped as Dropped
+    from brim.history.receipt import Pruned as Pruned
+    from brim.history.receipt import Receipt as Receipt
+    from brim.history.receipt import Repaired as Repaired
+    from brim.history.receipt import Violation as Violation
+    from brim.history.summarize import SummarizePruner as SummarizePruner
+    from brim.history.watermark import Decisions as Decisions
+    from brim.history.watermark import WatermarkPruner as WatermarkPruner
 
 _MODULES = {
-    **dict.fromkeys(("FifoPruner", "Pruner", "SlidingWindowPruner"), "pruners"),
-    **dict.fromkeys(("Decisions", "WatermarkPruner"), "watermark"),
-    **dict.fromkeys(("PROVIDERS", "Provider"), "entries"),
-    **dict.fromkeys(("repair", "validate"), "formats"),
-    **{"SummarizePruner": "summarize", "ToolResultCap": "cap", "Unit": "cuts"},
+    "cap": ("ToolResultCap",),
+    "cuts": ("Unit",),
+    "entries": ("PROVIDERS", "Provider"),
+    "formats": ("repair", "validate"),
+    "pruners": ("FifoPruner", "Pruner", "SlidingWindowPruner"),
+    "receipt": ("CacheEffect", "Change", "Dropped", "Pruned", "Receipt", "Repaired", "Violation"),
+    "summarize": ("SummarizePruner",),
+    "watermark": ("Decisions", "WatermarkPruner"),
 }
+_NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
-__getattr__, __dir__ = exports(__name__, {name: _MODULES.get(name, "receipt") for name in __all__})
+__all__ = list(_NAMES)
+__getattr__, __dir__ = exports(__name__, _NAMES)

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby, takewhile
 from typing import Any
 
-from brim.history.content import call_of, filled, with_fields, words
+from brim.history.content import call_of, items_of, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
@@ -24,6 +25,7 @@ from brim.history.repairs import (
     Pass,
     ResultAt,
     Slot,
+    begin_with_user,
     give_roles,
     pair,
     split_sides,
@@ -44,10 +46,7 @@ SIDES = {"tool_use": "assistant", "tool_result": "user"}
 
 def blocks_of(message: object) -> list[Any]:
     """Return the blocks of *message*; a text is one block."""
-    content: Any = get(message, "content")
-    if is_sequence(content):
-        return list(content)
-    return [content] if filled(content) else []
+    return items_of(get(message, "content"))
 
 
 def kind_of(block: object) -> str:
@@ -183,6 +182,22 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
     return turns
 
 
+def long_turns(turns: Iterable[Turn]) -> Iterator[tuple[list[Block], bool]]:
+    """Yield what the assistant does between two prompts, and whether a prompt has ended it.
+
+    A call of the provider's own tools may wait while the user answers other calls, so the assistant's turn goes on over
+    messages that hold only results. Anything else that the user says ends it.
+    """
+    going_on: list[Block] = []
+    for turn in turns:
+        if turn.role == "assistant":
+            going_on += turn.blocks
+        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
+            yield going_on, True
+            going_on = []
+    yield going_on, False
+
+
 # Checking
 
 
@@ -263,29 +278,19 @@ def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
 
 
 def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
-    """The provider's own tools are called and answered in one turn of the assistant's.
-
-    A call may wait while the user answers other calls, so the turn goes on over messages that hold only results.
-    Anything else that the user says ends it.
-    """
-    missing: list[Block] = []
-    going_on: list[Block] = []
-    called: set[str] = set()
-    for turn in turns:
-        for block in turn.blocks if turn.role == "assistant" else ():
-            going_on.append(block)
+    """The provider's own tools are called and answered in one long turn of the assistant's."""
+    for blocks, is_over in long_turns(turns):
+        answered = {block.id for block in blocks if is_server_result(block.kind)}
+        called: set[str] = set()
+        for block in blocks:
             if block.kind in SERVER_CALLS:
                 called.add(block.id)
+                if is_over and block.id not in answered:
+                    text = f"a {block.kind} of {string(get(block.value, 'name')) or 'a tool'} has no result in its turn"
+                    yield Violation(block.owner.index, "server-call-has-result", text)
             elif is_server_result(block.kind) and block.id not in called:
                 text = f"a {block.kind} stands without its call before it in the same turn"
                 yield Violation(block.owner.index, "server-result-has-call", text)
-        if turn.role not in ("assistant", "system") and any(block.kind != "tool_result" for block in turn.blocks):
-            answered = {block.id for block in going_on if is_server_result(block.kind)}
-            missing += [call for call in going_on if call.kind in SERVER_CALLS and call.id not in answered]
-            going_on, called = [], set()
-    for call in missing:
-        text = f"a {call.kind} of {string(get(call.value, 'name')) or 'a tool'} has no result in its turn"
-        yield Violation(call.owner.index, "server-call-has-result", text)
 
 
 # What a pruner must drop
@@ -371,10 +376,9 @@ def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
 
 
 def _may_precede_note(turn: list[Entry]) -> bool:
-    if turn[-1].role != "assistant":
-        return turn[-1].role == "user"
     last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
-    return is_server_kind(last) and not any(entry.calls for entry in turn)
+    ends_in_server_tool = is_server_kind(last) and not any(entry.calls for entry in turn)
+    return turn[-1].role == "user" or (turn[-1].role == "assistant" and ends_in_server_tool)
 
 
 def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
@@ -419,9 +423,9 @@ def drop_empty(draft: Draft) -> None:
             draft.set_body(slot, kept)
 
 
-def split_messages(draft: Draft) -> None:
-    """Give calls to the assistant and results to the user."""
-    split_sides(draft, blocks_of, lambda block: SIDES.get(kind_of(block), ""), "assistant")
+split_messages = partial(
+    split_sides, parts_of=blocks_of, side_of=lambda block: SIDES.get(kind_of(block), ""), assistant="assistant"
+)
 
 
 def place_system(draft: Draft) -> None:
@@ -481,18 +485,18 @@ def _tagged(slot: Slot) -> list[Any]:
     return [start, *blocks, end]
 
 
-class Edits(defaultdict[Slot, dict[int, Any]]):
-    """Blocks to put in place of others, by message and place; None removes one."""
+class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
+    """Blocks to put in place of others, by message and place."""
 
-    def set(self, old: Block, new: Any) -> None:
-        """Put *new* in the place of *old*."""
+    def set(self, old: Block, *new: Any) -> None:
+        """Put *new* in the place of *old*; nothing removes it."""
         self[old.owner][old.at] = new
 
     def apply(self, draft: Draft) -> None:
         """Change the messages."""
         for slot, edits in self.items():
-            changed = [edits.get(at, block) for at, block in enumerate(blocks_in(slot))]
-            draft.set_body(slot, [block for block in changed if block is not None])
+            blocks = enumerate(blocks_in(slot))
+            draft.set_body(slot, [new for at, block in blocks for new in edits.get(at, (block,))])
 
 
 def give_ids(draft: Draft) -> None:
@@ -550,7 +554,7 @@ def pair_results(draft: Draft) -> None:
             edits.set(answer, block)
         if not call.answer.is_home:
             draft.note(answer.owner, "result-has-call", "moved", f"the result of {spot.id}, to its call")
-            edits.set(answer, None)
+            edits.set(answer)
             answers[call.place].append(block)
     taken = {call.call.id for call in calls}
     for result, spot in results.items():
@@ -559,7 +563,7 @@ def pair_results(draft: Draft) -> None:
             result.repeated = result.repeated or restored
             if result.repeated or not draft.restore_calls:
                 draft.note(spot.owner, result.broken_rule, "removed", words(spot.value))
-                edits.set(spot, None)
+                edits.set(spot)
                 continue
             id_ = spot.id if spot.id and spot.id not in taken else draft.fresh_id("toolu_")
             if id_ != spot.id:
@@ -577,10 +581,10 @@ def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any])
     """Add calls for the results in *turn*: to the assistant's turn before it, or as one."""
     message = {"role": "assistant", "content": blocks}
     if before is not None and before.role == "assistant":
-        draft.insert(draft.slots.index(before.owners[-1]) + 1, before.owners[-1].index, message)
+        draft.slots.insert(draft.slots.index(before.owners[-1]) + 1, Slot(before.owners[-1].index, message))
     else:
         first = next(slot for slot in turn.owners if slot in draft.slots)
-        draft.insert(draft.slots.index(first), first.index, message)
+        draft.slots.insert(draft.slots.index(first), Slot(first.index, message))
 
 
 def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
@@ -594,7 +598,7 @@ def _add_results(draft: Draft, turn: Turn, blocks: list[Any]) -> None:
         end = next((n for n, kind in enumerate(kinds) if kind != "tool_result"), len(own))
         draft.set_body(following, [*own[:end], *blocks, *own[end:]])
     else:
-        draft.insert(at, last.index, {"role": "user", "content": blocks})
+        draft.slots.insert(at, Slot(last.index, {"role": "user", "content": blocks}))
 
 
 def results_first(draft: Draft) -> None:
@@ -652,63 +656,47 @@ def calls_last(draft: Draft) -> None:
 
 def pair_server_tools(draft: Draft) -> None:
     """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
-    going_on: list[Slot] = []
-    for turn in turns_of(draft.slots):
-        if turn.role == "assistant":
-            going_on += turn.owners
-        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
-            _pair_server_tools(draft, going_on, is_over=True)
-            going_on = []
-    _pair_server_tools(draft, going_on, is_over=False)
+    edits = Edits(dict)
+    for blocks, is_over in long_turns(turns_of(draft.slots)):
+        answered = {block.id for block in blocks if is_server_result(block.kind)}
+        called: set[str] = set()
+        for block in blocks:
+            if block.kind in SERVER_CALLS:
+                called.add(block.id)
+                if is_over and block.id not in answered:
+                    edits.set(block, *_with_error(draft, block))
+            elif is_server_result(block.kind) and block.id not in called:
+                new = _with_call(draft, block)
+                edits.set(block, *new)
+                called.update([block.id] if new else [])
+    edits.apply(draft)
 
 
-def _pair_server_tools(draft: Draft, slots: list[Slot], *, is_over: bool) -> None:
-    blocks = [block for slot in slots for block in blocks_in(slot)]
-    answered = {string(get(block, "tool_use_id")) for block in blocks if is_server_result(kind_of(block))}
-    called: set[str] = set()
-    for slot in slots:
-        changed: list[Any] = []
-        before = len(draft.changes)
-        for block in blocks_in(slot):
-            if kind_of(block) in SERVER_CALLS:
-                changed += _server_call(draft, slot, block, is_over and string(get(block, "id")) not in answered)
-            elif is_server_result(kind_of(block)) and string(get(block, "tool_use_id")) not in called:
-                changed += _server_orphan(draft, slot, block)
-            else:
-                changed.append(block)
-            called.update(string(get(call, "id")) for call in changed[-2:] if kind_of(call) in SERVER_CALLS)
-        if len(draft.changes) > before:
-            draft.set_body(slot, changed)
-
-
-def _server_call(draft: Draft, slot: Slot, block: Any, is_missing: bool) -> list[Any]:
-    """Return the call, with an error as its result if that is missing; a call that can't have one is removed."""
-    id_, name = string(get(block, "id")), string(get(block, "name"))
-    if not is_missing:
-        return [block]
-    if not id_ or not name:
-        draft.note(slot, "server-call-has-result", "removed", words(block))
+def _with_error(draft: Draft, call: Block) -> list[Any]:
+    """Return *call* with an error as its result, or nothing if it can't have one."""
+    name = string(get(call.value, "name"))
+    if not call.id or not name:
+        draft.note(call.owner, "server-call-has-result", "removed", words(call.value))
         return []
-    draft.note(slot, "server-call-has-result", "added", f"an error as the result of {id_}")
-    if kind_of(block) == "mcp_tool_use":
+    draft.note(call.owner, "server-call-has-result", "added", f"an error as the result of {call.id}")
+    if call.kind == "mcp_tool_use":
         text = [{"type": "text", "text": NO_RESULT}]
-        return [block, {"type": "mcp_tool_result", "tool_use_id": id_, "is_error": True, "content": text}]
+        return [call.value, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
     error = {"type": f"{name}_tool_result_error", "error_code": "unavailable"}
-    return [block, {"type": f"{name}_tool_result", "tool_use_id": id_, "content": error}]
+    return [call.value, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
 
 
-def _server_orphan(draft: Draft, slot: Slot, block: Any) -> list[Any]:
+def _with_call(draft: Draft, result: Block) -> list[Any]:
     """Return what becomes of a result without its call: nothing, or itself behind a stub of it."""
-    id_, name = string(get(block, "tool_use_id")), kind_of(block).removesuffix("_tool_result")
-    if not draft.restore_calls or not id_:
-        draft.note(slot, "server-result-has-call", "removed", words(block))
+    if not draft.restore_calls or not result.id:
+        draft.note(result.owner, "server-result-has-call", "removed", words(result.value))
         return []
-    draft.note(slot, "server-result-has-call", "added", f"a call for the result of {id_}")
+    draft.note(result.owner, "server-result-has-call", "added", f"a call for the result of {result.id}")
+    name = result.kind.removesuffix("_tool_result")
+    stub = {"type": "server_tool_use", "id": result.id, "name": name, "input": {}}
     if name == "mcp":
-        stub = {"type": "mcp_tool_use", "id": id_, "name": UNKNOWN_TOOL, "server_name": "unknown", "input": {}}
-    else:
-        stub = {"type": "server_tool_use", "id": id_, "name": name, "input": {}}
-    return [stub, block]
+        stub = {**stub, "type": "mcp_tool_use", "name": UNKNOWN_TOOL, "server_name": "unknown"}
+    return [stub, result.value]
 
 
 def drop_last_thinking(draft: Draft) -> None:
@@ -724,13 +712,6 @@ def drop_last_thinking(draft: Draft) -> None:
             draft.set_body(slot, blocks_in(slot)[:kept])
         if kept:
             break
-
-
-def begin_with_user(draft: Draft) -> None:
-    """Let the user begin."""
-    turns = turns_of(draft.slots)
-    if turns and turns[0].role == "assistant":
-        draft.begin_with_user(turns[0].owners[0])
 
 
 PASSES: tuple[Pass, ...] = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Any
 
 from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
@@ -295,15 +295,13 @@ def _placed_results(entries: list[Entry]) -> dict[int, ResultAt]:
     """Return every result by its place, with the message before its run and the one behind it."""
     results: dict[int, ResultAt] = {}
     before: int | None = None
-    run: list[ResultAt] = []
-    for at, entry in enumerate(entries):
-        if entry.role == "tool":
-            results[at] = ResultAt(entry.results[0], at, before)
-            run.append(results[at])
-        else:
-            for result in run:
-                result.ahead = at
-            before, run = at, []
+    for is_result, run in groupby(enumerate(entries), key=lambda place: place[1].role == "tool"):
+        places = list(run)
+        if is_result:
+            end = places[-1][0] + 1
+            ahead = end if end < len(entries) else None
+            results.update({at: ResultAt(entry.results[0], at, before, ahead) for at, entry in places})
+        before = places[-1][0]
     return results
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from brim.history.entries import Call, Provider
-from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, pairs, string
+from brim.tokens.messages.fields import compact, first, get, is_mapping, is_sequence, pairs, string
 from brim.tokens.messages.parts import RESULTS
 
 DEEPEST = 20
@@ -29,6 +29,11 @@ def filled(value: object) -> bool:
 def listed(value: Any) -> list[Any]:
     """Return the items of a list; nothing for anything else."""
     return list(value) if is_sequence(value) else []
+
+
+def items_of(value: Any) -> list[Any]:
+    """Return the items of a list; anything else that holds something is one item."""
+    return list(value) if is_sequence(value) else [value] if filled(value) else []
 
 
 def type_name(message: object) -> str:
@@ -64,15 +69,12 @@ def result_text(message: object) -> str:
 def _result_part(part: object) -> str:
     if string(get(part, "type")) in RESULTS:
         return "\n".join(_texts(get(part, "content"), set()))
-    answer = get(part, "functionResponse") or get(part, "function_response")
+    answer = first(part, "functionResponse", "function_response")
     return compact(get(answer, "response")) if answer is not None else ""
 
 
 def _content(message: object) -> object:
-    if isinstance(message, str):
-        return message
-    content = get(message, "content")
-    return content if content is not None else get(message, "parts")
+    return message if isinstance(message, str) else first(message, "content", "parts")
 
 
 def _texts(content: object, seen: set[int]) -> Iterator[str]:
@@ -134,9 +136,7 @@ def without_field(value: Any, name: str) -> Any:
     """Return a copy of *value* without the field *name*; in an object it is None."""
     if not isinstance(value, dict):
         return with_fields(value, **{name: None})
-    changed = copy.copy(value)
-    changed.pop(name, None)
-    return changed
+    return {key: inner for key, inner in value.items() if key != name}
 
 
 def is_structured(value: object) -> bool:

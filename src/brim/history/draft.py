@@ -97,11 +97,6 @@ class Draft:
     changed: frozenset[int] = frozenset()
     """The places, in the given list, of messages that were replaced."""
 
-    @property
-    def fixed(self) -> int:
-        """What belongs to no message: priming and tools."""
-        return self.costs.fixed
-
     @cached_property
     def starts(self) -> list[int]:
         """Where each unit begins in the list of messages that aren't broken, and where the last one ends."""
@@ -122,14 +117,9 @@ class Draft:
         """The units in which a person speaks: a turn begins with each."""
         return [at for at, unit in enumerate(self.units) if unit.has_prompt]
 
-    @cached_property
-    def last_step(self) -> int | None:
-        """The newest unit with calls; all of them are answered."""
-        return next((at for at in range(len(self.units) - 1, -1, -1) if self.units[at].kind == "step"), None)
-
     def price(self, kept: Iterable[int]) -> int:
         """Return the tokens of the units *kept*, with what belongs to none."""
-        return self.fixed + sum(self.sizes[at] for at in kept)
+        return self.costs.fixed + sum(self.sizes[at] for at in kept)
 
     def cache_prices(self, given: Price | None = None, ttl: int = 300) -> CachePrices | None:
         """Return the prices of the cache for everything, by the *given* price or the model's."""
@@ -173,17 +163,16 @@ class Draft:
         where it would then stand brings the prompt of its turn along.
         """
         anyway = {*self.pins, *self.prompts[-1:]}
-        if self.last_step is not None:
-            both = self._legal({*anyway, self.last_step})
-            if self.last_step in both and self.price(both) <= self.target:
-                return both
-        return self._legal(anyway)
+        last_step = max((at for at, unit in enumerate(self.units) if unit.kind == "step"), default=-1)
+        both = self._legal({*anyway, last_step} - {-1})
+        fits = last_step in both and self.price(both) <= self.target
+        return both if fits else self._legal(anyway)
 
     def newest(self) -> set[int]:
         """Return the shortest legal run of newest units that reaches the target."""
         enough, best = self.price(self.required), len(self.units)
         for cut, tokens in self._runs():
-            if enough - self.fixed >= self.target:
+            if enough - self.costs.fixed >= self.target:
                 break
             if self._may_cut(cut):
                 enough, best = tokens, cut
@@ -344,7 +333,7 @@ class Draft:
         last = self.prompts[-1] if self.prompts else -1
         system = {at for at in kept if self.units[at].kind == "system"}
         parts = {
-            "tools and framing": self.fixed,
+            "tools and framing": self.costs.fixed,
             "system messages": sum(self.sizes[at] for at in system),
             "pinned messages": sum(self.sizes[at] for at in kept if at in self.pins and at not in system),
             "the last user message": self.sizes[last] if last in kept and last not in self.pins else 0,
@@ -360,7 +349,7 @@ class Draft:
         indices, view = self.indices(kept), range(len(self.messages)) if self.only is None else self.only
         moved = (at for at, index in enumerate(indices) if index != view[at] or index in self.changed)
         same = next(moved, len(indices))
-        prefix = self.fixed + sum(self.costs.each[at] for at in self.positions(kept)[:same])
+        prefix = self.costs.fixed + sum(self.costs.each[at] for at in self.positions(kept)[:same])
         saved = max(0, int(self.before) - after)
         prices = prices or self.cache_prices()
         if prices is None:

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from brim.history.content import call_of, filled, with_fields, words
+from brim.history.content import call_of, items_of, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
-from brim.history.repairs import NO_RESULT, UNKNOWN_TOOL, Draft, Pass, Slot, give_roles, split_sides
+from brim.history.repairs import NO_RESULT, UNKNOWN_TOOL, Draft, Pass, Slot, begin_with_user, give_roles, split_sides
 from brim.history.rules import calls_have_names, known_roles, sides_are_right, user_is_first
-from brim.tokens.messages.fields import get, is_sequence, pairs, string
+from brim.tokens.messages.fields import first, get, pairs, string
 
 ROLES: dict[str, Role] = {"user": "user", "model": "assistant", "function": "user", "tool": "user", "": "user"}
 """A content without a role is the user's; old programs answer calls as ``function``, Google's own SDK as ``tool``."""
@@ -35,22 +36,17 @@ Read = list[tuple[Slot, Entry]]
 
 def parts_of(content: object) -> list[Any]:
     """Return the parts of *content*; a text is one part."""
-    found: Any = content if isinstance(content, str) else get(content, "parts")
-    if is_sequence(found):
-        return list(found)
-    return [found] if filled(found) else []
+    return items_of(content if isinstance(content, str) else get(content, "parts"))
 
 
 def call_in(part: object) -> object:
     """Return the function call in *part*, or None."""
-    found = get(part, CALLS[0])
-    return get(part, CALLS[1]) if found is None else found
+    return first(part, *CALLS)
 
 
 def result_in(part: object) -> object:
     """Return the function response in *part*, or None."""
-    found = get(part, RESULTS[0])
-    return get(part, RESULTS[1]) if found is None else found
+    return first(part, *RESULTS)
 
 
 def is_empty_part(part: object) -> bool:
@@ -176,13 +172,12 @@ def fill_parts(draft: Draft) -> None:
             draft.set_body(slot, kept)
 
 
-def split_contents(draft: Draft) -> None:
-    """Give calls to the model and responses to the user."""
+def side_of(part: object) -> str:
+    """Return who alone may say *part*; empty if both may."""
+    return "assistant" if call_in(part) is not None else "user" if result_in(part) is not None else ""
 
-    def side(part: object) -> str:
-        return "assistant" if call_in(part) is not None else "user" if result_in(part) is not None else ""
 
-    split_sides(draft, parts_of, side, "model")
+split_contents = partial(split_sides, parts_of=parts_of, side_of=side_of, assistant="model")
 
 
 def merge_before_calls(draft: Draft) -> None:
@@ -274,18 +269,21 @@ def _responses(read: Read) -> list[Response]:
     return found
 
 
+def _same_id(call: Call, result: Call) -> bool:
+    return bool(result.id) and call.id == result.id
+
+
+def _same_name(call: Call, result: Call) -> bool:
+    return bool(result.name) and call.name == result.name
+
+
 def _match(groups: dict[int, Group], responses: list[Response]) -> None:
     for response in responses:
         group = groups.get(response.place - 1)
         if group is not None and group.is_right:
             group.answers[len(group.answers)] = response
             response.group = group
-    by_id_name_or_place: tuple[Callable[[Call, Call], bool], ...] = (
-        lambda call, result: bool(result.id) and call.id == result.id,
-        lambda call, result: bool(result.name) and call.name == result.name,
-        lambda _, result: not result.name,
-    )
-    for fits in by_id_name_or_place:
+    for fits in (_same_id, _same_name, lambda _, result: not result.name):
         for response in responses:
             if response.home is not None:
                 groups[response.home].take(response, fits)
@@ -294,11 +292,7 @@ def _match(groups: dict[int, Group], responses: list[Response]) -> None:
         earlier = [group for group in newest_first if group.place < response.place]
         swapped = [groups[response.place + 1]] if response.place + 1 in groups else []
         for group in (*earlier, *swapped):
-            group.take(response, _is_meant)
-
-
-def _is_meant(call: Call, result: Call) -> bool:
-    return call.id == result.id if result.id else bool(result.name) and call.name == result.name
+            group.take(response, _same_id if response.result.id else _same_name)
 
 
 def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Response]) -> list[Response]:
@@ -387,13 +381,6 @@ def _set_names(draft: Draft, slot: Slot, what: str, names: list[str]) -> None:
             changed = True
     if changed:
         draft.set_body(slot, parts)
-
-
-def begin_with_user(draft: Draft) -> None:
-    """Let the user begin."""
-    read = draft.read()
-    if read and read[0][1].role == "assistant":
-        draft.begin_with_user(read[0][0])
 
 
 PASSES: tuple[Pass, ...] = (

@@ -85,10 +85,6 @@ class Draft:
         self.note(slot, rule, "removed", words(slot.message))
         self.slots.remove(slot)
 
-    def insert(self, at: int, index: int, message: Any) -> None:
-        """Put a new message at a place."""
-        self.slots.insert(at, Slot(index, message))
-
     @property
     def body(self) -> str:
         """The field that holds what a message says."""
@@ -103,11 +99,6 @@ class Draft:
         if left:
             self.note(slot, "has-content", "removed", left)
         self.slots.remove(slot)
-
-    def begin_with_user(self, first: Slot) -> None:
-        """Let the user begin, before *first*."""
-        self.note(first, "first-is-user", "added", NO_BEGINNING)
-        self.insert(0, first.index, user_message(self.provider, NO_BEGINNING))
 
     def fresh_id(self, prefix: str) -> str:
         """Return an id that nothing in the history has."""
@@ -169,6 +160,14 @@ def fill_content(draft: Draft) -> None:
             draft.change(slot, "has-content", "content is an empty text", content="")
 
 
+def begin_with_user(draft: Draft) -> None:
+    """Let the user begin."""
+    slot, entry = next(((slot, entry) for slot, entry in draft.read() if entry.role != "system"), (None, None))
+    if slot and entry and entry.role == "assistant":
+        draft.note(slot, "first-is-user", "added", NO_BEGINNING)
+        draft.slots.insert(0, Slot(slot.index, user_message(draft.provider, NO_BEGINNING)))
+
+
 def split_sides(
     draft: Draft, parts_of: Callable[[object], list[object]], side_of: Callable[[object], str], assistant: str
 ) -> None:
@@ -191,11 +190,9 @@ def split_sides(
         )
         split = []
         for at, (side, parts) in enumerate(pieces):
-            fields: dict[str, Any] = {draft.body: parts}
-            if side != entry.role:
-                fields["role"] = names[side]
+            role = {} if side == entry.role else {"role": names[side]}
             old = slot.message if at == 0 else {"role": names.get(side, side)}
-            split.append(Slot(slot.index, with_fields(old, **fields)))
+            split.append(Slot(slot.index, with_fields(old, **{draft.body: parts, **role})))
         where = draft.slots.index(slot)
         draft.slots[where : where + 1] = split
 

@@ -70,10 +70,8 @@ def read_item(index: int, message: object) -> Entry:
     if kind == "mcp_approval_request":
         call = Call(own_id, kind="mcp", required=False)
     elif kind == "mcp_approval_response":
-        call, what = (
-            Call(string(get(message, "approval_request_id")), kind="mcp"),
-            "an approval has no approval_request_id",
-        )
+        field = "approval_request_id"
+        call, what = Call(string(get(message, field)), kind="mcp"), f"an approval has no {field}"
     elif kind in HOSTED or not (family in ANSWERED or call_id):
         return Entry(index, message, "assistant", says=True, id=own_id)
     if kind.endswith("_output") or kind == "mcp_approval_response":

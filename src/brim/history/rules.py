@@ -10,33 +10,25 @@ from brim.history.receipt import Violation
 
 def known_roles(history: Sequence[Entry]) -> Iterator[Violation]:
     """Every message has a role that the provider knows."""
-    for entry in history:
-        if not entry.role:
-            yield Violation(entry.index, "known-role", entry.problem)
+    return (Violation(entry.index, "known-role", entry.problem) for entry in history if not entry.role)
 
 
 def calls_have_ids(history: Sequence[Entry]) -> Iterator[Violation]:
     """Every call that needs an answer has an id."""
-    for entry in history:
-        for call in entry.calls:
-            if not call.id and call.required:
-                yield Violation(entry.index, "call-has-id", f"a call of {call.name or 'a tool'} has no id")
+    wrong = ((entry.index, call) for entry in history for call in entry.calls if not call.id and call.required)
+    return (Violation(index, "call-has-id", f"a call of {call.name or 'a tool'} has no id") for index, call in wrong)
 
 
 def calls_have_names(history: Sequence[Entry]) -> Iterator[Violation]:
     """Every call says what it calls."""
-    for entry in history:
-        for call in entry.calls:
-            if not call.name:
-                yield Violation(entry.index, "call-has-name", f"the call {call.id or 'without an id'} has no name")
+    wrong = ((entry.index, call.id or "without an id") for entry in history for call in entry.calls if not call.name)
+    return (Violation(index, "call-has-name", f"the call {shown} has no name") for index, shown in wrong)
 
 
 def results_have_ids(history: Sequence[Entry]) -> Iterator[Violation]:
     """Every result says which call it answers."""
-    for entry in history:
-        for result in entry.results:
-            if not result.id:
-                yield Violation(entry.index, "result-has-id", "a result does not say which call it answers")
+    wrong = (entry.index for entry in history for result in entry.results if not result.id)
+    return (Violation(index, "result-has-id", "a result does not say which call it answers") for index in wrong)
 
 
 def user_is_first(history: Sequence[Entry]) -> Iterator[Violation]:

@@ -10,15 +10,13 @@ Nothing here reads a file, and nothing raises on what is in a line.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    Line = dict[str, Any]
-    Place = tuple[int, int]
-    """Where a line stands in the conversation: its number, and for what a compaction moved its own after the new."""
+Line = dict[str, Any]
+Place = tuple[int, int]
+"""Where a line stands in the conversation: its number, and for what a compaction moved its own after the new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,8 @@ def conversation(lines: Sequence[Any]) -> list[TranscriptMessage]:
     own = [(number, line) for number, line in enumerate(lines, start=1) if isinstance(line, dict)]
     if not all(line.get("isSidechain") is True for _, line in own if _is_message(line)):
         own = [(number, line) for number, line in own if line.get("isSidechain") is not True]
-    sent = [
-        _read(number, line) for number, line in own if _is_message(line) and line.get("isApiErrorMessage") is not True
-    ]
+    said = ((number, line) for number, line in own if _is_message(line))
+    sent = [_read(number, line) for number, line in said if line.get("isApiErrorMessage") is not True]
     live = _with_branches(sent, _chain(own))
     return list(_joined(sorted((each for each in sent if each.number in live), key=lambda each: live[each.number])))
 
@@ -114,9 +111,9 @@ def _carried_over(known: dict[str, tuple[int, Line]], boundary: Line) -> dict[in
     if not isinstance(segment, dict):
         return {}
     head, anchor, tail = (segment.get(name) for name in ("headUuid", "anchorUuid", "tailUuid"))
+    found: dict[int, Place] = {}
     if not isinstance(anchor, str) or anchor not in known:
-        return {}
-    found = {}
+        return found
     for number, line in _upwards(known, tail):
         found[number] = (known[anchor][0], number)
         if line["uuid"] == head:
@@ -171,23 +168,17 @@ def _joined(ordered: list[_Sent]) -> Iterator[TranscriptMessage]:
         else:
             alone.append(each)
     for each in alone:
-        blocks = answers.get(each.answer, [each]) if each.answer else [each]
-        yield TranscriptMessage(each.number, _whole([block.message for block in blocks]))
+        message, parts = each.message, answers.get(each.answer, [])
+        if len(parts) > 1:
+            message = {**message, "content": [block for part in parts for block in _blocks(part.message)]}
+        yield TranscriptMessage(each.number, message)
         for result in results.get(each.answer, []) if each.answer else ():
             yield TranscriptMessage(result.number, result.message)
 
 
-def _whole(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the first of *messages* with the blocks of all; itself if it is the only one."""
-    if len(messages) == 1:
-        return messages[0]
-    return {**messages[0], "content": [block for message in messages for block in _blocks(message)]}
-
-
-def _is_message(line: object) -> bool:
-    return (
-        isinstance(line, dict) and line.get("type") in ("user", "assistant") and isinstance(line.get("message"), dict)
-    )
+def _is_message(line: Any) -> bool:
+    is_said = isinstance(line, dict) and line.get("type") in ("user", "assistant")
+    return is_said and isinstance(line.get("message"), dict)
 
 
 def _blocks(message: dict[str, Any]) -> list[Any]:

@@ -124,12 +124,9 @@ class Outlook:
         """Return the low mark, as a share of the high one, and why: the highest at which cutting is cheap enough."""
         if prices is None:
             return DEFAULT_LOW, f"low mark {DEFAULT_LOW}: the prices of the cache are not known"
-        if not self.warm:
-            why = "the cache does not live until the next turn, so a cut costs nothing"
-            return MARKS[0], f"low mark {MARKS[0]}: {why}"
-        if prices.write <= prices.read:
-            why = "writing the cache costs no more than reading, so a cut costs nothing"
-            return MARKS[0], f"low mark {MARKS[0]}: {why}"
+        if not self.warm or prices.write <= prices.read:
+            cold, free = "the cache does not live until the next turn", "writing the cache costs no more than reading"
+            return MARKS[0], f"low mark {MARKS[0]}: {free if self.warm else cold}, so a cut costs nothing"
         shares = {mark: self.overhead(mark, prices) for mark in MARKS}
         cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
         low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))

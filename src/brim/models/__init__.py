@@ -31,43 +31,14 @@ if TYPE_CHECKING:
     from brim.models.windows import report_window as report_window
     from brim.models.windows import window_from_error as window_from_error
 
-__all__ = [
-    "Light",
-    "MemoryWindowStore",
-    "Model",
-    "Price",
-    "Tier",
-    "Tokens",
-    "WindowStore",
-    "cost",
-    "lookup",
-    "model",
-    "models",
-    "read_usage",
-    "remember_in",
-    "report_window",
-    "use",
-    "window_from_error",
-]
+_MODULES = {
+    "catalog": ("Model", "Price", "Tier", "cost", "model", "models"),
+    "light": ("Light", "lookup"),
+    "overrides": ("use",),
+    "usage": ("Tokens", "read_usage"),
+    "windows": ("MemoryWindowStore", "WindowStore", "remember_in", "report_window", "window_from_error"),
+}
+_NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
-__getattr__, __dir__ = exports(
-    __name__,
-    {
-        "Light": "light",
-        "MemoryWindowStore": "windows",
-        "Model": "catalog",
-        "Price": "catalog",
-        "Tier": "catalog",
-        "Tokens": "usage",
-        "WindowStore": "windows",
-        "cost": "catalog",
-        "lookup": "light",
-        "model": "catalog",
-        "models": "catalog",
-        "read_usage": "usage",
-        "remember_in": "windows",
-        "report_window": "windows",
-        "use": "overrides",
-        "window_from_error": "windows",
-    },
-)
+__all__ = list(_NAMES)
+__getattr__, __dir__ = exports(__name__, _NAMES)

@@ -161,7 +161,6 @@ def _full(found: Found) -> Model:
 
 def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
     starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
-    ends = [*starts[1:], *([None] if rows else [])]
     return tuple(
         Price(
             since=start,
@@ -169,7 +168,7 @@ def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
             tiers=tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ())),
             **_rates(row),
         )
-        for row, start, end in zip(rows, starts, ends, strict=True)
+        for row, start, end in zip(rows, starts, [*starts[1:], None], strict=False)
     )
 
 

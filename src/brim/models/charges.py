@@ -7,6 +7,7 @@ power of ten, so nothing is rounded before the sum is.
 from __future__ import annotations
 
 import json
+import time
 from functools import cache
 
 from brim.files import data_file
@@ -81,18 +82,12 @@ def charged(tokens: Any, tiers: Tiers) -> int | None:
     input, output, cache_read, written, written_1h = rates
     if written is None and tokens.writes_are_input:
         written = input
+    counts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
     total = 0
-    for count, rate in (
-        (tokens.input, input),
-        (tokens.output, output),
-        (tokens.cache_read, cache_read),
-        (tokens.cache_write_5m, written),
-        (tokens.cache_write_1h, written_1h),
-    ):
-        if count:
-            if rate is None:
-                return None
-            total += count * rate
+    for count, rate in zip(counts, (input, output, cache_read, written, written_1h), strict=True):
+        if count and rate is None:
+            return None
+        total += count * (rate or 0)
     return -(-total * over // under)
 
 
@@ -119,17 +114,13 @@ def below_config(found: Found) -> Found:
 
 
 def today() -> Day:
-    """Return the day that it is, in UTC."""
-    import time
-
+    """Return today's date, in UTC."""
     return day_of(time.time())
 
 
-def day_of(time: float) -> Day:
-    """Return the day of *time*, seconds since 1970, in UTC; what lies before that year counts as its first day."""
-    from time import gmtime
-
-    return gmtime(min(max(0.0, time), _LAST))[:3]
+def day_of(seconds: float) -> Day:
+    """Return the date, in UTC, of a time in *seconds* since 1970; earlier times count as that year's first day."""
+    return time.gmtime(min(max(0.0, seconds), _LAST))[:3]
 
 
 @cache
@@ -157,7 +148,7 @@ def _in_table(found: Found) -> tuple[list[Row], Mapping[str, str]]:
 
 
 def _same_provider(provider_part: str, provider: str) -> bool:
-    """Tell whether what stood before the name lets the price stand: another host or region may charge otherwise."""
+    """Whether the price holds for what stood before the name: another host or region may charge otherwise."""
     if provider_part.startswith("arn:aws"):
         provider_part = "bedrock/" + provider_part.partition("/")[2]
     words = [word for word in provider_part.replace(":", "/").replace(".", "/").split("/") if word]
@@ -173,8 +164,7 @@ def _day(text: str | None) -> Day | None:
 
 def _tiers(row: Row) -> list[tuple[int, _Rates, int]]:
     """Return the rates of *row* from each length of prompt on, the longest first, and what they are divided by."""
-    tiers = [(-1, *_whole(row)), *[(tier["above"], *_whole(tier)) for tier in row.get("tiers", ())]]
-    return tiers[::-1]
+    return [(-1, *_whole(row)), *((tier["above"], *_whole(tier)) for tier in row.get("tiers", ()))][::-1]
 
 
 def _whole(row: Row) -> tuple[_Rates, int]:

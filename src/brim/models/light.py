@@ -13,16 +13,14 @@ from brim.record import Record
 
 def encoding_of(key: str) -> str:
     """Return the tokenizer family of the lower-case name *key*, or ``""`` if no rule knows it."""
-    return next((encoding for pattern, encoding in _rules() if _begins_a_word(pattern, key)), "")
+    return next(
+        (encoding for pattern, encoding in data_rows(__file__, "encodings.tsv") if _begins_a_word(pattern, key)), ""
+    )
 
 
 def known_encodings() -> set[str]:
     """Return every tokenizer family that a rule names."""
-    return {encoding for _, encoding in _rules()}
-
-
-def _rules() -> list[list[str]]:
-    return data_rows(__file__, "encodings.tsv")
+    return {encoding for _, encoding in data_rows(__file__, "encodings.tsv")}
 
 
 def _begins_a_word(pattern: str, key: str) -> bool:
@@ -105,11 +103,6 @@ def input_within(light: Light, window: int) -> int:
     return window if light.max_input == light.context_window else min(light.max_input, window)
 
 
-def in_table(key: str) -> bool:
-    """Tell whether the table has the lower-case name *key*, literally."""
-    return _row(key) is not None
-
-
 def name_in_table(key: str) -> str:
     """Return the name of the record that the table has for the lower-case name *key*, or an empty one."""
     row = _row(key)
@@ -124,8 +117,9 @@ def _resolve(key: str, name: str) -> Found:
                 return _overridden(spelling, override)
             row = _row(spelling)
             if row:
-                light = _from_row(row, resolved=True) if row[2] != "0" else _without_window(row, key)
-                return Found(light, row[5] or row[0], provider_part)
+                known, has_window = _from_row(row, resolved=True), row[2] != "0"
+                light = known if has_window else _guess(key, key).replace(name=known.name, encoding=known.encoding)
+                return Found(light, known.name, provider_part)
     return Found(_guess(key, name))
 
 
@@ -162,11 +156,6 @@ def _guess(key: str, name: str) -> Light:
     return Light(name.strip(), encoding or UNKNOWN_ENCODING, UNKNOWN_WINDOW, UNKNOWN_WINDOW, None, resolved=False)
 
 
-def _without_window(row: _Row, key: str) -> Light:
-    """Return what the table has, with the sizes of the nearest thing that has any."""
-    return _guess(key, key).replace(name=row[5] or row[0], encoding=row[1])
-
-
 def _from_row(row: _Row, *, resolved: bool) -> Light:
     key, encoding, window, most, out, name = row
     size = int(window)
@@ -175,7 +164,7 @@ def _from_row(row: _Row, *, resolved: bool) -> Light:
 
 def _hosted(form: str) -> _Row | None:
     """Return the row with the most common window among the hosts of the open model *form*; of two, the smaller."""
-    table, needle = data_file(__file__, "index.tsv"), _bytes("/" + form + "\t")
+    table, needle = data_file(__file__, "index.tsv"), f"/{form}\t".encode("utf-8", "surrogatepass")
     rows: list[_Row] = []
     at = table.find(needle)
     while at >= 0:
@@ -194,7 +183,7 @@ def _sized(key: str) -> _Row | None:
 
 def _row(key: str) -> _Row | None:
     """Return the fields of the table's line for *key*; the lines are sorted by key."""
-    table, wanted = data_file(__file__, "index.tsv"), _bytes(key)
+    table, wanted = data_file(__file__, "index.tsv"), key.encode("utf-8", "surrogatepass")
     low, high = 0, len(table)
     while low < high:
         start = max(low, table.rfind(b"\n", low, (low + high) // 2) + 1)
@@ -207,7 +196,3 @@ def _row(key: str) -> _Row | None:
         else:
             high = start
     return None
-
-
-def _bytes(key: str) -> bytes:
-    return key.encode("utf-8", "surrogatepass")

@@ -7,6 +7,8 @@ and the full path, and the script that builds the table, all use them. Nothing h
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,13 +86,8 @@ def _provider_end(form: str) -> int:
 
 
 def _variants(form: str) -> Iterator[str]:
-    yield form
     dashed = form.replace(".", "-")
-    if dashed != form:
-        yield dashed
-    dotted = _dotted(form)
-    if dotted != form:
-        yield dotted
+    yield from dict.fromkeys((form, dashed, _dotted(form)))
     if "claude-" in dashed:
         yield from _claude_orders(dashed)
 
@@ -112,11 +109,8 @@ def _claude_orders(form: str) -> Iterator[str]:
     if not size:
         return
     at = parts.index(size)
-    numbers_first, numbers_last = parts[:at], []
-    for part in parts[at + 1 :]:
-        if not (part.isdigit() and len(part) < 3):
-            break
-        numbers_last.append(part)
+    numbers_first = parts[:at]
+    numbers_last = list(takewhile(lambda part: part.isdigit() and len(part) < 3, parts[at + 1 :]))
     rest = parts[at + 1 + len(numbers_last) :]
     if numbers_first and all(part.isdigit() for part in numbers_first) and not numbers_last:
         yield "-".join([before + "claude", size, *numbers_first, *rest])
@@ -134,7 +128,8 @@ def _without_release(form: str) -> str:
     last = parts[-1]
     if len(parts) > 1 and (last in _RELEASE_WORDS or (last[:1] == "v" and last[1:].isdigit())):
         return "-".join(parts[:-1])
-    return "-".join(parts[: len(parts) - _date_parts(parts)]) if _date_parts(parts) else ""
+    dated = _date_parts(parts)
+    return "-".join(parts[:-dated]) if dated else ""
 
 
 def _date_parts(parts: list[str]) -> int:

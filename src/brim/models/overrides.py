@@ -46,27 +46,26 @@ def names() -> list[str]:
 
 
 def _checked(name: str, fields: object) -> Override:
-    where = f"models.{name}"
     override: Override = {"name": name.strip()}
-    for key, value in _items(fields, where):
+    for key, value in _items(fields, f"models.{name}"):
+        where = f"models.{name}.{key}"
         if key not in _KEYS:
-            raise ConfigError(f"{where}.{key} is not a setting; there are {', '.join(_KEYS)}")
-        if key in _SIZES:
-            override[key] = _size(value, f"{where}.{key}")
-        elif key == "prices":
-            override[key] = _prices(value, f"{where}.prices")
-        else:
-            override[key] = _text(value, f"{where}.{key}")
+            raise ConfigError(f"{where} is not a setting; there are {', '.join(_KEYS)}")
+        if key == "prices":
+            value = _prices(value, where)  # noqa: PLW2901
+        elif key in _SIZES and (type(value) is not int or value < 1):
+            raise _wrong(where, "a positive whole number", value)
+        elif key not in _SIZES:
+            if not isinstance(value, str) or not value.strip():
+                raise _wrong(where, "a name", value)
+            value = value.strip()  # noqa: PLW2901
         if key == "encoding":
-            _check_encoding(str(override[key]), f"{where}.{key}")
+            from brim.models.light import known_encodings
+
+            if value not in known_encodings():
+                raise _wrong(where, f"one of {', '.join(sorted(known_encodings()))}", value)
+        override[key] = value
     return override
-
-
-def _check_encoding(encoding: str, where: str) -> None:
-    from brim.models.light import known_encodings
-
-    if encoding not in known_encodings():
-        raise ConfigError(f"{where} must be one of {', '.join(sorted(known_encodings()))}, not {_shown(encoding)}")
 
 
 def _check_like(key: str, override: Override, others: Mapping[str, Override]) -> None:
@@ -83,39 +82,27 @@ def _means(like: object, others: Mapping[str, Override]) -> str:
     """Return the override that the name *like* will be resolved to; empty if it is a model of the table, or unknown."""
     if not isinstance(like, str):
         return ""
-    from brim.models.light import in_table
+    from brim.models.light import name_in_table
     from brim.models.names import clean, spellings, split_window
 
     whole = clean(like)
     for spelling, _ in spellings(whole if whole in others else split_window(whole)[0]):
         if spelling in others:
             return spelling
-        if in_table(spelling):
-            return ""
+        if name_in_table(spelling):
+            break
     return ""
 
 
 def _items(value: object, where: str) -> list[tuple[str, object]]:
     keys = getattr(value, "keys", None)
     if keys is None or isinstance(value, type):
-        raise ConfigError(f"{where} must be a mapping, not {_shown(value)}")
+        raise _wrong(where, "a mapping", value)
     pairs = [(key, value[key]) for key in keys()]  # type: ignore[index] # it has keys, so it is a mapping
     for key, _ in pairs:
         if not isinstance(key, str) or not key.strip():
-            raise ConfigError(f"{where} must have names as keys, not {_shown(key)}")
+            raise _wrong(where, "names as keys", key, "have")
     return pairs
-
-
-def _size(value: object, where: str) -> int:
-    if type(value) is not int or value < 1:
-        raise ConfigError(f"{where} must be a positive whole number, not {_shown(value)}")
-    return value
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigError(f"{where} must be a name, not {_shown(value)}")
-    return value.strip()
 
 
 def _prices(value: object, where: str) -> dict[str, object]:
@@ -126,10 +113,9 @@ def _prices(value: object, where: str) -> dict[str, object]:
             raise ConfigError(f"{where}.{key} is not a price; there are {', '.join(PRICE_FIELDS)}")
         if price is None:
             continue
-        number = _number(price)
-        if not number:
-            raise ConfigError(f"{where}.{key} must be dollars per million tokens, 0 or more, not {_shown(price)}")
-        prices[key] = number
+        prices[key] = _number(price)
+        if not prices[key]:
+            raise _wrong(f"{where}.{key}", "dollars per million tokens, 0 or more", price)
     return prices
 
 
@@ -151,6 +137,6 @@ def _number(price: object) -> str:
     return f"{number:f}" if 0 <= number < 10**6 and len(text) <= 40 else ""
 
 
-def _shown(value: object) -> str:
+def _wrong(where: str, wanted: str, value: object, verb: str = "be") -> ConfigError:
     text = f'"{value}"' if isinstance(value, str) else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return ConfigError(f"{where} must {verb} {wanted}, not {text if len(text) <= 60 else text[:57] + '...'}")

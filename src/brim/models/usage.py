@@ -52,9 +52,10 @@ def read_usage(usage: object) -> Tokens:
     if has.any("promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"):
         return _gemini(has)
     if has.any("prompt_tokens", "completion_tokens"):
-        return _openai_chat(has)
+        read, written = ("prompt_cache_hit_tokens", "cache_read_input_tokens"), "cache_creation_input_tokens"
+        return _openai(has, "prompt_tokens", "completion_tokens", read, written)
     if has.any("input_tokens_details", "cached_input_tokens", "cache_write_input_tokens"):
-        return _openai_responses(has)
+        return _openai(has, "input_tokens", "output_tokens", ("cached_input_tokens",), "cache_write_input_tokens")
     if has.any("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"):
         return _anthropic(has)
     raise InputError("usage has none of the token counters of Anthropic, OpenAI, Codex or Gemini")
@@ -105,18 +106,18 @@ def _anthropic(has: _Report) -> Tokens:
     )
 
 
-def _openai_chat(has: _Report) -> Tokens:
-    details = has.part("prompt_tokens_details")
-    read = details.count("cached_tokens") or has.count("prompt_cache_hit_tokens", "cache_read_input_tokens")
-    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count("cache_creation_input_tokens")
-    return _inclusive(has, has.count("prompt_tokens"), read, written, has.count("completion_tokens"))
-
-
-def _openai_responses(has: _Report) -> Tokens:
-    details = has.part("input_tokens_details")
-    read = details.count("cached_tokens") or has.count("cached_input_tokens")
-    written = details.count("cache_write_tokens") or has.count("cache_write_input_tokens")
-    return _inclusive(has, has.count("input_tokens"), read, written, has.count("output_tokens"))
+def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str) -> Tokens:
+    details = has.part(f"{prompt}_details")
+    read = details.count("cached_tokens") or has.count(*cached)
+    written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(cache_written)
+    return Tokens(
+        input=max(0, has.count(prompt) - read - written),
+        output=has.count(output),
+        cache_read=read,
+        cache_write_5m=written,
+        writes_are_input=True,
+        factors=_factors(has),
+    )
 
 
 def _gemini(has: _Report) -> Tokens:
@@ -126,17 +127,6 @@ def _gemini(has: _Report) -> Tokens:
     answer = has.count("candidatesTokenCount", "candidates_token_count")
     thoughts = has.count("thoughtsTokenCount", "thoughts_token_count")
     return Tokens(input=max(0, prompt - read) + tools, output=answer + thoughts, cache_read=read, factors=_factors(has))
-
-
-def _inclusive(has: _Report, prompt: int, read: int, written: int, output: int) -> Tokens:
-    return Tokens(
-        input=max(0, prompt - read - written),
-        output=output,
-        cache_read=read,
-        cache_write_5m=written,
-        writes_are_input=True,
-        factors=_factors(has),
-    )
 
 
 def _factors(has: _Report) -> tuple[str, ...]:

@@ -13,55 +13,35 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tokens.anchor import Anchor, AnchoredTokenCounter, AnchorStore, MemoryAnchorStore
-    from brim.tokens.api import ApiTokenCounter
-    from brim.tokens.approximate import ApproximateTokenCounter, estimate_tokens
-    from brim.tokens.calibrate import Calibration, CalibrationStore, MemoryCalibrationStore
-    from brim.tokens.count import BASES, Count
-    from brim.tokens.counters import MODES, CalibratedTokenCounter, ExactTokenCounter, TokenCounter, counter_for
-    from brim.tokens.stream import blocks
+    from brim.tokens.anchor import Anchor as Anchor
+    from brim.tokens.anchor import AnchoredTokenCounter as AnchoredTokenCounter
+    from brim.tokens.anchor import AnchorStore as AnchorStore
+    from brim.tokens.anchor import MemoryAnchorStore as MemoryAnchorStore
+    from brim.tokens.api import ApiTokenCounter as ApiTokenCounter
+    from brim.tokens.approximate import ApproximateTokenCounter as ApproximateTokenCounter
+    from brim.tokens.approximate import estimate_tokens as estimate_tokens
+    from brim.tokens.calibrate import Calibration as Calibration
+    from brim.tokens.calibrate import CalibrationStore as CalibrationStore
+    from brim.tokens.calibrate import MemoryCalibrationStore as MemoryCalibrationStore
+    from brim.tokens.count import BASES as BASES
+    from brim.tokens.count import Count as Count
+    from brim.tokens.counters import MODES as MODES
+    from brim.tokens.counters import CalibratedTokenCounter as CalibratedTokenCounter
+    from brim.tokens.counters import ExactTokenCounter as ExactTokenCounter
+    from brim.tokens.counters import TokenCounter as TokenCounter
+    from brim.tokens.counters import counter_for as counter_for
+    from brim.tokens.stream import blocks as blocks
 
-__all__ = [
-    "BASES",
-    "MODES",
-    "Anchor",
-    "AnchorStore",
-    "AnchoredTokenCounter",
-    "ApiTokenCounter",
-    "ApproximateTokenCounter",
-    "CalibratedTokenCounter",
-    "Calibration",
-    "CalibrationStore",
-    "Count",
-    "ExactTokenCounter",
-    "MemoryAnchorStore",
-    "MemoryCalibrationStore",
-    "TokenCounter",
-    "blocks",
-    "counter_for",
-    "estimate_tokens",
-]
+_MODULES = {
+    "anchor": ("Anchor", "AnchorStore", "AnchoredTokenCounter", "MemoryAnchorStore"),
+    "api": ("ApiTokenCounter",),
+    "approximate": ("ApproximateTokenCounter", "estimate_tokens"),
+    "calibrate": ("Calibration", "CalibrationStore", "MemoryCalibrationStore"),
+    "count": ("BASES", "Count"),
+    "counters": ("MODES", "CalibratedTokenCounter", "ExactTokenCounter", "TokenCounter", "counter_for"),
+    "stream": ("blocks",),
+}
+_NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
-__getattr__, __dir__ = exports(
-    __name__,
-    {
-        "BASES": "count",
-        "MODES": "counters",
-        "Anchor": "anchor",
-        "AnchorStore": "anchor",
-        "AnchoredTokenCounter": "anchor",
-        "ApiTokenCounter": "api",
-        "ApproximateTokenCounter": "approximate",
-        "CalibratedTokenCounter": "counters",
-        "Calibration": "calibrate",
-        "CalibrationStore": "calibrate",
-        "Count": "count",
-        "ExactTokenCounter": "counters",
-        "MemoryAnchorStore": "anchor",
-        "MemoryCalibrationStore": "calibrate",
-        "TokenCounter": "counters",
-        "blocks": "stream",
-        "counter_for": "counters",
-        "estimate_tokens": "approximate",
-    },
-)
+__all__ = list(_NAMES)
+__getattr__, __dir__ = exports(__name__, _NAMES)

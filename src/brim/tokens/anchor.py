@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
-from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, Ratio, learn
-from brim.tokens.costs import message_costs
+from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, CalibrationStore, learn
+from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import PREFIX_ERROR, Count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from brim.tokens.costs import MessageCosts
-    from brim.tokens.counters import TokenCounter
+from brim.tokens.counters import TokenCounter
 
 
 def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
@@ -76,19 +70,12 @@ def _fields(value: object) -> Mapping[str, object]:
     dump = getattr(value, "model_dump", None)
     if callable(dump) and isinstance(dumped := dump(), Mapping):
         return dumped
-    names = [name for kind in type(value).__mro__ for name in _names(kind)]
+    slots = [kind.__dict__.get("__slots__", ()) for kind in type(value).__mro__]
+    names = [name for each in slots for name in ((each,) if isinstance(each, str) else each)]
     fields = {name: getattr(value, name) for name in names if hasattr(value, name)} | getattr(value, "__dict__", {})
     if not fields:
         raise TypeError(f"cannot see into {type(value).__name__}")
     return fields
-
-
-def _names(kind: type) -> Sequence[str]:
-    slots = kind.__dict__.get("__slots__", ())
-    return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
-_UNSCALED = Ratio(1.0, 1.0, 1.0, "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +97,9 @@ class AnchorStore(Protocol):
 
     def get(self, digest: str, /) -> Anchor | None:
         """Return the anchor with *digest*, or None."""
-        ...
 
     def put(self, anchor: Anchor, /) -> None:
         """Keep *anchor*, in place of an older one with the same digest."""
-        ...
 
 
 class MemoryAnchorStore:
@@ -178,7 +163,9 @@ class AnchoredTokenCounter:
         self.model = model if model is not None else counter.model or ""
         self.anchors: AnchorStore = anchors if anchors is not None else MemoryAnchorStore()
         self._calibrations, self._local = calibrations, local
-        self._encoding = encoding if encoding is not None else _family_of(counter)
+        # For an unknown name that is the family that its ratio comes from, not its encoding's.
+        family = getattr(counter, "family", None) or getattr(counter, "encoding", "")
+        self._encoding = str(family) if encoding is None else encoding
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return what the wrapped counter gives for each message: no report says what a single one takes."""
@@ -194,7 +181,7 @@ class AnchoredTokenCounter:
         ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and ``PREFIX_ERROR`` of the
         reported part to each side: in 99 of 100 requests the next report lies between them, if the rest does.
         """
-        anchor = self._longest(list(digests(messages, tools, self.model)), self.anchors)
+        anchor = self._longest(list(digests(messages, tools, self.model)))
         if anchor is None:
             return self.counter.count_messages(messages, tools)
         tail = messages[anchor.messages :]
@@ -223,18 +210,12 @@ class AnchoredTokenCounter:
             return None
         anchor = Anchor(known[-1], len(messages), int(reported_tokens) + int(output_tokens), self.model)
         if self._calibrations is not None and self.anchors.get(anchor.digest) != anchor:
-            self._teach(self._calibrations, anchor, self._longest(known[:-1], self.anchors), messages, tools)
+            self._teach(self._calibrations, anchor, self._longest(known[:-1]), messages, tools)
         self.anchors.put(anchor)
         return anchor
 
     def _teach(
-        self,
-        store: CalibrationStore,
-        anchor: Anchor,
-        before: Anchor | None,
-        messages: Sequence[Any],
-        tools: Sequence[Any] | None,
-        /,
+        self, store: CalibrationStore, anchor: Anchor, before: Anchor | None, messages: Any, tools: Any, /
     ) -> None:
         """Learn from what came since the report *before*, else from the whole.
 
@@ -244,21 +225,12 @@ class AnchoredTokenCounter:
         """
         counter = self._local or self.counter
         counted = counter.count_messages(messages[before.messages :] if before else messages, None if before else tools)
-        scale: float = 1.0 if self._local else getattr(counter, "ratio", _UNSCALED).value
-        new = int(counted) / scale
+        new = int(counted) / (1.0 if self._local else counter.ratio.value)  # type: ignore[attr-defined]
         reported = anchor.tokens - before.tokens if before else anchor.tokens
         if new > 0 and MIN_RATIO <= reported / new <= MAX_RATIO:
             learn(store, self.model, self._encoding, reported=reported, local=new)
 
-    @staticmethod
-    def _longest(digests: list[str], anchors: AnchorStore) -> Anchor | None:
-        for digest in reversed(digests):
-            anchor = anchors.get(digest)
-            if anchor is not None:
-                return anchor
-        return None
-
-
-def _family_of(counter: TokenCounter) -> str:
-    """Return the family that *counter* takes its ratio from: for a name that nobody knows, not its encoding's."""
-    return str(getattr(counter, "family", None) or getattr(counter, "encoding", ""))
+    def _longest(self, digests: list[str]) -> Anchor | None:
+        """Return the anchor of the longest of the prefixes with *digests*."""
+        found = map(self.anchors.get, reversed(digests))
+        return next((anchor for anchor in found if anchor is not None), None)

@@ -13,20 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from brim.errors import InputError
 from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
+from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from types import TracebackType
-    from typing import Any, Self
-
-    from brim.tokens.api_requests import Request
-    from brim.tokens.costs import MessageCosts
-    from brim.tokens.counters import TokenCounter
+from brim.tokens.counters import TokenCounter
 
 
 @dataclass(frozen=True)
@@ -184,8 +177,6 @@ class ApiTokenCounter:
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return what the fallback gives for each message: asking would be one request per message."""
-        from brim.tokens.costs import message_costs
-
         return message_costs(self.fallback, messages, tools)
 
     def close(self) -> None:
@@ -198,7 +189,7 @@ class ApiTokenCounter:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _count(self, messages: Sequence[Any], tools: Sequence[Any] | None, local: Callable[[], Count]) -> Count:

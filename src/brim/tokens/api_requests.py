@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 Block = dict[str, Any]
@@ -69,10 +70,8 @@ def blocks_of(content: Any) -> list[Block]:
     blocks = []
     for part in content or ():
         block = {"type": "text", "text": part} if isinstance(part, str) else fields(part)
-        if block.get("type") in ("input_text", "output_text"):
-            block = {"type": "text", "text": block.get("text") or ""}
-        elif block.get("type") == "refusal":
-            block = {"type": "text", "text": block.get("refusal") or ""}
+        if block.get("type") in ("input_text", "output_text", "refusal"):
+            block = {"type": "text", "text": block.get("text") or block.get("refusal") or ""}
         if block.get("type") != "text" or block.get("text"):
             blocks.append(block)
     return blocks
@@ -135,11 +134,9 @@ def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
         declared = tool.get("functionDeclarations") or tool.get("function_declarations")
         if declared and split:
             for function in map(fields, declared):
-                schema = function.get("parametersJsonSchema") or function.get("parameters")
-                yield _function(function, schema)
+                yield _function(function, function.get("parametersJsonSchema") or function.get("parameters"))
         elif tool.get("type") == "function":
-            function = fields(tool.get("function") or {key: tool[key] for key in tool if key != "type"})
-            yield {"function": function}
+            yield {"function": fields(tool.get("function") or {key: tool[key] for key in tool if key != "type"})}
         elif "input_schema" in tool:
             yield {**_function(tool, tool["input_schema"]), "given": tool}
         else:
@@ -186,18 +183,11 @@ def openai_request(messages: Sequence[Any], tools: Sequence[Any] | None) -> Requ
             items.append(message)
             continue
         role, blocks = turn(message)
-        parts: list[Block] = []
-        for block in blocks:
-            item = _openai_item(block)
-            if item is None:
-                parts.append(_openai_part(block, role))
-                continue
-            if parts:
-                items.append({"role": role, "content": _bare(parts)})
-                parts = []
-            items.append(item)
-        if parts:
-            items.append({"role": role, "content": _bare(parts)})
+        for is_item, group in groupby(blocks, key=lambda block: block.get("type") in ("tool_use", "tool_result")):
+            if is_item:
+                items += map(_openai_item, group)
+            else:
+                items.append({"role": role, "content": _bare([_openai_part(block, role) for block in group])})
     request: Request = {"input": items}
     if tools:
         request["tools"] = [
@@ -244,17 +234,15 @@ def _anthropic_block(block: Block) -> Block:
     return block if source is None or kind == "image" else {"type": "image", "source": source}
 
 
-def _openai_item(block: Block) -> Block | None:
-    """Return the item that a call or a result is by itself in the Responses API, or None for a part of a message."""
+def _openai_item(block: Block) -> Block:
+    """Return a call or a result as the item that it is in the Responses API."""
     if block.get("type") == "tool_use":
         arguments = block.get("input")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
         return {"type": "function_call", "call_id": block.get("id"), "name": block.get("name"), "arguments": text}
-    if block.get("type") == "tool_result":
-        content = block.get("content")
-        output = content if isinstance(content, str) else [_openai_part(part, "user") for part in blocks_of(content)]
-        return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
-    return None
+    content = block.get("content")
+    output = content if isinstance(content, str) else [_openai_part(part, "user") for part in blocks_of(content)]
+    return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
 
 
 def _openai_part(block: Block, role: str) -> Block:

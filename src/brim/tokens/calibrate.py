@@ -110,11 +110,9 @@ class CalibrationStore(Protocol):
 
     def get(self, model: str, /) -> Calibration | None:
         """Return what is known about *model*, or None."""
-        ...
 
     def put(self, model: str, calibration: Calibration, /) -> None:
         """Keep *calibration* for *model*, in place of what was there."""
-        ...
 
 
 class MemoryCalibrationStore:

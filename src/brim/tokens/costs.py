@@ -1,8 +1,10 @@
-"""What each message costs, so that whoever drops some knows what is left without counting again."""
+"""What each message costs, so that dropping some doesn't mean counting the rest again."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from brim.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -13,21 +15,19 @@ if TYPE_CHECKING:
     from brim.tokens.messages import Tally
 
 
-class MessageCosts:
-    """The tokens of each message (``each``) and of what belongs to none (``fixed``: priming, tools)."""
+class MessageCosts(Record):
+    """What each message costs."""
 
-    __slots__ = ("_count", "each", "fixed")
-
-    def __init__(self, each: tuple[int, ...], fixed: int, count: Callable[[Sequence[int]], Count]) -> None:
-        self.each, self.fixed, self._count = each, fixed, count
-
-    def count(self, kept: Sequence[int]) -> Count:
-        """Return the count of the messages at the places *kept*: ``fixed`` and the sum of theirs, with its interval."""
-        return self._count(kept)
+    each: tuple[int, ...]
+    """The tokens of each message."""
+    fixed: int
+    """The tokens of what belongs to no message: priming, tools."""
+    count: Callable[[Sequence[int]], Count]
+    """Returns the count of the messages at some places: ``fixed`` and the sum of theirs, with its interval."""
 
     def alone(self, kept: Sequence[int]) -> Count:
         """Return the count of the messages at the places *kept* without ``fixed``."""
-        whole = self._count(kept)
+        whole = self.count(kept)
         tokens = sum(self.each[at] for at in kept)
         low, high = max(0, whole.low - self.fixed), max(0, whole.high - self.fixed)
         return type(whole)(tokens, whole.basis, min(low, tokens), max(high, tokens), whole.note)
@@ -88,7 +88,6 @@ def costs_of(tally: Tally, judge: Callable[[Tally], Tally], basis: Basis | None 
     own = judge(tally)
 
     def count_of(kept: Sequence[int]) -> Count:
-        chosen = judge(tally.only(kept))
-        return chosen.count if basis is None else chosen.count_on(basis)
+        return judge(tally.only(kept)).count_on(basis)
 
     return MessageCosts(own.per_message, own.fixed, count_of)

@@ -47,15 +47,12 @@ class TokenCounter(Protocol):
     @property
     def model(self) -> str | None:
         """The model whose tokens are counted; None for the default encoding."""
-        ...
 
     def count(self, text: str, /) -> Count:
         """Return the number of tokens of *text*."""
-        ...
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
         """Return the number of tokens of a request with *messages* and *tools*, framing included."""
-        ...
 
 
 class VocabularyCounter:
@@ -95,8 +92,7 @@ class VocabularyCounter:
     ) -> Count:
         """Return the tokens of a request in the framing that the model's provider published, or in *framing*."""
         ratio = self._ratio()
-        tally = self._scaled(self._tally(messages, tools, framing))
-        return tally.count if ratio is None else tally.count_on(ratio.basis)
+        return self._scaled(self._tally(messages, tools, framing)).count_on(ratio.basis if ratio else None)
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
         """Return the tokens of each message, which add up to ``count_messages``."""
@@ -130,10 +126,22 @@ class ExactTokenCounter(VocabularyCounter):
 
     def __init__(self, model: str | None = None, *, encoding: str | None = None) -> None:
         """Raise ``NoExactCounter`` if the vocabulary is not public, the model is unknown or no engine here has it."""
-        encoding = encoding or _public_encoding(model)
+        found = lookup(model) if model is not None and not encoding else None
+        if found is not None and not found.resolved:
+            raise NoExactCounter(
+                f"{model}: brim does not know this model, so it cannot count it exactly; use mode 'auto' for an "
+                "estimate, or add it under models: in the configuration"
+            )
+        encoding = encoding or (found.encoding if found else DEFAULT_ENCODING)
         engine = encoding_counter(encoding)
+        if engine is None and encoding in NativeEngine.encodings:
+            why = "vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
+            raise NoExactCounter(f"{model or encoding}: its {why}")
         if engine is None:
-            raise NoExactCounter(_why_not(model or encoding, encoding))
+            raise NoExactCounter(
+                f"{model or encoding}: its vocabulary is not public, so brim cannot count it exactly here; use mode "
+                "'api' for the provider's own count, or 'auto' for an estimate with an interval"
+            )
         super().__init__(model, encoding, engine)
 
     def _ratio(self) -> Ratio | None:
@@ -174,11 +182,7 @@ class CalibratedTokenCounter(VocabularyCounter):
 
 
 def counter_for(
-    model: str | None = None,
-    *,
-    mode: Mode = "auto",
-    calibrations: CalibrationStore | None = None,
-    client: Any = None,
+    model: str | None = None, *, mode: Mode = "auto", calibrations: CalibrationStore | None = None, client: Any = None
 ) -> TokenCounter:
     """Return the counter for *model*; without one, for o200k_base.
 
@@ -219,24 +223,3 @@ def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
     Count(2)
     """
     return counter_for(model, mode=mode).count(text)
-
-
-def _public_encoding(model: str | None) -> str:
-    if model is None:
-        return DEFAULT_ENCODING
-    found = lookup(model)
-    if not found.resolved:
-        raise NoExactCounter(
-            f"{model}: brim does not know this model, so it cannot count it exactly; use mode 'auto' for an estimate, "
-            "or add it under models: in the configuration"
-        )
-    return found.encoding
-
-
-def _why_not(name: str, encoding: str) -> str:
-    if encoding in NativeEngine.encodings:
-        return f"{name}: its vocabulary comes with brim[fast]; install that, or use mode 'auto' for an estimate"
-    return (
-        f"{name}: its vocabulary is not public, so brim cannot count it exactly here; use mode 'api' for the "
-        "provider's own count, or 'auto' for an estimate with an interval"
-    )

@@ -9,6 +9,7 @@ table stands behind it.
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 STAND_IN = "o200k_base"
 """The vocabulary that stands in for one that is not here."""
-
-ASK_FROM = 100_000
-"""Characters counted before the native engine is asked at all: to look whether it is installed costs more than to count
-a prompt."""
 
 SLOW_TEXT = 4
 """How many characters one outside ASCII is worth when work is measured: the table engine is that much slower on it."""
@@ -53,7 +50,7 @@ class EncodingCounter:
         self.exact = True
         """False once the only engine of this encoding has failed: counts are then those of ``STAND_IN``."""
         self._work = 0
-        self._ask_at = ASK_FROM
+        self._ask_at = NativeEngine.pays_from
         self._native: Callable[[str], int] | None = None
         self._table: Callable[[str], int] | None = None
         if encoding in ENCODINGS:
@@ -73,7 +70,7 @@ class EncodingCounter:
         if self._native is None:
             self._work += len(text) * (1 if text.isascii() else SLOW_TEXT)
             if self._work >= self._ask_at:
-                self._ask_native()
+                self._ask_at, self._native = _NEVER, _load_native(self.encoding)
         if self._native is not None:
             try:
                 return self._native(text)
@@ -85,14 +82,6 @@ class EncodingCounter:
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
         return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
-
-    def _ask_native(self) -> None:
-        """Load the native engine if there is enough work for it; remember when to ask again, or never to."""
-        if self._work < NativeEngine.pays_from:
-            self._ask_at = NativeEngine.pays_from
-        else:
-            self._ask_at = _NEVER
-            self._native = _load_native(self.encoding)
 
     def _give_up_native(self) -> None:
         self._native, self._ask_at = None, _NEVER
@@ -108,17 +97,13 @@ def _load_native(encoding: str) -> Callable[[str], int] | None:
         return None
 
 
-_counters: dict[str, EncodingCounter | None] = {}
-
-
+@cache
 def encoding_counter(encoding: str) -> EncodingCounter | None:
     """Return the counter of *encoding*, made once per process, or None if no engine here has it."""
-    if encoding not in _counters:
-        try:
-            _counters[encoding] = EncodingCounter(encoding)
-        except KeyError:
-            _counters[encoding] = None
-    return _counters[encoding]
+    try:
+        return EncodingCounter(encoding)
+    except KeyError:
+        return None
 
 
 # The native engine: splintr, which comes with ``brim[fast]``, for bulk work and for the open models' vocabularies.
@@ -144,19 +129,12 @@ GROUP = 128
 """Blocks counted at a time, about a million characters: what is in memory besides the text itself."""
 
 _VOCABULARIES = {
-    "o200k_base": "o200k_base",
-    "o200k_harmony": "o200k_harmony",
-    "cl100k_base": "cl100k_base",
-    "llama3": "llama3",
-    "qwen3": "qwen3",
-    "deepseek": "deepseek_v3",
-    "tekken": "mistral_v3",
-    "mistral": "mistral_v2",
+    **{name: name for name in ("o200k_base", "o200k_harmony", "cl100k_base", "llama3", "qwen3")},
+    **{"deepseek": "deepseek_v3", "tekken": "mistral_v3", "mistral": "mistral_v2"},
 }
 """brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
 more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
 
-_OPENAI = frozenset({"o200k_base", "o200k_harmony", "cl100k_base"})
 _COMPOSED = frozenset({"qwen3"})
 """Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""
 
@@ -190,13 +168,12 @@ class Splintr(Protocol):
 class NativeEngine:
     """The registry's view of splintr: what it can count, from what size on, and a counter for each encoding."""
 
-    name = "native"
-
     encodings = frozenset(_VOCABULARIES)
     """OpenAI's three, and the open models' that the package carries."""
 
     pays_from = 500_000
-    """Characters from which on loading it (about a quarter of a second) beats counting on with the table."""
+    """Characters from which on loading it (about a quarter of a second) beats counting on with the table. Before that,
+    it isn't even looked for: that costs more than counting a prompt."""
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""
@@ -249,7 +226,7 @@ class NativeCounter:
 
     def handles(self, text: str) -> bool:
         """Whether splintr counts *text* as tiktoken does: o200k takes ``'ſ`` for a contraction, splintr does not."""
-        return self.encoding == "cl100k_base" or self.encoding not in _OPENAI or "'ſ" not in text
+        return self.encoding == "cl100k_base" or self.encoding not in ADDITIVE or "'ſ" not in text
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens of *text*."""
@@ -269,7 +246,7 @@ class NativeCounter:
 
     def _plain(self, text: str) -> bool:
         """Whether the fast calls, which match special tokens, count *text* as ordinary text."""
-        return self.encoding in _OPENAI and "<|" not in text and self.handles(text)
+        return self.encoding in ADDITIVE and "<|" not in text and self.handles(text)
 
     def _count(self, text: str) -> int:
         """Count in one call, on this thread."""

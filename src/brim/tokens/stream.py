@@ -66,9 +66,7 @@ def _last_cut(text: str) -> int | None:
     reach = 4096
     while True:
         start = max(0, len(text) - reach)
-        cut = None
-        for match in CUT.finditer(text, start):
-            cut = match.end()
+        cut = max((match.end() for match in CUT.finditer(text, start)), default=None)
         if cut is not None or start == 0:
             return cut
         reach *= 8

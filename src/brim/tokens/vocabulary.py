@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -122,14 +122,7 @@ STAND_INS = "\x86\x80\x81\x82\x83\x84\x85"
 LONG_S = "\x87"
 """Stands for U+017F, the one lower-case letter outside ASCII that a contraction matches without regard to case."""
 
-_ASCII = {
-    "letter": "A-Za-z",
-    "upper": "A-Z",
-    "lower": "a-z",
-    "number": "0-9",
-    "space": "\t-\r ",
-    "s": "sS",
-}
+_ASCII = {"letter": "A-Za-z", "upper": "A-Z", "lower": "a-z", "number": "0-9", "space": "\t-\r ", "s": "sS"}
 _UNICODE = {
     "letter": f"A-Za-z\x80\x81\x82{LONG_S}",
     "upper": "A-Z\x80\x82\x83",
@@ -178,11 +171,7 @@ def patterns() -> dict[str, str]:
 def ascii_splitter(pattern: str, window: int = SPLIT_WINDOW) -> Splitter:
     """Return the function that splits ASCII text: most text, and the faster way."""
     find = re.compile(patterns()[f"{pattern} ascii"]).findall
-
-    def split(text: str) -> Iterator[list[str]]:
-        return _windows(find, text, window)
-
-    return split
+    return lambda text: _windows(find, text, window)
 
 
 @cache
@@ -277,11 +266,11 @@ class _Ranks(dict[bytes, int]):
 class Merger:
     """Counts the tokens of pieces of one vocabulary."""
 
-    __slots__ = ("_joins", "_margin", "_ranks", "_window")
+    __slots__ = ("_margin", "_ranks", "_stay_apart", "_window")
 
     def __init__(self, table: Table, window: int = MERGE_WINDOW, margin: int = MARGIN) -> None:
         self._ranks = _Ranks(table)
-        self._joins: dict[tuple[bytes, bytes], bool] = {}
+        self._stay_apart = lru_cache(REMEMBERED)(self._are_two)
         self._window = window
         self._margin = margin
 
@@ -357,14 +346,9 @@ class Merger:
             tokens -= 1
         return tokens, part[: borders[1]], part[borders[tokens - 1] : borders[tokens]], borders[tokens]
 
-    def _stay_apart(self, left: bytes, right: bytes) -> bool:
-        key = (left, right)
-        answer = self._joins.get(key)
-        if answer is None:
-            if len(self._joins) >= REMEMBERED:
-                self._joins.clear()
-            answer = self._joins[key] = self.borders(left + right) == [0, len(left), len(left) + len(right)]
-        return answer
+    def _are_two(self, left: bytes, right: bytes) -> bool:
+        """Whether the two, merged by themselves, stay the same two tokens."""
+        return self.borders(left + right) == [0, len(left), len(left) + len(right)]
 
     def _borders_by_heap(self, piece: bytes) -> list[int]:
         """Return the same as ``borders``, in n log n: for the rare window that had to grow."""
@@ -448,10 +432,7 @@ def without_surrogates(text: str) -> str:
 
 
 @cache
-def _table_counter(name: str) -> TableEncoding:
-    return TableEncoding(name)
-
-
 def load_table_counter(encoding: str) -> TableEncoding:
-    """Return the counter of *encoding* (one of ``ENCODINGS``), made once per process."""
-    return _table_counter(FILES[encoding])
+    """Return the counter of *encoding* (one of ``ENCODINGS``), made once per process and table."""
+    file = FILES[encoding]
+    return TableEncoding(encoding) if file == encoding else load_table_counter(file)

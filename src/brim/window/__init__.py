@@ -12,40 +12,37 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.window.assembly import Assembly, DroppedItem, Section
-    from brim.window.budget import (
-        DEFAULT_CONTEXT_WINDOW,
-        MODEL_CONTEXT_WINDOWS,
-        RESPONSE_RESERVE_MAX,
-        RESPONSE_RESERVE_MIN,
-        RESPONSE_RESERVE_RATIO,
-        SAFETY_BUFFER_RATIO,
-        Reserves,
-        TokenBudget,
-        TokenBudgetCalculator,
-    )
-    from brim.window.memory import MemoryConfig, WorkingMemory
+    from brim.window.assembly import Assembly as Assembly
+    from brim.window.assembly import DroppedItem as DroppedItem
+    from brim.window.assembly import Section as Section
+    from brim.window.budget import DEFAULT_CONTEXT_WINDOW as DEFAULT_CONTEXT_WINDOW
+    from brim.window.budget import MODEL_CONTEXT_WINDOWS as MODEL_CONTEXT_WINDOWS
+    from brim.window.budget import RESPONSE_RESERVE_MAX as RESPONSE_RESERVE_MAX
+    from brim.window.budget import RESPONSE_RESERVE_MIN as RESPONSE_RESERVE_MIN
+    from brim.window.budget import RESPONSE_RESERVE_RATIO as RESPONSE_RESERVE_RATIO
+    from brim.window.budget import SAFETY_BUFFER_RATIO as SAFETY_BUFFER_RATIO
+    from brim.window.budget import Reserves as Reserves
+    from brim.window.budget import TokenBudget as TokenBudget
+    from brim.window.budget import TokenBudgetCalculator as TokenBudgetCalculator
+    from brim.window.memory import MemoryConfig as MemoryConfig
+    from brim.window.memory import WorkingMemory as WorkingMemory
 
-__all__ = [
-    "DEFAULT_CONTEXT_WINDOW",
-    "MODEL_CONTEXT_WINDOWS",
-    "RESPONSE_RESERVE_MAX",
-    "RESPONSE_RESERVE_MIN",
-    "RESPONSE_RESERVE_RATIO",
-    "SAFETY_BUFFER_RATIO",
-    "Assembly",
-    "DroppedItem",
-    "MemoryConfig",
-    "Reserves",
-    "Section",
-    "TokenBudget",
-    "TokenBudgetCalculator",
-    "WorkingMemory",
-]
-
-_ELSEWHERE = {
-    **dict.fromkeys(("Assembly", "DroppedItem", "Section"), "assembly"),
-    **dict.fromkeys(("MemoryConfig", "WorkingMemory"), "memory"),
+_MODULES = {
+    "assembly": ("Assembly", "DroppedItem", "Section"),
+    "budget": (
+        "DEFAULT_CONTEXT_WINDOW",
+        "MODEL_CONTEXT_WINDOWS",
+        "RESPONSE_RESERVE_MAX",
+        "RESPONSE_RESERVE_MIN",
+        "RESPONSE_RESERVE_RATIO",
+        "SAFETY_BUFFER_RATIO",
+        "Reserves",
+        "TokenBudget",
+        "TokenBudgetCalculator",
+    ),
+    "memory": ("MemoryConfig", "WorkingMemory"),
 }
+_NAMES = {name: module for module, names in _MODULES.items() for name in names}
 
-__getattr__, __dir__ = exports(__name__, {name: _ELSEWHERE.get(name, "budget") for name in __all__})
+__all__ = list(_NAMES)
+__getattr__, __dir__ = exports(__name__, _NAMES)

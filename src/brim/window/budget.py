@@ -9,7 +9,7 @@ from typing import Any
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.tokens.count import Count
-from brim.tokens.counters import CalibratedTokenCounter, ExactTokenCounter, local_counter
+from brim.tokens.counters import local_counter
 from brim.tokens.messages import Framing
 
 MODEL_CONTEXT_WINDOWS: dict[str, int] = {
@@ -120,11 +120,10 @@ class TokenBudgetCalculator:
 
     def __init__(self, *, reserves: Reserves | None = None) -> None:
         self.reserves = reserves or Reserves()
-        self._counters: dict[str, ExactTokenCounter | CalibratedTokenCounter] = {}
 
     def count_tokens(self, text: str, model: str) -> Count:
         """Return the tokens of *text*; an unknown model is counted with cl100k_base."""
-        return self._counter(model).count(text)
+        return local_counter(model).count(text)
 
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
         """Return the tokens of *messages*: 3, and for each message 4, its content and its role.
@@ -132,7 +131,7 @@ class TokenBudgetCalculator:
         A message is a dict, or an object with ``role`` and ``content``. This formula is the same for every model; for
         the framing that a provider publishes use ``counter_for(model).count_messages``.
         """
-        return self._counter(model).count_messages(messages, framing=FRAMING)
+        return local_counter(model).count_messages(messages, framing=FRAMING)
 
     def calculate(
         self,
@@ -156,7 +155,7 @@ class TokenBudgetCalculator:
         window = lookup(model).context_window if context_window is None else context_window
         messages_tokens = self.count_messages_tokens(messages, model)
         directive_tokens = self.count_tokens(directive, model) if directive else NOTHING
-        tools_tokens = self._counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
+        tools_tokens = local_counter(model).count_messages([], tools, framing=NO_FRAMING) if tools else NOTHING
         reserve = self.reserves.response(window) if max_output is None else max_output
         safety = self.reserves.safety(window)
         consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
@@ -172,8 +171,3 @@ class TokenBudgetCalculator:
             is_constrained=memory < CONSTRAINED_BELOW,
             tools_tokens=tools_tokens,
         )
-
-    def _counter(self, model: str) -> ExactTokenCounter | CalibratedTokenCounter:
-        if model not in self._counters:
-            self._counters[model] = local_counter(model)
-        return self._counters[model]

@@ -118,8 +118,8 @@ class WorkingMemory:
             Chosen.of("knowledge", knowledge, config.max_knowledge_tokens, counter),
             Chosen.of("episodes", episodes, config.max_episode_tokens, counter),
         )
-        chosen = pruner or FifoPruner()
-        return Assembler(counter, model, limits, config.min_history_tokens, chosen, schemas, tail).assemble(parts)
+        min_history, pruner = config.min_history_tokens, pruner or FifoPruner()
+        return Assembler(counter, model, limits, min_history, pruner, schemas, tail).assemble(parts)
 
     def _tokens(self, name: str, section: int | str) -> int:
         if isinstance(section, str):

@@ -161,11 +161,9 @@ class Parts:
         """What stands before the history, as it is counted: a system text is a message, wherever it is sent."""
         messages: list[Any] = [{"role": "system", "content": self.system}] if self.system else []
         text = "\n".join(filter(None, (self.knowledge.block("knowledge"), self.episodes.block("episodes"))))
-        if text and self.provider in SYSTEM_IN_MESSAGES:
-            messages.append({"role": "system", "content": text})
-        elif text:
-            messages.append(user_message(self.provider, text))
-        return messages
+        is_system = self.provider in SYSTEM_IN_MESSAGES
+        block = {"role": "system", "content": text} if is_system else user_message(self.provider, text)
+        return [*messages, block] if text else messages
 
     @property
     def sent(self) -> list[Any]:

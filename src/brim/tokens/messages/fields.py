@@ -32,6 +32,11 @@ def get(value: object, name: str) -> object:
         return None
 
 
+def first(value: object, *names: str) -> object:
+    """Return the first of the fields *names* that isn't None: providers spell them in several ways."""
+    return next((found for name in names if (found := get(value, name)) is not None), None)
+
+
 def string(value: object) -> str:
     """Return *value* if it is text, else ``""``. A member of an enumeration of texts is its text."""
     if isinstance(value, str):

@@ -6,16 +6,15 @@ provider puts it (bytes, base64, a data URL), and no more of it is decoded than 
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING
 
-from brim.tokens.messages.fields import compact, get, is_sequence, pairs, string
+from brim.tokens.messages.fields import compact, first, get, is_sequence, pairs, string
 from brim.tokens.messages.rules import best, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
-
-    from brim.tokens.messages.tally import Ledger
 
     Rule = dict[str, Any]
     Size = tuple[int, int]
@@ -41,17 +40,14 @@ class Payload:
 
     def size(self) -> int:
         """How many bytes the data has, to within a few; 0 if there is none."""
-        if self.data is None:
-            return 0
-        size = len(self.data)
-        return size if isinstance(self.data, bytes) else (size - self.start) * 3 // 4
+        if isinstance(self.data, str):
+            return (len(self.data) - self.start) * 3 // 4
+        return len(self.data or b"")
 
     def head(self, size: int) -> bytes:
         """Return the first *size* bytes; fewer if there are no more, none if it is not base64."""
-        if isinstance(self.data, bytes):
-            return self.data[:size]
-        if self.data is None:
-            return b""
+        if not isinstance(self.data, str):
+            return (self.data or b"")[:size]
         # A line break after every 76 letters is the most that encoders add.
         text = self.data[self.start : self.start + size * 4 // 3 + size // 50 + 8]
         return _decode(text)[:size]
@@ -119,32 +115,32 @@ _NO_SIZE = frozenset((0xC4, 0xC8, 0xCC))
 _NO_LENGTH = frozenset((0x01, *range(0xD0, 0xD9)))
 
 
-def image_size(head: bytes) -> tuple[int, int] | None:
-    """Return width and height of the image that begins with *head*; ``None`` if that does not say."""
+def image_size(head: bytes) -> Size | None:
+    """Return width and height of the image that begins with *head*; ``None`` if that doesn't say."""
     try:
         size = _read(head)
-    except IndexError:
+    except struct.error:  # the head is too short
         return None
     return size if size and size[0] > 0 and size[1] > 0 else None
 
 
-def _read(head: bytes) -> tuple[int, int] | None:
+def _read(head: bytes) -> Size | None:
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
         at = head.find(b"IHDR", 8, 64)
-        return (_big(head, at + 4, 4), _big(head, at + 8, 4)) if at > 0 else None
+        return _two(">II", head, at + 4) if at > 0 else None
     if head.startswith(b"\xff\xd8"):
         return _jpeg(head)
     if head.startswith((b"GIF87a", b"GIF89a")):
-        return _little(head, 6, 2), _little(head, 8, 2)
+        return _two("<HH", head, 6)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return _webp(head)
     if head.startswith(b"BM"):
-        height = _little(head, 22, 4)
-        return _little(head, 18, 4), min(height, 2**32 - height)
+        width, height = _two("<Ii", head, 18)
+        return width, abs(height)
     return _heif(head) if head[4:8] == b"ftyp" else None
 
 
-def _jpeg(head: bytes) -> tuple[int, int] | None:
+def _jpeg(head: bytes) -> Size | None:
     at = 2
     while at + 9 <= len(head):
         if head[at] != 0xFF:
@@ -155,50 +151,41 @@ def _jpeg(head: bytes) -> tuple[int, int] | None:
         elif marker in _NO_LENGTH:
             at += 2
         elif 0xC0 <= marker <= 0xCF and marker not in _NO_SIZE:
-            return _big(head, at + 7, 2), _big(head, at + 5, 2)
+            return _two(">HH", head, at + 5)[::-1]
         elif marker in (0xD9, 0xDA):
             return None
         else:
-            at += 2 + max(2, _big(head, at + 2, 2))
+            at += 2 + max(2, int.from_bytes(head[at + 2 : at + 4], "big"))
     return None
 
 
-def _webp(head: bytes) -> tuple[int, int] | None:
+def _webp(head: bytes) -> Size | None:
     kind = head[12:16]
     if kind == b"VP8X":
-        return _little(head, 24, 3) + 1, _little(head, 27, 3) + 1
-    if kind == b"VP8L" and head[20] == 0x2F:
-        bits = _little(head, 21, 4)
+        low, high = _two("<IH", head, 24)  # two numbers of 24 bits
+        return (low & 0xFFFFFF) + 1, (low >> 24 | high << 8) + 1
+    if kind == b"VP8L" and head[20:21] == b"\x2f":
+        (bits,) = struct.unpack_from("<I", head, 21)
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if kind == b"VP8 " and head[23:26] == b"\x9d\x01\x2a":
-        return _little(head, 26, 2) & 0x3FFF, _little(head, 28, 2) & 0x3FFF
+        width, height = _two("<HH", head, 26)
+        return width & 0x3FFF, height & 0x3FFF
     return None
 
 
-def _heif(head: bytes) -> tuple[int, int] | None:
+def _heif(head: bytes) -> Size | None:
     """The largest of the sizes that the file lists: the others are thumbnails and tiles."""
-    largest: tuple[int, int] | None = None
+    sizes = []
     at = head.find(b"ispe")
     while at > 0 and at + 16 <= len(head):
-        size = _big(head, at + 8, 4), _big(head, at + 12, 4)
-        if largest is None or size[0] * size[1] > largest[0] * largest[1]:
-            largest = size
+        sizes.append(_two(">II", head, at + 8))
         at = head.find(b"ispe", at + 4)
-    return largest
+    return max(sizes, key=lambda size: size[0] * size[1], default=None)
 
 
-def _big(head: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_slice(head, at, size), "big")
-
-
-def _little(head: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_slice(head, at, size), "little")
-
-
-def _slice(head: bytes, at: int, size: int) -> bytes:
-    if at + size > len(head):
-        raise IndexError(at)
-    return head[at : at + size]
+def _two(form: str, head: bytes, at: int) -> Size:
+    one, two = struct.unpack_from(form, head, at)
+    return one, two
 
 
 # What an image takes, by the rule its provider publishes for the model, never by the length of its base64.
@@ -209,8 +196,8 @@ def _slice(head: bytes, at: int, size: int) -> bytes:
 _LARGEST = 100_000
 
 
-def add_image(part: object, ledger: Ledger, names: Iterable[str], provider: str) -> None:
-    """Add the image in *part* to *ledger*, for the model that *names* spell."""
+def add_image(part: object, walk: Walk) -> None:
+    """Add an image of any provider's shape."""
     carried = locate(part)
     size = None
     for step in STEPS:
@@ -218,8 +205,8 @@ def add_image(part: object, ledger: Ledger, names: Iterable[str], provider: str)
         size = image_size(head)
         if size or len(head) < step:
             break
-    ledger.other(*image_cost(size, _detail(part), names, provider))
-    ledger.because("image: published estimate" if size else "image of unknown size")
+    walk.ledger.other(*image_cost(size, _detail(part), walk.names, walk.provider))
+    walk.ledger.because("image: published estimate" if size else "image of unknown size")
 
 
 def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: str) -> Cost:
@@ -234,12 +221,6 @@ def image_cost(size: Size | None, detail: str, names: Iterable[str], provider: s
         costs = [_cost(rule, size, detail, table["unknown_size"]) for rule in typical]
         return costs[2][0], min(cost[1] for cost in costs), max(cost[2] for cost in costs)
     return _cost(best(rules, names), size, detail, table["unknown_size"])
-
-
-def page_cost(names: Iterable[str], provider: str) -> Cost:
-    """Return what a page of a document takes that is sent as an image."""
-    width, height = load("images")["page_size"]
-    return image_cost((width, height), "", names, provider)
 
 
 def _cost(rule: Rule, size: Size | None, detail: str, default: list[int]) -> Cost:
@@ -345,21 +326,16 @@ def _budget(rule: Rule, _: int, __: int, detail: str) -> Cost:
 
 
 _KINDS: dict[str, Callable[[Rule, int, int, str], Cost]] = {
-    "tile": _tile,
-    "patch": _patch,
-    "grid": _grid,
-    "crop": _crop,
-    "budget": _budget,
+    **{"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
 }
 
 
 def _detail(part: object) -> str:
     for holder in (part, get(part, "image_url"), get(part, "source")):
-        for name in ("detail", "resolution", "media_resolution", "mediaResolution"):
-            found = get(holder, name)
-            level = string(found) or string(get(found, "level"))
-            if level:
-                return level.lower().removeprefix("media_resolution_")
+        found = first(holder, "detail", "resolution", "media_resolution", "mediaResolution")
+        level = string(found) or string(get(found, "level"))
+        if level:
+            return level.lower().removeprefix("media_resolution_")
     return ""
 
 
@@ -376,11 +352,6 @@ def _times(count: int, factor: float) -> int:
 
 
 _TEXT_MIMES = ("text/", "application/json", "application/xml", "application/x-yaml", "application/javascript")
-
-
-def add_image_part(part: object, walk: Walk) -> None:
-    """Add an image of any provider's shape."""
-    add_image(part, walk.ledger, walk.names, walk.provider)
 
 
 def add_audio(part: object, walk: Walk) -> None:
@@ -402,11 +373,11 @@ def add_document(part: object, walk: Walk) -> None:
     Source: https://platform.claude.com/docs/en/build-with-claude/pdf-support#estimate-your-costs
     """
     for name in ("title", "context", "filename", "name"):
-        walk.text(get(part, name) if name != "filename" else get(get(part, "file"), name) or get(part, name))
+        walk.part(get(part, name) if name != "filename" else get(get(part, "file"), name) or get(part, name))
     source = get(part, "source")
     kind = string(get(source, "type"))
     if kind == "text":
-        walk.text(get(source, "data"))
+        walk.part(get(source, "data"))
     elif kind == "content" or is_sequence(get(source, "content")):
         walk.parts(get(source, "content"))
     elif is_sequence(get(part, "content")):
@@ -421,11 +392,9 @@ def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
     carried = locate(part)
     mime = carried.mime or default
     if mime.startswith("image/"):
-        add_image_part(part, walk)
-    elif mime.startswith("audio/"):
-        _timed("audio", carried, walk)
-    elif mime.startswith("video/"):
-        _timed("video", carried, walk)
+        add_image(part, walk)
+    elif mime.startswith(("audio/", "video/")):
+        _timed(mime[:5], carried, walk)
     elif mime.startswith(_TEXT_MIMES) and carried.data is not None:
         walk.ledger.text(carried.whole().decode("utf-8", "replace"))
         walk.ledger.because("document: published estimate")
@@ -464,14 +433,15 @@ def _timed(kind: str, carried: Payload, walk: Walk) -> None:
         seconds = [size / bytes_per_second for bytes_per_second in known["bytes_per_second"]]
     else:
         seconds = known["unknown"]
-    walk.ledger.other(*(_up(length * tokens) for length, tokens in zip(seconds, rate, strict=True)))
+    walk.ledger.other(*(_ceil(length * tokens, 1) for length, tokens in zip(seconds, rate, strict=True)))
     walk.ledger.because(f"{kind}: published rate" if exact else f"{kind} of unknown length")
 
 
 def _pages(carried: Payload, walk: Walk) -> None:
     table = load("media")
     row = best(table["page"], walk.names)
-    image = page_cost(walk.names, walk.provider) if row["with_image"] else (0, 0, 0)
+    page = tuple(load("images")["page_size"])
+    image = image_cost(page, "", walk.names, walk.provider) if row["with_image"] else (0, 0, 0)
     known = table["pages"]
     size = carried.size()
     counted = count_pages(carried.whole()) if size else 0
@@ -485,7 +455,3 @@ def _pages(carried: Payload, walk: Walk) -> None:
     costs = [text + extra for text, extra in zip(row["text"], image, strict=True)]
     walk.ledger.other(*(number * cost for number, cost in zip(pages, costs, strict=True)))
     walk.ledger.because("document: published estimate" if counted else "document of unknown length")
-
-
-def _up(number: float) -> int:
-    return max(1, int(-(-number // 1)))

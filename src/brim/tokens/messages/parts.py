@@ -6,12 +6,12 @@ message, an item of the Responses API, a Gemini turn or a string; each kind of p
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from brim.files import data_rows
 from brim.tokens.messages import media
-from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, get, is_sequence, string
-from brim.tokens.messages.media import add_image_part
+from brim.tokens.messages.fields import DEEPEST, REPEATS, compact, first, get, is_sequence, string
 from brim.tokens.messages.rules import best, load, width
 
 if TYPE_CHECKING:
@@ -32,21 +32,12 @@ class Walk:
         self.index = 0
         self._left, self._seen = REPEATS, set[int]()
         self._depth = 0
-        self._keeps: bool | None = None
-        self._last_prompt: int | None = None
 
     def begin(self, index: int) -> None:
         """Begin to read the message at *index*."""
         self.index = index
         if self._seen:
             self._left, self._seen = REPEATS, set()
-
-    def text(self, value: object) -> None:
-        """Add *value* if it is text; other things are read as parts."""
-        if isinstance(value, str):
-            self.ledger.text(value)
-        elif value is not None:
-            self.part(value)
 
     def text_or_json(self, value: object) -> None:
         """Add *value* as it is if it is text, else as compact JSON."""
@@ -93,30 +84,28 @@ class Walk:
 
     def in_earlier_turn(self) -> bool:
         """Whether a person spoke after this message: what the model reasoned before that is an earlier turn's."""
-        if self._last_prompt is None:
-            at = len(self.messages) - 1
-            while at >= 0 and not is_prompt(self.messages[at]):
-                at -= 1
-            self._last_prompt = at
         return self.index < self._last_prompt
 
-    @property
+    @cached_property
+    def _last_prompt(self) -> int:
+        """Where a person spoke last; -1 if nowhere."""
+        newest_first = range(len(self.messages) - 1, -1, -1)
+        return next((at for at in newest_first if is_prompt(self.messages[at])), -1)
+
+    @cached_property
     def keeps_reasoning(self) -> bool:
         """Whether the model keeps the reasoning of earlier turns."""
-        if self._keeps is None:
-            self._keeps = keeps_all_turns(self.names)
-        return self._keeps
+        rows = [{"models": ["*"], "keeps": False}, {"models": load("reasoning")["keeps_all_turns"], "keeps": True}]
+        return bool(best(rows, self.names)["keeps"])
 
     def _read(self, value: object) -> None:
-        if isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST:
+        is_plain = isinstance(value, (bool, int, float, bytes)) or self._depth >= DEEPEST
+        reader = None if is_plain else reader_of(value)
+        if reader is None:
             self.unknown(compact(value))
             return
         self._depth += 1
-        reader = reader_of(value)
-        if reader is not None:
-            reader(value, self)
-        else:
-            self.unknown(compact(value))
+        reader(value, self)
         self._depth -= 1
 
 
@@ -138,7 +127,7 @@ def add_thinking(part: object, walk: Walk) -> None:
 def add_redacted(part: object, walk: Walk) -> None:
     """Add a block that is encrypted altogether: ``redacted_thinking``, ``compaction``."""
     add_opaque(get(part, "data") or get(part, "encrypted_content"), walk)
-    walk.text(get(part, "content"))
+    walk.part(get(part, "content"))
 
 
 def add_reasoning(part: object, walk: Walk) -> None:
@@ -168,13 +157,9 @@ def add_opaque(blob: object, walk: Walk) -> None:
         walk.ledger.because("opaque reasoning content")
 
 
-def keeps_all_turns(names: tuple[str, ...]) -> bool:
-    """Whether the model that *names* spell keeps the reasoning of earlier turns."""
-    rows = [{"models": ["*"], "keeps": False}, {"models": load("reasoning")["keeps_all_turns"], "keeps": True}]
-    return bool(best(rows, names)["keeps"])
-
-
 # Calls of tools and their results.
+
+SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
 def _fields_by_type(group: str) -> dict[str, tuple[str, ...]]:
@@ -195,7 +180,7 @@ def add_fields(part: object, names: tuple[str, ...], walk: Walk) -> None:
     """Add the fields *names* of a call, and what surrounds a call."""
     for name in names:
         walk.text_or_json(get(part, name))
-    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
+    add_opaque(first(part, *SIGNATURES), walk)
     walk.ledger.width(width("tool_call"))
 
 
@@ -203,11 +188,7 @@ def add_chat_call(call: object, walk: Walk) -> None:
     """Add an entry of ``tool_calls``, or a ``function_call``, of a chat message; also the form that LangChain uses."""
     function = get(call, "function") or get(call, "custom") or call
     walk.text_or_json(get(function, "name"))
-    for name in ("arguments", "args", "input"):
-        found = get(function, name)
-        if found is not None:
-            walk.text_or_json(found)
-            break
+    walk.text_or_json(first(function, "arguments", "args", "input"))
     walk.ledger.width(width("tool_call"))
 
 
@@ -228,13 +209,8 @@ def add_texts(part: object, walk: Walk) -> None:
 
 def add_generated_image(part: object, walk: Walk) -> None:
     """Add an image that a tool of the provider made."""
-    walk.text(get(part, "revised_prompt"))
-    add_image_part(part, walk)
-
-
-def add_reference(_: object, walk: Walk) -> None:
-    """Add an item that is only named: what it holds is at the provider."""
-    walk.ledger.width(width("reference"))
+    walk.part(get(part, "revised_prompt"))
+    media.add_image(part, walk)
 
 
 # Reads one part of a message, whatever its provider calls it: one function per type, found in a table.
@@ -243,67 +219,35 @@ def add_reference(_: object, walk: Walk) -> None:
 
 
 def _text(part: object, walk: Walk) -> None:
-    found = get(part, "text")
-    if found is None:
-        found = get(part, "refusal")
+    found = first(part, "text", "refusal")
     if get(part, "thought") is True:
         add_reasoning_text(found, walk)
     else:
-        walk.text(found)
-    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
-
-
-def _message(part: object, walk: Walk) -> None:
-    walk.part(get(part, "content"))
-
-
-def _by_mime(part: object, walk: Walk) -> None:
-    media.add_by_mime(part, walk)
+        walk.part(found)
+    add_opaque(first(part, *SIGNATURES), walk)
 
 
 def _gemini_call(part: object, walk: Walk) -> None:
-    call = get(part, "functionCall") or get(part, "function_call")
-    add_fields(call, ("name", "args"), walk)
-    add_opaque(get(part, "thoughtSignature") or get(part, "thought_signature"), walk)
+    add_fields(first(part, "functionCall", "function_call"), ("name", "args"), walk)
+    add_opaque(first(part, *SIGNATURES), walk)
 
 
 def _gemini_response(part: object, walk: Walk) -> None:
-    response = get(part, "functionResponse") or get(part, "function_response")
-    walk.text(get(response, "name"))
+    response = first(part, "functionResponse", "function_response")
+    walk.part(get(response, "name"))
     walk.text_or_json(get(response, "response"))
     walk.parts(get(response, "parts"))
     walk.ledger.width(width("tool_result"))
 
 
-def _fields_of(name: str, fields: tuple[str, ...]) -> Reader:
-    def read(part: object, walk: Walk) -> None:
-        add_fields(get(part, name), fields, walk)
-
-    return read
-
-
-def _content_of(name: str) -> Reader:
-    def read(part: object, walk: Walk) -> None:
-        walk.part(get(get(part, name), "content"))
-        walk.ledger.width(width("tool_result"))
-
-    return read
-
-
-def _json_of(name: str) -> Reader:
-    def read(part: object, walk: Walk) -> None:
-        walk.text_or_json(get(part, name))
-
-    return read
-
-
-def _nothing(part: object, walk: Walk) -> None:
-    """A mark for the provider (a cache point), not for the model."""
+def _converse_result(part: object, walk: Walk) -> None:
+    walk.part(get(get(part, "toolResult"), "content"))
+    walk.ledger.width(width("tool_result"))
 
 
 PARTS: dict[str, Reader] = {
     **dict.fromkeys(("text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"), _text),
-    **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), media.add_image_part),
+    **dict.fromkeys(("image", "image_url", "input_image", "computer_screenshot"), media.add_image),
     **dict.fromkeys(("audio", "input_audio", "output_audio"), media.add_audio),
     **dict.fromkeys(("video", "video_url", "input_video"), media.add_video),
     **dict.fromkeys(("document", "file", "input_file", "container_upload"), media.add_document),
@@ -314,44 +258,36 @@ PARTS: dict[str, Reader] = {
     "thinking": add_thinking,
     "reasoning": add_reasoning,
     "image_generation_call": add_generated_image,
-    "item_reference": add_reference,
-    "message": _message,
+    "item_reference": lambda _, walk: walk.ledger.width(width("reference")),  # its content is at the provider
+    "message": lambda part, walk: walk.part(get(part, "content")),
 }
 """The reader of each type of part or item."""
 
-_KEYED: tuple[tuple[str, Reader], ...] = (
-    ("text", _text),
-    ("functionCall", _gemini_call),
-    ("function_call", _gemini_call),
-    ("functionResponse", _gemini_response),
-    ("function_response", _gemini_response),
-    ("inlineData", _by_mime),
-    ("inline_data", _by_mime),
-    ("fileData", _by_mime),
-    ("file_data", _by_mime),
-    ("executableCode", _fields_of("executableCode", ("code",))),
-    ("executable_code", _fields_of("executable_code", ("code",))),
-    ("codeExecutionResult", _json_of("codeExecutionResult")),
-    ("code_execution_result", _json_of("code_execution_result")),
-    ("toolUse", _fields_of("toolUse", ("name", "input"))),
-    ("toolResult", _content_of("toolResult")),
-    ("json", _json_of("json")),
-    ("image", media.add_image_part),
-    ("document", media.add_document),
-    ("cachePoint", _nothing),
-)
+KEYED: dict[str, Reader] = {
+    "text": _text,
+    **dict.fromkeys(("functionCall", "function_call"), _gemini_call),
+    **dict.fromkeys(("functionResponse", "function_response"), _gemini_response),
+    **dict.fromkeys(("inlineData", "inline_data", "fileData", "file_data"), media.add_by_mime),
+    "executableCode": lambda part, walk: add_fields(get(part, "executableCode"), ("code",), walk),
+    "executable_code": lambda part, walk: add_fields(get(part, "executable_code"), ("code",), walk),
+    "codeExecutionResult": lambda part, walk: walk.text_or_json(get(part, "codeExecutionResult")),
+    "code_execution_result": lambda part, walk: walk.text_or_json(get(part, "code_execution_result")),
+    "toolUse": lambda part, walk: add_fields(get(part, "toolUse"), ("name", "input"), walk),
+    "toolResult": _converse_result,
+    "json": lambda part, walk: walk.text_or_json(get(part, "json")),
+    "image": media.add_image,
+    "document": media.add_document,
+    "cachePoint": lambda _, __: None,  # a mark for the provider, not for the model
+}
 """The reader of a part that has no type but a field of this name: Gemini, and Amazon's Converse API."""
 
 
 def reader_of(value: object) -> Reader | None:
-    """Return the function that reads *value*; ``None`` if nobody knows what it is."""
+    """Return the function that reads *value*; ``None`` if it is of no known kind."""
     kind = string(get(value, "type"))
     if kind:
         return PARTS.get(kind)
-    for name, reader in _KEYED:
-        if get(value, name) is not None:
-            return reader
-    return None
+    return next((reader for name, reader in KEYED.items() if get(value, name) is not None), None)
 
 
 def is_prompt(message: object) -> bool:
@@ -360,16 +296,10 @@ def is_prompt(message: object) -> bool:
     if role not in ("user", "human"):
         # A content of Gemini's that names no role is the user's.
         return isinstance(message, str) or (not role and get(message, "parts") is not None)
-    content = get(message, "content")
-    if content is None:
-        content = get(message, "parts")
-    if not is_sequence(content):
-        return True
-    several: list[object] = list(content)  # type: ignore[call-overload]
+    content = first(message, "content", "parts")
+    several: list[object] = list(content) if is_sequence(content) else []  # type: ignore[call-overload]
     return not several or not all(
-        string(get(part, "type")) in RESULTS
-        or get(part, "functionResponse") is not None
-        or get(part, "function_response") is not None
+        string(get(part, "type")) in RESULTS or first(part, "functionResponse", "function_response") is not None
         for part in several
     )
 
@@ -390,12 +320,8 @@ def add_message(message: object, walk: Walk) -> None:
         return
     if message is None:
         walk.ledger.width(width("empty"))
-    elif isinstance(message, str):
-        _frame(walk)
-        walk.ledger.text(message)
-        walk.ledger.width(width("no_role"))
-    elif is_sequence(message) or isinstance(message, (bytes, int, float)):
-        _frame(walk)
+    elif is_sequence(message) or isinstance(message, (str, bytes, int, float)):
+        walk.ledger.other(*walk.family.message)
         walk.part(message)
         walk.ledger.width(width("no_role"))
     else:
@@ -406,10 +332,10 @@ def add_system(value: object, walk: Walk) -> None:
     """Add a system text that is given apart from the messages: a string, blocks, or an object with parts."""
     if value is None:
         return
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role("system", walk)
     inner = get(value, "parts")
-    walk.part(inner if inner is not None else value)
+    walk.part(value if inner is None else inner)
     walk.ledger.width(width("item"))
 
 
@@ -418,7 +344,7 @@ def _add_plain(message: dict[object, object], walk: Walk) -> bool:
     role, content, name = message.get("role"), message.get("content"), message.get("name")
     if not (type(role) is type(content) is str and role in _ROLES and (name is None or type(name) is str)):
         return False
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
     _add_name(name, walk)
     walk.ledger.text(content)
@@ -427,10 +353,7 @@ def _add_plain(message: dict[object, object], walk: Walk) -> bool:
 
 def _add_fields(message: object, walk: Walk) -> None:
     kind, role = string(get(message, "type")), string(get(message, "role"))
-    content = get(message, "content")
-    if content is None:
-        content = get(message, "parts")
-    inner = get(message, "message")
+    content, inner = first(message, "content", "parts"), get(message, "message")
     if not role and content is None and get(inner, "role") is not None:
         _add_fields(inner, walk)
         return
@@ -441,11 +364,11 @@ def _add_fields(message: object, walk: Walk) -> None:
     role = role or _OTHER_NAMES.get(kind, kind if kind in _RESULT_ROLES or kind in _ROLES else "")
     called = get(message, "tool_calls"), get(message, "function_call")
     if not role and content is None and not any(called):
-        _frame(walk)
+        walk.ledger.other(*walk.family.message)
         walk.part(message)
         walk.ledger.width(width("no_role"))
         return
-    _frame(walk)
+    walk.ledger.other(*walk.family.message)
     _add_role(role, walk)
     _add_name(get(message, "name"), walk)
     if content is not None:
@@ -466,11 +389,9 @@ def _add_fields(message: object, walk: Walk) -> None:
 def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
     """What a chat message can hold beside its content."""
     several, one = called
-    for call in several if is_sequence(several) else (several,):  # type: ignore[attr-defined]
+    for call in (*(several if is_sequence(several) else (several,)), one):  # type: ignore[misc]
         if call:
             add_chat_call(call, walk)
-    if one:
-        add_chat_call(one, walk)
     refusal = get(message, "refusal")
     if isinstance(refusal, str):
         walk.ledger.text(refusal)
@@ -482,10 +403,6 @@ def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> Non
     audio = get(message, "audio")
     if audio is not None and not isinstance(audio, (str, bool)):
         media.add_audio(audio, walk)
-
-
-def _frame(walk: Walk) -> None:
-    walk.ledger.other(*walk.family.message)
 
 
 def _add_role(role: str, walk: Walk) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brim.errors import InputError
-from brim.tokens.messages.fields import get, is_mapping, is_sequence
+from brim.tokens.messages.fields import first, get, is_mapping, is_sequence
 from brim.tokens.messages.parts import Walk, add_message, add_system
 from brim.tokens.messages.rules import family, spellings
 from brim.tokens.messages.schemas import add_output_schema, add_tools
@@ -51,10 +51,8 @@ def split(given: object, tools: object) -> Request:
 
 
 def _body(body: object, inner: object, tools: object) -> Request:
-    if isinstance(inner, str) or not _is_iterable(inner) or _names_a_role(inner):
-        request = Request([inner], tools)
-    else:
-        request = Request(_iterate(inner), tools)
+    is_one = isinstance(inner, str) or not _is_iterable(inner) or _names_a_role(inner)
+    request = Request([inner] if is_one else _iterate(inner), tools)
     config = get(body, "config")
     holders = (body, config)
     request.system = [found for holder in holders for name in _SYSTEMS if (found := get(holder, name)) is not None]
@@ -62,16 +60,10 @@ def _body(body: object, inner: object, tools: object) -> Request:
         request.tools = [found for holder in holders for name in ("tools", "functions") if (found := get(holder, name))]
     request.choice = get(body, "tool_choice")
     generation = get(body, "generationConfig") or get(body, "generation_config") or config
-    for holder, name in (
-        (get(body, "response_format"), "json_schema"),
-        (get(get(body, "text"), "format"), "schema"),
-        (get(body, "output_format"), "schema"),
-        (get(get(body, "output_config"), "format"), "schema"),
-        (generation, "responseSchema"),
-        (generation, "response_schema"),
-        (generation, "responseJsonSchema"),
-    ):
-        request.schema = request.schema or get(holder, name)
+    formats = get(get(body, "text"), "format"), get(body, "output_format"), get(get(body, "output_config"), "format")
+    schemas = [get(get(body, "response_format"), "json_schema"), *(get(each, "schema") for each in formats)]
+    schemas.append(first(generation, "responseSchema", "response_schema", "responseJsonSchema"))
+    request.schema = next(filter(None, schemas), None)
     return request
 
 

@@ -6,7 +6,6 @@ A model's row is the one whose prefix is the longest that the name begins with, 
 from __future__ import annotations
 
 import json
-from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,26 +18,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Family:
+class Family(Record):
     """How one family frames messages: a row of ``framing.tsv``."""
 
-    def __init__(self, row: dict[str, str]) -> None:
-        self.title, self.provider = row["family"], row["provider"]
-        self.prefixes = row["prefixes"].split()
-        self.encoding, self.published = row["encoding"], row["published"] == "yes"
-        self.message = (int(row["message"]), int(row["message_low"]), int(row["message_high"]))
-        self.name = int(row["name"])
-        self.priming = (int(row["priming"]), int(row["priming_low"]), int(row["priming_high"]))
-        # Only OpenAI publishes that the role is text; elsewhere it is part of the framing.
-        self.roles = self.provider == "openai"
-        self.unnamed = True  # a message without a role has one all the same, when the provider frames it
+    title: str
+    provider: str
+    prefixes: tuple[str, ...]
+    encoding: str
+    published: bool
+    message: tuple[int, ...]
+    """Tokens around a message: point, low and high."""
+    name: int
+    priming: tuple[int, ...]
+    """Tokens before the answer: point, low and high."""
+    roles: bool
+    """Whether the role is text. Only OpenAI publishes that; elsewhere it is part of the framing."""
+    unnamed: bool = True
+    """Whether a message without a role has one all the same, because the provider frames it."""
 
     def framed(self, framing: Framing) -> Family:
         """Return this family with a formula in place of what its provider does."""
-        other = copy(self)
-        other.message, other.priming = (framing.message,) * 3, (framing.priming,) * 3
-        other.roles, other.published, other.unnamed = framing.roles, True, False
-        return other
+        message, priming = (framing.message,) * 3, (framing.priming,) * 3
+        return self.replace(message=message, priming=priming, roles=framing.roles, published=True, unnamed=False)
 
 
 class Framing(Record):
@@ -67,44 +68,34 @@ def width(name: str) -> Width:
 
 @cache
 def _widths() -> dict[str, Width]:
+    _, *rows = data_rows(__file__, "widths.tsv")
     return {
-        row["name"]: Width(
-            int(row["tokens"]),
-            int(row["low"]),
-            int(row["high"]),
-            float(row["text_low"]),
-            float(row["text_high"]),
-            row["reason"],
-        )
-        for row in _rows("widths.tsv")
+        name: Width(int(tokens), int(low), int(high), float(text_low), float(text_high), reason)
+        for name, tokens, low, high, text_low, text_high, reason, _ in rows
     }
 
 
 def family(names: Iterable[str]) -> Family:
     """Return the family of the model that *names* spell. Source of the published ones: the head of ``framing.tsv``."""
-    table = _families()
-    length, found = -1, table[-1]
-    for row in table:
-        # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did (gpt-4).
-        match = _longest(row.prefixes, names, "-:@_ " if row.published else "-.:@_ ")
-        if match > length:
-            length, found = match, row
-    return found
+    # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did (gpt-4).
+    ends = {True: "-:@_ ", False: "-.:@_ "}
+    return max(_families(), key=lambda row: _longest(row.prefixes, names, ends[row.published]))
 
 
 @cache
 def _families() -> list[Family]:
-    return [Family(row) for row in _rows("framing.tsv")]
+    _, *rows = data_rows(__file__, "framing.tsv")
+    found = []
+    for title, provider, prefixes, encoding, published, *columns in rows:
+        numbers = tuple(map(int, columns))
+        family = title, provider, tuple(prefixes.split()), encoding, published == "yes"
+        found.append(Family(*family, numbers[:3], numbers[3], numbers[4:], provider == "openai"))
+    return found
 
 
 def best(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, Any]:
     """Return the row of *rows* whose ``models`` fit best; the row with ``*``, or the first, if none does."""
-    length, found = -1, rows[0]
-    for row in rows:
-        match = _longest(row["models"], names, "-.:@_ ")
-        if match > length:
-            length, found = match, row
-    return found
+    return max(rows, key=lambda row: _longest(row["models"], names, "-.:@_ "))
 
 
 @cache
@@ -126,17 +117,10 @@ def spellings(model_name: str) -> tuple[str, ...]:
 
 
 def _longest(prefixes: Iterable[str], names: Iterable[str], ends: str) -> int:
-    longest = -1
-    for prefix in prefixes:
-        if prefix == "*":
-            longest = max(longest, 0)
-            continue
-        size = len(prefix)
-        if size > longest and any(name.startswith(prefix) and name[size : size + 1] in ends for name in names):
-            longest = size
-    return longest
+    """Return the length of the longest of *prefixes* that one of *names* begins with; -1 if there is none."""
+    found = [0 if prefix == "*" else len(prefix) for prefix in prefixes if prefix == "*" or _fits(prefix, names, ends)]
+    return max(found, default=-1)
 
 
-def _rows(name: str) -> list[dict[str, str]]:
-    head, *rows = data_rows(__file__, name)
-    return [dict(zip(head, row, strict=True)) for row in rows]
+def _fits(prefix: str, names: Iterable[str], ends: str) -> bool:
+    return any(name.startswith(prefix) and name[len(prefix) : len(prefix) + 1] in ends for name in names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from brim.tokens.messages.fields import DEEPEST, compact, get, is_sequence, pairs, string
+from brim.tokens.messages.fields import DEEPEST, compact, first, get, is_sequence, pairs, string
 from brim.tokens.messages.rules import best, load, width
 
 if TYPE_CHECKING:
@@ -78,10 +78,8 @@ def _each(tools: object) -> Iterator[object]:
 
 def _is_hosted(tool: object) -> bool:
     """Whether the provider defines the tool: it has no schema, and its type is a name of the provider's."""
-    if any(get(tool, name) is not None for name in _PARAMETERS):
-        return False
     kind = string(get(tool, "type"))
-    return kind not in ("", "function", "custom") or not string(get(tool, "name") or get(tool, "__name__"))
+    return first(tool, *_PARAMETERS) is None and (kind not in ("", "function", "custom") or not _name(tool))
 
 
 def _add_hosted(tool: object, walk: Walk, table: dict[str, Any]) -> None:
@@ -134,11 +132,10 @@ def _kind(schema: object) -> str:
         return string(kind)
     if is_sequence(kind):
         return "|".join(string(one) for one in kind)  # type: ignore[attr-defined]
-    for name in ("anyOf", "oneOf", "allOf", "$ref"):
-        found = get(schema, name)
-        if found is not None:
-            return string(found) or compact(found)
-    return "" if schema is None or not isinstance(schema, (bool, int, float, str)) else compact(schema)
+    found = first(schema, "anyOf", "oneOf", "allOf", "$ref")
+    if found is not None:
+        return string(found) or compact(found)
+    return compact(schema) if isinstance(schema, (bool, int, float, str)) else ""
 
 
 def _add_line(line: str, walk: Walk) -> None:
@@ -147,7 +144,7 @@ def _add_line(line: str, walk: Walk) -> None:
 
 
 def _add_structure(tokens: int, walk: Walk) -> None:
-    walk.ledger.other(tokens, min(tokens, tokens // 2), max(tokens, 2 * tokens))
+    walk.ledger.other(tokens, tokens // 2, 2 * tokens)
 
 
 def _name(tool: object) -> str:
@@ -159,8 +156,5 @@ def _sentence(text: object) -> str:
 
 
 def _parameters(tool: object) -> object:
-    for name in _PARAMETERS:
-        found = get(tool, name)
-        if found is not None:
-            return get(found, "json") or found
-    return None
+    found = first(tool, *_PARAMETERS)
+    return get(found, "json") or found

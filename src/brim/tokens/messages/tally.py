@@ -7,7 +7,7 @@ not touch it.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brim.tokens.count import Basis
     from brim.tokens.messages.rules import Width
 
-Amounts = tuple[int, int, int, int, int, int]
+Amounts = tuple[int, ...]
 """Text and other tokens, each as point, low and high."""
 
 TEXT, TEXT_LOW, TEXT_HIGH, OTHER, OTHER_LOW, OTHER_HIGH = range(6)
@@ -98,7 +98,7 @@ class Tally(Record):
         parts = tuple((round(text * ratio), other) for text, other in self.parts)
         text = sum(text for text, _ in parts) + round(self.rest[0] * ratio)
         _, text_low, text_high, *others = self.sums
-        sums: Amounts = (text, floor(text_low * low), ceil(text_high * high), others[0], others[1], others[2])
+        sums = (text, floor(text_low * low), ceil(text_high * high), *others)
         return Tally(parts, sums, self.reasons or ("text counted with another vocabulary",))
 
     def only(self, kept: Iterable[int]) -> Tally:
@@ -119,10 +119,11 @@ class Tally(Record):
     @property
     def count(self) -> Count:
         """This tally as a count: ``exact``, or ``estimated`` with the reasons as its note."""
-        return self.count_on("exact" if self.exact else "estimated")
+        return self.count_on(None)
 
-    def count_on(self, basis: Basis) -> Count:
-        """Return this tally as a count that rests on *basis*."""
+    def count_on(self, basis: Basis | None) -> Count:
+        """Return this tally as a count that rests on *basis*, or on its own."""
+        basis = basis or ("exact" if self.exact else "estimated")
         return Count(self.tokens, basis, self.low, self.high, "; ".join(self.reasons))
 
     def __repr__(self) -> str:
@@ -135,8 +136,7 @@ class Ledger:
     """Adds up one measurement. Each distinct text is given to ``count_text`` once."""
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
-        self._count_text = count_text
-        self._memo: dict[str, int] = {"": 0}
+        self._count = cache(count_text)
         self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high = NOTHING
         self._reasons: dict[str, None] = {}
         self._here: dict[str, None] = {}  # the reasons of this message
@@ -144,23 +144,16 @@ class Ledger:
         self._mark = NOTHING  # the sums where this message began
         self._details: list[tuple[Amounts, tuple[str, ...]]] = []
 
-    def count(self, text: str) -> int:
-        """Return the tokens of *text* without adding them."""
-        found = self._memo.get(text)
-        if found is None:
-            found = self._memo[text] = self._count_text(text)
-        return found
-
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
-        tokens = self.count(text)
+        tokens = self._count(text) if text else 0
         self._text += tokens
         self._text_low += tokens if low == 1.0 else int(tokens * low)
         self._text_high += tokens if high == 1.0 else -int(-tokens * high // 1)
 
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
-        tokens = self.count(text)
+        tokens = self._count(text) if text else 0
         self._text += tokens if likely else 0
         self._text_high += tokens
 
@@ -199,10 +192,8 @@ class Ledger:
 
 
 def _sum(several: Iterable[Amounts]) -> Amounts:
-    a, b, c, d, e, f = map(sum, zip(NOTHING, *several, strict=True))
-    return a, b, c, d, e, f
+    return tuple(map(sum, zip(NOTHING, *several, strict=True)))
 
 
 def _minus(these: Amounts, those: Amounts) -> Amounts:
-    a, b, c, d, e, f = (this - that for this, that in zip(these, those, strict=True))
-    return a, b, c, d, e, f
+    return tuple([this - that for this, that in zip(these, those, strict=True)])
