@@ -64,8 +64,8 @@ def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
         "                                        warn 70 % ▲     ▲ compact 78 %",
         "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",
-        "cost       $1.03 ($0.06 of it for what no line shows)",
-        "cache      87 % of all prompts was read from it",
+        "cost       $1.03 ($0.06 of it in no single request)",
+        "cache      87 % of prompt tokens came from the cache",
         "filled by  Bash results      90,000  57 %  ████████████████",
         "           your words        47,300  30 %  █████████",
         "           system and tools  21,400  13 %  ████",
@@ -93,7 +93,7 @@ def test_before_the_first_report_it_says_so() -> None:
 
 def test_a_stream_that_reports_only_sums_is_not_waited_for() -> None:
     state = reading(used_tokens=0, utilization=0.0, format="codex-exec")
-    assert one_line(state).startswith("only sums are reported here: watch the session's own file")
+    assert one_line(state).startswith("this file has only totals: watch the session's own file")
 
 
 def test_a_price_that_is_not_known_is_said_and_never_nothing() -> None:

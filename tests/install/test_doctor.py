@@ -155,7 +155,7 @@ def test_an_older_store_is_said_and_brought_up_to_date_only_if_asked(brim: Brim,
     assert version_of(path) == 1
     ran = alone(brim, "doctor", "--fix")
     assert ran.code == 0
-    assert ran.lines[0] == f"corrected: {path} brought up to date"
+    assert ran.lines[0] == f"corrected: {path} updated"
     assert version_of(path) == VERSION
     assert not (brim.home / ".brim/bin").exists()
 
@@ -200,7 +200,7 @@ def test_installed_in_a_project_alone_is_not_asked_for_again(brim: Brim) -> None
     (brim.cwd / ".git").mkdir()
     alone(brim, "init", "--project", "--agent", "claude")
     everywhere, here = looked(brim)["Claude Code"]
-    assert everywhere["text"] == "is not installed for every project"
+    assert everywhere["text"] == "installed in some projects only"
     assert here["state"] == "ok"
 
 

@@ -280,7 +280,7 @@ def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(bri
     before = tree(brim.home)
     command = [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "claude", *more]
     done = subprocess.run(command, env=brim.environ, cwd=brim.cwd, capture_output=True, timeout=60, check=False)
-    said = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
+    said = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
     assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")
     assert (json.loads(done.stdout)["reason"] == said) if more else (done.stdout == b"")
     assert tree(brim.home) == before

@@ -196,7 +196,7 @@ def _overview(words: list[str]) -> int:
 
         near = get_close_matches(words[0], [name for name in COMMANDS if " " not in name], 1)
         hint = f" Did you mean '{near[0]}'?" if near else " 'brim --help' lists the commands."
-        note(f"there is no command {words[0]!r}.{hint}")
+        note(f"no command {words[0]!r}.{hint}")
         return 2
     parser.parse_args(words)
     parser.print_usage(sys.stderr)

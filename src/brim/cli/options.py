@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace", "working_folder"]
 
-NOTHING_YET = "nothing has been learned yet: brim learn 'Use uv, not pip'"
+NOTHING_YET = "no rules yet: brim learn 'Use uv, not pip'"
 
 
 class Command(Record):
@@ -121,7 +121,7 @@ class _Here(Workspace):
         for key, where in found.removed.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{where}: {key} is no longer a setting, so it is ignored; remove it")
+                note(f"{where}: {key} is no longer a setting, so it's ignored; remove it")
         return found
 
 
@@ -215,7 +215,7 @@ def _scope(name: str) -> dict[str, Any]:
 def scope_of(options: Namespace, workspace: Workspace) -> str:
     """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
     if options.scope == "project" and workspace.project is None:
-        raise InputError("there is no project here: run it inside a git repository, or 'mkdir .brim', or say --user")
+        raise InputError("not in a project: run this in a git repository, or 'mkdir .brim' first, or say --user")
     return options.scope or ("project" if workspace.project is not None else "user")
 
 
@@ -224,7 +224,7 @@ def tell_trust(workspace: Workspace) -> None:
     if workspace.project is None or not os.path.exists(os.path.join(workspace.project, ".brim", "brim.db")):
         return
     if not workspace.trusted:
-        note("this project is not trusted, so agents are not told its rules: see 'brim trust'")
+        note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
 
 
 def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:

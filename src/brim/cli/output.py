@@ -61,7 +61,7 @@ def say_text(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a line to standard error that begins with ``brim:``."""
-    tell(f"brim: {printable(text)}")
+    tell(f"brim: {home_path(text)}")
 
 
 def tell(text: str) -> None:
@@ -146,11 +146,12 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
 
 
-def home_path(path: str) -> str:
-    """Return *path* for people: with ``~`` for the home folder, and printable."""
-    home = os.path.expanduser("~")
-    inside = len(home) > 1 and (path == home or path.startswith(f"{home}{os.sep}"))
-    return printable(f"~{path[len(home) :]}" if inside else path)
+def home_path(text: str) -> str:
+    """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
+    import re
+
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return printable(re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text)
 
 
 def readable_size(size: int) -> str:

@@ -51,7 +51,7 @@ class SettingEdit:
         except OSError as error:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         if _text(self.path) != self._before:
-            raise ConfigError(f"config: {self.path}: somebody else has just written it; please try again")
+            raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
         save(self.path, self._after)
 
     def tell(self) -> None:

@@ -145,9 +145,9 @@ class _Doctor:
         if not events:
             state, text, fix = OFF, self._absent(target), ""
             if target.is_orphan:
-                text, fix = f"{target.path}: its project is no longer there: {FIX} forgets it", FIX
+                text, fix = f"{target.path}: its project is gone; {FIX} cleans up", FIX
             elif record is not None:
-                state, text, fix = WRONG, f"{target.path}: brim's hooks are gone", FIX
+                state, text, fix = WRONG, f"{target.path}: brim's hooks were removed", FIX
             if fix or target.scope == "user":
                 yield Finding(state, name, text, fix, **facts, hooks=[])
             return
@@ -158,22 +158,22 @@ class _Doctor:
         state, problem, fix = self._state(target, record, settings)
         yield Finding(state, name, f"{text}{problem}", fix, **facts)
         if target.agent == "codex" and not _was_asked(target, here.environ):
-            text = "has not been asked yet whether it may run these hooks: start it once, and choose to trust them"
+            text = "hasn't asked you about these hooks yet: start it once and choose to trust them"
             yield Finding(OFF, name, text, agent="codex", file=target.path)
         if record is not None and record.status is not None and not status and change.changes:
-            yield Finding(OFF, name, "another status line is in brim's place: brim init calls it from brim's", **facts)
+            yield Finding(OFF, name, "another status line replaced brim's: brim init shows both", **facts)
 
     def _state(self, target: Target, record: Record | None, settings: Mapping[str, Any]) -> tuple[str, str, str]:
         """Return the state of brim's hooks in *target*, what is wrong with them, and what corrects it."""
         found = [words[0] for _, hook in self.here.ours.hooks_in(settings) if (words := words_of(hook))]
         launcher = launcher_path(self.here.home)
         if old := {program for program in found if program.removesuffix("-unless-resident") != launcher}:
-            return WRONG, f"; calls {min(old)}, which is not the launcher of this home", FIX
+            return WRONG, f"; calls {min(old)}, which isn't this installation's launcher", FIX
         if record is None:
-            return OFF, "; there is no record of what was there before: brim init makes one", ""
+            return OFF, "; the original file isn't recorded: run brim init", ""
         try:
             if self.here.plan_again(target, record).changes:
-                return WRONG, "; they differ from what this version installs", FIX
+                return WRONG, "; out of date", FIX
         except BrimError as error:
             return WRONG, f"; {error}", ""
         switch = _off_switch(target.agent, settings, self.here.environ)
@@ -181,18 +181,18 @@ class _Doctor:
 
     def _absent(self, target: Target) -> str:
         if any(each.scope == "project" for each in self.here.installed([target.agent])):
-            return "is not installed for every project"
+            return "installed in some projects only"
         is_used = is_present(target.agent, self.here.environ)
-        return f"not installed: brim init --agent {target.agent}" if is_used else "is not here"
+        return f"not installed; run brim init --agent {target.agent}" if is_used else "not found"
 
     def _hook(self, agent: str) -> Iterator[Finding]:
         """Run the launcher, and say how long it takes."""
         launcher, status = launcher_path(self.here.home), status_path(self.here.home)
         if not os.access(status, os.X_OK):
-            yield Finding(WRONG, "launcher", f"{status}: is not there, so no status line is shown", FIX)
+            yield Finding(WRONG, "launcher", f"{status}: missing, so there's no status line", FIX)
         python = interpreter_of(launcher)
         if not os.access(launcher, os.X_OK):
-            yield Finding(WRONG, "launcher", f"{launcher}: is not there, so no hook runs", FIX)
+            yield Finding(WRONG, "launcher", f"{launcher}: missing, so no hook runs", FIX)
         elif not os.access(python, os.X_OK):
             yield Finding(WRONG, "launcher", f"{launcher}: its Python {python or '?'} is gone, so no hook runs", FIX)
         else:
@@ -207,10 +207,10 @@ class _Doctor:
 
     def _switched_off(self) -> Iterator[Finding]:
         if os.path.lexists(os.path.join(self.here.home, PAUSED)):
-            yield Finding(OFF, "paused", "no hook says anything: brim pause --off", paused=True)
+            yield Finding(OFF, "paused", "hooks say nothing until brim resume", paused=True)
         said = self.here.environ.get("BRIM_DISABLE", "")
         if is_off({"BRIM_DISABLE": said, "BRIM_HOME": os.devnull}):  # a home in which nothing is paused
-            text = "BRIM_DISABLE is set here, so hooks that inherit it say nothing"
+            text = "BRIM_DISABLE is set, so hooks started from here say nothing"
             yield Finding(OFF, "disabled", text, disabled=True)
 
     def _settings(self) -> Iterator[Finding]:
@@ -231,9 +231,9 @@ class _Doctor:
             path = os.path.join(folder, FILE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
             if not os.path.lexists(path):
-                text, fix = "nothing has been learned for every project yet", ""
+                text, fix = "no rules of your own yet", ""
                 if installed:
-                    text, fix = f"{path}: is not there, so hooks remember no session and count no money", FIX
+                    text, fix = f"{path}: missing, so hooks can't remember sessions or count money", FIX
                 if scope == "user":
                     yield Finding(WRONG if installed else OFF, "store", text, fix, **facts)
                 continue
@@ -244,20 +244,20 @@ class _Doctor:
                 is_older = getattr(error, "reason", "") == "older"
                 yield Finding(WRONG, "store", str(error), FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} behavior{'' if number == 1 else 's'}, version {VERSION} of the file"
+                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}"
                 yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
 
     def _trust(self) -> Iterator[Finding]:
         project = self.here.project
         facts: dict[str, Any] = {"project": project}
-        state, text = OFF, "there is none here: agents are told your own rules"
+        state, text = OFF, "not in a project; agents hear your own rules"
         if project is not None:
             facts["trusted"] = is_trusted(project, self.here.home)
-            text = f"{project}: is not trusted, so agents are told only your own rules: brim trust"
+            text = f"{project}: not trusted, so agents hear only your own rules: brim trust"
             if not os.path.isdir(os.path.join(project, ".brim")):
-                facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
+                facts["trusted"], text = False, f"{project}: no rules of its own yet"
             elif facts["trusted"]:
-                state, text = OK, f"{project}: is trusted"
+                state, text = OK, f"{project}: trusted"
         yield Finding(state, "project", text, **facts)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
@@ -265,7 +265,7 @@ class _Doctor:
         try:
             start, basis, limits = start_tokens(self.here, agent)
         except BrimError:
-            yield Finding(OFF, "tokens", "what a session is told cannot be said before the above is corrected")
+            yield Finding(OFF, "tokens", "can't be counted until the problems above are fixed")
             return
         text = (
             f"{start:,} of {_tokens(limits['start'])} at the start of a session here{basis and f' ({basis})'}; then at "
@@ -277,7 +277,7 @@ class _Doctor:
         """Say what the tools of the MCP server take, where an agent starts it."""
         agents = served_agents(self.here.environ, self.here.project)
         if not agents:
-            text = "no agent starts 'brim mcp', so its tools take no tokens"
+            text = "not used by any agent"
             yield Finding(OFF, "server", text, agents=[], schemas=0)
             return
         names, start = " and ".join(NAMES[agent] for agent in agents), "starts" if len(agents) == 1 else "start"
@@ -296,7 +296,7 @@ class _Doctor:
                 lines = file.read().decode("utf-8", "replace").splitlines()[-LOG_LINES:]
         except OSError:
             lines = []
-        state, text = (OFF, f"{path}: the last lines are") if lines else (OK, "no hook has failed")
+        state, text = (OFF, f"{path}: last lines:") if lines else (OK, "no errors")
         yield Finding(state, "log", text, lines=lines, file=path)
 
 
@@ -323,23 +323,23 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     here.apply(again, installing=True)
     here.apply([*out, *orphans], installing=False)
     here.remove_resident_server()
-    fixed = [f"{change.target.path}: hooks as they should be" for change in again]
-    fixed += [f"{change.target.path}: forgotten, since its project is no longer there" for change in orphans]
-    fixed += [f"{change.target.path}: taken out, since it is for every project" for change in out]
+    fixed = [f"{change.target.path}: hooks repaired" for change in again]
+    fixed += [f"{change.target.path}: forgotten, because its project is gone" for change in orphans]
+    fixed += [f"{change.target.path}: hooks removed, because they're installed for all projects" for change in out]
     is_installed = bool(fixed or here.installed())
     if is_installed:
-        fixed += [f"{path} written anew" for path in install_launchers(here.home)]
+        fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
         if not os.path.lexists(os.path.join(here.home, FILE)):
-            fixed.append(f"{here.home}: has a store now")
+            fixed.append(f"{here.home}: store created")
     stores, broken = here.upgrade_stores(create=is_installed)
-    return fixed + [f"{path} brought up to date" for path, older in stores.items() if older], problems + broken
+    return fixed + [f"{path} updated" for path, older in stores.items() if older], problems + broken
 
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:
     for agent, name in NAMES.items():
         paths = {facts["scope"]: facts["file"] for facts in reversed(installed) if facts["agent"] == agent}
         if len(paths) == 2:
-            text = f"is in {paths['user']} and in {paths['project']}: every hook may be called twice"
+            text = f"in both {paths['user']} and {paths['project']}: hooks may run twice"
             yield Finding(WRONG, name, text, FIX, agent=agent)
 
 

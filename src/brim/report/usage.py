@@ -320,7 +320,7 @@ def parse_day(text: str, today: date) -> str:
             return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])).isoformat()
     except (ValueError, OverflowError):
         pass
-    raise InputError(f"{text!r} is no day: write it as 2026-11-15, or as 7d, 2w or 1m before today")
+    raise InputError(f"{text!r} isn't a date: use 2026-11-15, or 7d, 2w or 1m for days, weeks or months ago")
 
 
 class UsageReading:

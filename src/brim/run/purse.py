@@ -215,7 +215,7 @@ def read_answer(typed: str) -> str | Raise:
         if not rest.strip():
             raise InputError("raise to how many dollars? write r 8")
         return Raise(micro_dollars(rest.removeprefix("to "), up=False))
-    raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+    raise InputError(f"{typed[:40]!r} isn't an answer: type c, r USD, w or s")
 
 
 def _is_ending(state: str) -> bool:

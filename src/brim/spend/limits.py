@@ -134,7 +134,7 @@ class Limit(Record):
             return self.replace(state=STOPPED)
         if isinstance(answer, Raise):
             if self.amount is None:
-                raise InputError("there is no limit to raise: set one")
+                raise InputError("there's no limit to raise: set one")
             if answer.to <= self.amount:
                 raise InputError(
                     f"the limit is {in_dollars(self.amount)} already, so {in_dollars(answer.to)} does not raise it: "
@@ -149,7 +149,7 @@ class Limit(Record):
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
-            raise InputError(f"{repr(answer)[:40]} is no answer: there are continue, Raise(to), wrap_up and stop")
+            raise InputError(f"{repr(answer)[:40]} isn't an answer: use continue, Raise(to), wrap_up or stop")
         mark = renewed.warn_at(warn)
         return renewed.replace(warned=mark is not None and taken >= mark)
 

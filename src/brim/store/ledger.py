@@ -313,7 +313,7 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
         raise InputError(
-            f"{repr(request_id)[:60]} is no request id: it must have 1 to {LONGEST_ID} characters, all printable"
+            f"{repr(request_id)[:60]} isn't a request id: it must have 1 to {LONGEST_ID} characters, all printable"
         )
     return request_id
 
@@ -328,7 +328,7 @@ def ledger_path(address: str) -> str:
     path = address if not found else rest[1:]
     if found and (scheme != "sqlite" or not rest.startswith("/") or "?" in rest):
         raise InputError(
-            f"{address[:80]!r} is no ledger: there are sqlite:///PATH, with one more / if PATH is absolute, and PATH"
+            f"{address[:80]!r} isn't a ledger address: use sqlite:///PATH, or sqlite:////PATH if absolute, or PATH"
         )
     if not path or path == ":memory:":
         raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")

@@ -365,7 +365,7 @@ class Standings:
         try:
             return Sketch(id, _KINDS[kind], _STATUSES[status], scope)
         except KeyError:
-            raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+            raise StoreError(f"the rule {id!r} can't be read: {kind!r}, {status!r}", "damaged") from None
 
 
 _KINDS = {kind.value: kind for kind in BehaviorKind}

@@ -248,7 +248,7 @@ def _list_trusted(user: str, *, as_json: bool) -> int:
     if projects or as_json:
         emit({"projects": projects}, view, as_json)
     else:
-        note("no project is trusted yet: run 'brim trust' in one")
+        note("no trusted projects yet: run 'brim trust' in one")
     return 0
 
 
@@ -274,7 +274,7 @@ def _trust(options: Namespace, user: str) -> int:
         raise InputError(f"{options.folder or 'the working folder'}: no such folder")
     project = project_folder(os.environ, folder)
     if project is None:
-        raise InputError(f"{folder}: is no project: neither it nor a folder above it has a .brim/ or a .git")
+        raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     already = is_trusted(project, user)
     behaviors, refused = project_rules(project, user)
     sets = project_settings(project)
@@ -290,7 +290,7 @@ def _trust(options: Namespace, user: str) -> int:
         {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
     ]
     found = {"behaviors": shown, "settings": sets, "refused": refused}
-    said = "it is trusted already" if already else "it is trusted now: 'brim trust --remove' takes that back"
+    said = "already trusted" if already else "trusted now; 'brim trust --remove' undoes this"
     emit(
         {"project": project, "trusted": done, "changed": done and not already, **found},
         lambda _: said if done else "",

@@ -6,7 +6,7 @@ import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 
 from brim.cli.options import add_json, add_yes, command, tokens, whole_number, working_folder
-from brim.cli.output import note, printable, say, say_json, table
+from brim.cli.output import home_path, note, printable, say, say_json, table
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
@@ -73,16 +73,16 @@ def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
         extra = f"{len(each['hooks'])} hooks{', status line' if each['status_line'] else ''}"
-        state = "as it was" if not each["changed"] else "would change" if done.dry_run else "installed"
-        rows.append([NAMES[each["agent"]], state, extra, each["file"]])
+        state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
+        rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
         show_differences(done.changes)
     if rows:
         say(table(rows))
     for backup in done.backups.values():
-        say(printable(f"as it was before: {backup}"))
+        say(home_path(f"backup: {backup}"))
     if done.hidden:
-        say(printable(f"hidden from git by {exclude_file(done.hidden[0])}"))
+        say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
     show_budget(done.budget)
     for text in ["nothing was changed"] if done.dry_run else done.next_steps:
         note(text)
@@ -92,7 +92,7 @@ def _ask_for_trust(*, yes: bool) -> None:
     from brim.cli.commands.config import trust
 
     if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
-        note("until then agents are told only your own rules: 'brim trust' asks again")
+        note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
 
 
 def add_agent(parser: ArgumentParser, default: str) -> None:
@@ -115,7 +115,7 @@ def add_token_budget(parser: ArgumentParser) -> None:
 def show_budget(budget: BudgetSetting | None) -> None:
     """Print the token budget that was set, and what is stronger."""
     if budget is not None:
-        say(printable(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
+        say(home_path(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
         if budget.hidden_by:
             note(f"{budget.hidden_by} is stronger, and stays in force")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from typing import Any
 
@@ -47,6 +48,7 @@ LONGEST = 300
     option("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)"),
     option("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)"),
     option("--force-new", action="store_true", help="merge it with nothing but the very same text"),
+    option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
     add_json,
 )
@@ -109,7 +111,9 @@ def learn(options: Namespace) -> int:
         "file": store.path,
         "like": None if like is None else as_object(like),
     }
-    emit(found, lambda _: _learned_view(taught, stored, tokens, store.path), options.as_json)
+    whose = os.path.basename(workspace.project or "") if scope == "project" else "all your projects"
+    shown = tokens if options.verbose else {}
+    emit(found, lambda _: _learned_view(taught, stored, shown, store.path, whose), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -119,18 +123,24 @@ def learn(options: Namespace) -> int:
     return 0
 
 
-def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str) -> str:
-    what = {"learned": "learned", "confirmed": "known already", "merged": "merged into"}
+def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str, whose: str) -> str:
+    said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
+    languages = dict(stored.when.conditions).get("language", ())
+    applies = f"when {stored.when}" if stored.when.conditions else "always"
+    if len(stored.when.conditions) == 1 and languages:
+        applies = f"to {' and '.join(each.capitalize() for each in languages)} files"
     rows = [
+        ("rule", named(stored)),
         ("kind", stored.kind.value),
         ("tags", ", ".join(stored.tags)),
-        ("when", str(stored.when)),
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
         ("stored in", home_path(path)),
         ("changed", "" if taught.learned.merged_with is None else "\n".join(taught.learned.changes)),
     ]
-    return lines(printable(f"{what[taught.event]}: {named(stored)}"), facts(rows))
+    heard = "Applies " + applies + ("." if stored.live else f"; it is {stored.status}, so agents don't hear it.")
+    head = printable(f"{said} for {whose}: {cut(stored.canonical, LONGEST)}")
+    return lines(head, printable(heard), facts(rows) if tokens else "")
 
 
 @command(
@@ -153,7 +163,7 @@ def feedback(options: Namespace) -> int:
         behavior = find_rule(scopes, options.id)
         if not behavior.live:
             raise InputError(
-                f"{named(behavior)} is {behavior.status}, so it cannot have been of use: brim rules show {behavior.id}"
+                f"{named(behavior)} is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
             )
         judge = confirmed if options.verdict == "confirmed" else overridden
         changed = judge(behavior, workspace.now)
@@ -165,5 +175,5 @@ def feedback(options: Namespace) -> int:
     )
     emit(as_object(changed), lambda _: view, options.as_json)
     if usage.overridden > usage.confirmed + 1:
-        note(f"it is overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
+        note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
     return 0

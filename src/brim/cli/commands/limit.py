@@ -93,7 +93,7 @@ class Money:
             return
         own = Workspace(os.environ, None, who="person", now=self.workspace.now).config["models"]
         if own != self.config["models"]:
-            note("this project is not trusted, so the prices in its configuration do not count: see 'brim trust'")
+            note("this project isn't trusted, so its prices don't count: see 'brim trust'")
 
     def __enter__(self) -> Money:
         return self
@@ -117,7 +117,7 @@ RESTART = option(
     "--anew",
     action="store_true",
     default=None,
-    help="for a limit: forget what was answered, also if the limit is the same; what was stopped is open again",
+    help="for a limit: start over even if the limit is the same: what was stopped is open again",
 )
 
 
@@ -242,7 +242,7 @@ def _status(under: str, as_json: bool) -> int:
     elif found:
         say(scope_table(found))
     else:
-        what = f"nothing is known of {under}" if under else "nothing is spent and there is no limit"
+        what = f"nothing known about {under}" if under else "nothing spent, no limit"
         note(f"{what} yet: brim limit {f'{under} ' if under else ''}5 sets a limit of $5.00")
     return 0
 
@@ -250,13 +250,13 @@ def _status(under: str, as_json: bool) -> int:
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
     known = money.ledger.statuses(scope)
     if action != "limit" and not any(each.scope == scope for each in known):
-        raise InputError(f"nothing is known of {scope}: 'brim limit' lists every scope that has a limit or spent")
+        raise InputError(f"nothing known about {scope}: 'brim limit' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
         new = None if amount.strip().lower() in ("none", "unlimited") else micro_dollars(amount, up=False)
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
-            note(f"{scope}: has this limit already, and what was answered since stays: --anew starts over")
+            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
     elif action == "raise":
         status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
     else:

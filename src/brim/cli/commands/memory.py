@@ -140,7 +140,7 @@ def _get(options: Namespace) -> int:
         raise InputError(f"memory get: {options.words[0]!r} is not a number: brim memory list shows them")
     entry = next((entry for entry in journal.entries if entry.number == int(number[:20])), None)
     if entry is None:
-        note(f"there is no entry #{number[:20]}: brim memory list shows them")
+        note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
     emit(
@@ -229,11 +229,11 @@ def _worktree(given: str | None) -> str:
     """Return the folder that ``.context/`` is in: the one that was *given*, else the project's, else this one."""
     if given is not None:
         if not os.path.isdir(given):
-            raise InputError(f"--worktree: {given}: there is no such folder")
+            raise InputError(f"--worktree: {given}: no such folder")
         return os.path.abspath(given)
     folder = working_folder()
     if folder is None:
-        raise InputError("the folder that this runs in was deleted: say --worktree DIR")
+        raise InputError("the current folder was deleted: add --worktree DIR")
     return project_folder(os.environ, folder) or folder
 
 
@@ -252,7 +252,7 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):
         raise StoreError(
-            f"{journal}: git tracks it, so it may be somebody else's and is not used; 'git rm --cached' it", "refused"
+            f"{journal}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it", "refused"
         )
     return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
 

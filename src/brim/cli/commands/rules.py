@@ -312,7 +312,7 @@ def review(options: Namespace) -> int:
 
     def view(_: object) -> str:
         if not notes:
-            note("no note waits for review")
+            note("no notes to review")
             return ""
         with_scope = not shared_values(notes, "scope")
         rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]

@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     prompt, given = _prompt(command)
     cwd = working_folder()
     if cwd is None:
-        raise InputError("the folder that this runs in was deleted: go to another")
+        raise InputError("the current folder was deleted: go to another")
     config = settings({"context.compact": options.compact})
     run_id, project = secrets.token_hex(6), project_folder(os.environ, cwd)
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
@@ -155,11 +155,11 @@ def _money() -> Money | None:
     except ConfigError:
         raise
     except BrimError as error:
-        note(f"what is spent is counted, but not kept: {error}")
+        note(f"spending is counted but not saved: {error}")
         return None
     if money.ledger.database.readonly:
         money.ledger.close()
-        note("what is spent is counted, but not kept: the ledger can only be read")
+        note("spending is counted but not saved: the ledger can only be read")
         return None
     return money
 
@@ -169,13 +169,11 @@ def _prompt(command: ClientCommand) -> tuple[str, str]:
     prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
         if not prompt:
-            raise InputError(
-                'there is no prompt: put it into quotes after -p, as in: brim run -- claude -p "fix the parser"'
-            )
+            raise InputError('no prompt: put it in quotes after -p, as in: brim run -- claude -p "fix the parser"')
         return prompt, ""
     given = sys.stdin.buffer.read().decode("utf-8", "replace") if not prompt or _is_input_there() else ""
     if not prompt and not given.strip():
-        raise InputError("there is no prompt: the command has none, and standard input is empty")
+        raise InputError("no prompt: the command has none, and standard input is empty")
     return (prompt, given) if prompt else (given, "")
 
 
@@ -186,7 +184,7 @@ def _is_input_there() -> bool:
     except (OSError, ValueError):
         return False
     if not ready:
-        note(f"nothing came on standard input in {INPUT_PATIENCE:.0f} s: going on without it ('< /dev/null' says so)")
+        note(f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')")
     return bool(ready)
 
 

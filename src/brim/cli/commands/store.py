@@ -143,7 +143,7 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
         for store in (scopes.user, scopes.project):
             recosted = store.recost() if store is not None else 0
             if store is not None and recosted:
-                fixed.append(f"{store.path}: {counted(recosted, 'behavior')} counted")
+                fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")
         if agreed:
             removable = removable_edges(scopes, graph_problems(scopes))
             remove_edges(removable, now=workspace.now)
@@ -349,14 +349,14 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     if backups or options.as_json:
         emit({"backups": backups}, view, options.as_json)
     else:
-        note("there is no backup yet: brim backup create")
+        note("no backup yet: brim backup create")
     return 0
 
 
 def _present(store: str) -> str:
     """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
     if not os.path.lexists(store):
-        return "there is none yet"
+        return "nothing there yet"
     try:
         return counted(rules_in(store), "rule")
     except StoreError as error:

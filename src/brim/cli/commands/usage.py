@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from brim.cli.options import add_json, command, settings
-from brim.cli.output import Progress, heading, listed, note, paint, say, say_json, table
+from brim.cli.output import Progress, counted, heading, listed, note, paint, say, say_json, table
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
@@ -109,7 +109,7 @@ def show(report: UsageReport) -> None:
         asked = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
         where = f"matches {asked}" if asked else "there"
         where = where if reading.files else "yet: name a file or a folder, or run an agent first"
-        note(f"no usage {where} ({_counted(reading.files, 'file')} read)")
+        note(f"no usage {where} ({counted(reading.files, 'file')} read)")
         return
     nameless = "no date" if by in ("day", "week", "month", "block") else "unknown"
     head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
@@ -123,7 +123,7 @@ def show(report: UsageReport) -> None:
         last = [[*row, ""] for row in last]
     if nameless == "no date":  # the newest are what is wanted, and come last
         earlier = len(rows) - 100
-        rows, more = rows[-100:], f"and {_counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
+        rows, more = rows[-100:], f"and {counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
     else:
         rows, more = listed(rows)
     say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)))))
@@ -132,14 +132,10 @@ def show(report: UsageReport) -> None:
     if report.rest:
         say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
     for model, requests in report.unpriced.items():
-        many = _counted(requests, "request")
+        many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
     if reading.broken:
-        note(f"{_counted(reading.broken, 'broken line')} left out")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+        note(f"{counted(reading.broken, 'broken line')} left out")
 
 
 def _dollars(cost: int) -> str:

@@ -187,7 +187,7 @@ def open_session(path: str) -> FileIO:
     try:
         file = FileIO(path, opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; give the file of one session") from None
     except (OSError, ValueError) as error:
