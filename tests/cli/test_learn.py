@@ -17,7 +17,7 @@ RULE = "Use uv, never pip."
 
 
 def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
-    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging")
+    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging", "-v")
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
     assert ran.lines[0].startswith("Learned for ")
@@ -134,7 +134,7 @@ def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) ->
 
 
 def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
-    refused(brim("learn", "--right", RULE, "--project"), "no project", "--user")
+    refused(brim("learn", "--right", RULE, "--project"), "not in a project", "--user")
 
 
 # Bad input

@@ -18,7 +18,7 @@ from brim.workspace import Workspace, working_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from brim.activation.context import Context
@@ -69,6 +69,21 @@ def one_of(*options: Adder) -> Adder:
 def add_json(parser: ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+
+
+def check_words(usage: str, words: Sequence[str], least: int, most: int) -> None:
+    """Raise unless *words* has from *least* to *most* of them; *usage* is how it's written."""
+    if not least <= len(words) <= most:
+        raise InputError(f"write it as: {usage}")
+
+
+def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], command: str) -> None:
+    """Raise if an option was given that belongs to other actions of *command* than ``options.action``."""
+    for name, actions in owners.items():
+        value = getattr(options, name)
+        if value is not None and value is not False and value != "" and options.action not in actions:
+            homes = " and ".join(f"'{command} {action}'" for action in actions)
+            raise InputError(f"--{name.replace('_', '-')} belongs to {homes}")
 
 
 # Numbers and texts ----------------------------------------------------------------------------------------------

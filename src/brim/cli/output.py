@@ -267,7 +267,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     import textwrap
 
     shown = [(name, value) for name, value in rows if value]
-    width = max((len(name) for name, _ in shown), default=0)
+    width = max((width_of(name) for name, _ in shown), default=0)
     columns = _columns_of_terminal()
     found = []
     for name, value in shown:
@@ -283,7 +283,8 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
             )
             or [""]
         ]
-        found.append(f"{paint(name, 'faint')}{' ' * (width - len(name))}  {first}".rstrip())
+        painted = name if "\x1b" in name else paint(name, "faint")
+        found.append(f"{painted}{' ' * (width - width_of(name))}  {first}".rstrip())
         found += [f"{'':{width}}  {line}".rstrip() for line in rest]
     return "\n".join(found)
 

@@ -34,7 +34,7 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
     """Return the rule that *text* means: an id, a name, the beginning of either, or a part of one name or text."""
     try:
         return scopes.find(text)
-    except InputError as error:
+    except InputError:
         wanted, every = text.strip().casefold(), scopes.behaviors()
         if not wanted or any(each.id.startswith(text) or each.name.startswith(text) for each in every):
             raise
@@ -50,7 +50,8 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
         from difflib import get_close_matches
 
         near = get_close_matches(wanted, [each.name for each in every], 1)
-        raise InputError(f"no rule matches {text!r}; did you mean {near[0]}?" if near else str(error)) from None
+        hint = f"did you mean {near[0]}?" if near else "'brim rules' lists them"
+        raise InputError(f"no rule matches {text!r}; {hint}") from None
 
 
 def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:

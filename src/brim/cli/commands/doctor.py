@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from brim import __version__
 from brim.cli.options import add_json, command, option, working_folder
-from brim.cli.output import counted, home_path, note, paint, say, say_json, table
+from brim.cli.output import counted, facts, home_path, note, paint, say, say_json
 from brim.install.doctor import FIX, OFF, OK, WRONG, diagnose
 
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
@@ -35,14 +35,13 @@ def doctor(options: Namespace) -> int:
         findings = [each.to_dict() for each in found.findings]
         say_json({"version": __version__, "ok": not found.wrong, "fixed": found.fixed, "findings": findings})
         return found.exit_code
-    rows = [["fixed", "", home_path(text)] for text in found.fixed]
+    rows = [("Fixed", home_path(text)) for text in found.fixed]
     for each in found.findings:
         missing = each.text == "not found"
-        state = paint("not found" if missing else each.state, _COLOURS[each.state])
-        name = each.what[:1].upper() + each.what[1:]
-        rows.append([name, state, "" if missing else home_path(each.text)])
-        rows += [["", "", text] for text in each.facts.get("lines", ())]
-    say(table(rows))
+        state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
+        text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
+        rows.append((f"{each.what[:1].upper() + each.what[1:]:<11}  {state}", " " if missing else text))
+    say(facts(rows))
     if found.wrong:
         fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
         note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")

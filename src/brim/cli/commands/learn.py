@@ -112,8 +112,8 @@ def learn(options: Namespace) -> int:
         "like": None if like is None else as_object(like),
     }
     whose = os.path.basename(workspace.project or "") if scope == "project" else "all your projects"
-    shown = tokens if options.verbose else {}
-    emit(found, lambda _: _learned_view(taught, stored, shown, store.path, whose), options.as_json)
+    more = facts(_details(stored, tokens, store.path)) if options.verbose else ""
+    emit(found, lambda _: lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -123,24 +123,29 @@ def learn(options: Namespace) -> int:
     return 0
 
 
-def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str, whose: str) -> str:
+def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
+    """Return the rule and when it applies, in two lines."""
     said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
-    languages = dict(stored.when.conditions).get("language", ())
     applies = f"when {stored.when}" if stored.when.conditions else "always"
-    if len(stored.when.conditions) == 1 and languages:
-        applies = f"to {' and '.join(each.capitalize() for each in languages)} files"
-    rows = [
+    if [key for key, _ in stored.when.conditions] == ["language"]:
+        applies = f"to {' and '.join(each.capitalize() for each in stored.when.conditions[0][1])} files"
+    heard = "." if stored.live else f"; it is {stored.status}, so agents don't hear it."
+    return lines(
+        f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
+        printable(f"Applies {applies}{heard}"),
+        *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
+    )
+
+
+def _details(stored: Behavior, tokens: dict[str, int], path: str) -> list[tuple[str, str]]:
+    return [
         ("rule", named(stored)),
         ("kind", stored.kind.value),
         ("tags", ", ".join(stored.tags)),
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
         ("stored in", home_path(path)),
-        ("changed", "" if taught.learned.merged_with is None else "\n".join(taught.learned.changes)),
     ]
-    heard = "Applies " + applies + ("." if stored.live else f"; it is {stored.status}, so agents don't hear it.")
-    head = printable(f"{said} for {whose}: {cut(stored.canonical, LONGEST)}")
-    return lines(head, printable(heard), facts(rows) if tokens else "")
 
 
 @command(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from typing import Any
 
-from brim.cli.options import add_json, command, complete_model, here, option, whole_number
+from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
 from brim.cli.output import (
     dollars,
     emit,
@@ -42,10 +43,9 @@ ACTIONS = {
 """What each action of the ledger takes: how it is written, and how many words at least and at most."""
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 
-OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), "reserve") | {
-    "anew": "limit"
-}
-"""Which action each option of the ledger belongs to."""
+OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
+OWN_OPTIONS["anew"] = ("limit",)
+"""Which actions each option of the ledger belongs to."""
 
 LEAST = 1
 """What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
@@ -212,11 +212,8 @@ def ledger(options: Namespace) -> int:
       brim spend status
     """
     usage, least, most = ACTIONS[options.action]
-    if not least <= len(options.words) <= most:
-        raise InputError(f"write it as: brim ledger {options.action} {usage}")
-    for name, action in OWN_OPTIONS.items():
-        if options.action != action and getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} belongs to 'brim ledger {action}'")
+    check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
+    check_belongs(options, OWN_OPTIONS, "brim ledger")
     if options.action == "status":
         return _status(options.words[0] if options.words else "", options.as_json)
     first, *rest = options.words
@@ -237,11 +234,9 @@ def _status(under: str, as_json: bool) -> int:
     if os.path.exists(here().database):
         with Money() as money:
             found = money.statuses(under)
-    if as_json:
-        say_json({"scopes": [fields_of(each) for each in found]})
-    elif found:
-        say(scope_table(found))
-    else:
+    shown = scope_table(found) if found else ""
+    emit({"scopes": [fields_of(each) for each in found]}, lambda _: shown, as_json)
+    if not found and not as_json:
         what = f"nothing known about {under}" if under else "nothing spent, no limit"
         note(f"{what} yet: brim limit {f'{under} ' if under else ''}5 sets a limit of $5.00")
     return 0
@@ -287,22 +282,19 @@ def _reserve(options: Namespace, money: Money) -> int:
             purpose="wrap_up" if options.wrap_up else "",
         )
     except (LimitReached, UnknownPrice) as refused:
-        if options.as_json:
-            fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
-            reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
-            say_json({"admitted": False, **reason, **fields, "message": str(refused)})
-        else:
-            note(str(refused))
-        return 1
+        fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
+        reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
+        return _refused({**reason, **fields}, str(refused), options.as_json)
     if found.state == SETTLED:  # sending it again would spend twice
-        message = f"{found.request_id}: was settled already, so it was sent: take another id for another request"
-        if options.as_json:
-            say_json({"admitted": False, "reason": SETTLED, **fields_of(found), "message": message})
-        else:
-            note(message)
-        return 1
+        message = f"{found.request_id}: already settled: use another id for another request"
+        return _refused({"reason": SETTLED, **fields_of(found)}, message, options.as_json)
     _emit_reservation(found, money, options.as_json, admitted=True)
     return 0
+
+
+def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
+    emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json)
+    return 1
 
 
 def _end(options: Namespace, money: Money) -> int:

@@ -16,6 +16,7 @@ from brim.cli.options import (
     add_scope,
     add_yes,
     answer,
+    check_belongs,
     command,
     here,
     is_person_there,
@@ -277,8 +278,7 @@ def backup(options: Namespace) -> int:
       brim backup restore brim-20260131-120000.db
     """
     workspace = here()
-    if options.action != "restore" and (options.yes or options.dry_run):
-        raise InputError("--yes and --dry-run belong to 'brim backup restore'")
+    check_belongs(options, {"yes": ("restore",), "dry_run": ("restore",)}, "brim backup")
     action = {"list": _list_backups, "create": _create, "restore": _restore}
     return action[options.action](options, workspace)
 
