@@ -218,12 +218,13 @@ def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
 def add_scope(parser: ArgumentParser) -> None:
     """Add ``--project`` and ``--user``."""
     one_of(
-        option("--project", **_scope("project"), help="in this project's .brim/ (default inside a project)"),
-        option("--user", **_scope("user"), help="in your own ~/.brim/, for every project"),
+        option("--project", **scope_option("project"), help="in this project's .brim/ (default inside a project)"),
+        option("--user", **scope_option("user"), help="in your own ~/.brim/, for every project"),
     )(parser)
 
 
-def _scope(name: str) -> dict[str, Any]:
+def scope_option(name: str) -> dict[str, Any]:
+    """Return what makes an option set ``scope`` to *name*."""
     return {"dest": "scope", "action": "store_const", "const": name}
 
 

@@ -9,7 +9,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.cli.options import add_json, add_yes, check_words, command, one_of, option, says_yes, settings, working_folder
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    check_words,
+    command,
+    one_of,
+    option,
+    says_yes,
+    scope_option,
+    settings,
+    working_folder,
+)
 from brim.cli.output import (
     counted,
     cut,
@@ -64,17 +75,17 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
     return [value for value in few if value.startswith(prefix)]
 
 
-def _file_option(name: str, text: str) -> Any:
-    return option(f"--{name}", dest="scope", action="store_const", const=name, help=text)
-
-
 @command(
     option("action", choices=list(TAKES), help="what to do"),
     option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
-        _file_option("user", "for set, unset and path: the user's file (set and unset: the default)"),
-        _file_option("project", "for set, unset and path: the project's file"),
+        option(
+            "--user",
+            **scope_option("user"),
+            help="the user's file: the default of set and unset",
+        ),
+        option("--project", **scope_option("project"), help="the project's file"),
     ),
     add_json,
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from brim.cli.commands.init import add_agent, agents_of, show_differences
-from brim.cli.options import add_json, command, working_folder
+from brim.cli.commands.init import agent_option, agents_of, show_differences
+from brim.cli.options import add_json, command, option, working_folder
 from brim.cli.output import home_path, note, say, say_json, table
 from brim.install import installation
 from brim.install.agents import NAMES
@@ -20,13 +20,11 @@ _DONE = {
 """What is said of a file that was (changed, removed): when it is done, and before."""
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    add_agent(parser, "all of them")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    add_json(parser)
-
-
-@command(_arguments)
+@command(
+    agent_option("all of them"),
+    option("--dry-run", action="store_true", help="only show what would be done"),
+    add_json,
+)
 def uninstall(options: Namespace) -> int:
     """Remove brim from your agents.
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from brim.cli.commands.init import add_token_budget, show_budget
+from brim.cli.commands.init import TOKENS, show_budget
 from brim.cli.options import add_json, command, working_folder
 from brim.cli.output import home_path, note, say, say_json
 from brim.install import installation
 from brim.install.installation import NO_WINDOWS
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    add_token_budget(parser)
-    add_json(parser)
-
-
-@command(_arguments)
+@command(TOKENS, add_json)
 def upgrade(options: Namespace) -> int:
     """Bring what was installed up to this version of brim.
 
