@@ -23,7 +23,7 @@ def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
     assert ran.lines[0].startswith("Learned for ")
     for text in (
         behavior.kind.value,
-        "language python, task packaging or dependencies",
+        "the language is python and the task is packaging or dependencies",
         RULE,
         "by name",
         "~/.brim/brim.db",

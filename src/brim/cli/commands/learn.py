@@ -126,7 +126,8 @@ def learn(options: Namespace) -> int:
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     """Return the rule and when it applies, in two lines."""
     said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
-    applies = f"when {stored.when}" if stored.when.conditions else "always"
+    conditions = [f"the {key.replace('_', ' ')} is {' or '.join(values)}" for key, values in stored.when.conditions]
+    applies = f"when {' and '.join(conditions)}" if conditions else "always"
     if [key for key, _ in stored.when.conditions] == ["language"]:
         applies = f"to {' and '.join(each.capitalize() for each in stored.when.conditions[0][1])} files"
     heard = "." if stored.live else f"; it is {stored.status}, so agents don't hear it."
