@@ -135,7 +135,7 @@ def show(report: UsageReport) -> None:
 
 def _cells(each: Sum, name: str) -> list[str]:
     cost = "unknown" if each.unpriced == each.requests and each.requests else dollars(each.cost)
-    cost = f"> {cost}" if 0 < each.unpriced < each.requests else cost
+    cost = f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced < each.requests else cost
     tokens = (each.input_tokens, each.output_tokens, each.cache_creation_tokens, each.cache_read_tokens)
     return [name, *[f"{count:,}" for count in (each.requests, *tokens)], cost]
 
