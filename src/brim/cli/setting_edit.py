@@ -76,7 +76,7 @@ def config_file(scope: str) -> str:
     """Return the configuration file of *scope*, whether it is there or not."""
     paths = _paths()
     if scope not in paths:
-        raise InputError("no project here: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
+        raise InputError("not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
     return paths[scope]
 
 
