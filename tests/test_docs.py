@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 
@@ -40,37 +41,41 @@ def test_docstring_examples_give_what_they_show(name: str) -> None:
     assert doctest.testmod(import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 
-def console_examples(page: Path) -> list[tuple[str, str]]:
-    """Return command and expected output of each ``$`` line in a console block."""
-    found = []
-    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = example.partition("\n")
-            found.append((command, output.rstrip()))
-    return found
+def console_blocks(page: Path) -> list[str]:
+    return re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if console_examples(page)], ids=named)
-def test_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
-    """A page is followed from its top to its end, by somebody who has never used brim, in a copy of the examples."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+def real_block(block: str, folder: Path) -> str:
+    """Return a console block with the output that its commands really have, run one after the other in *folder*."""
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "HOME": str(tmp_path / "home"),
+        "HOME": str(folder / "home"),
         "LC_ALL": "C.UTF-8",
         "COLUMNS": "80",
     }
-    for command, output in console_examples(page):
+    shown, *examples = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    for example in examples:
+        command = example.partition("\n")[0]
         answer = subprocess.run(
             ["sh", "-c", f"{command} 2>&1"],
-            cwd=tmp_path / "examples",
+            cwd=folder / "examples",
             env=environment,
             capture_output=True,
             text=True,
             check=False,
         )
-        said = answer.stdout.replace(f"{tmp_path}/home", "~").rstrip()
-        assert [line.rstrip() for line in said.split("\n")] == output.split("\n"), command
+        said = answer.stdout.replace(f"{folder}/home", "~").rstrip()
+        lines = [f"$ {command}", *(line.rstrip() for line in said.split("\n") if said)]
+        shown += "\n".join([*lines, *[""] * (1 + example.endswith("\n\n"))])
+    return shown
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if console_blocks(page)], ids=named)
+def test_commands_print_what_they_show(page: Path, tmp_path: Path) -> None:
+    """A new user follows a page from top to bottom, in a copy of the examples."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    for block in console_blocks(page):
+        assert real_block(block, tmp_path) == block
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -86,3 +91,18 @@ def test_the_index_lists_every_page_and_names_every_package() -> None:
     packages = {f"brim.{module.name}" for module in pkgutil.iter_modules(brim.__path__) if module.ispkg}
     assert pages - set(LINKS.findall(index)) == set()
     assert packages - set(re.findall(r"`(brim\.\w+)`", index)) == set()
+
+
+def refresh() -> None:
+    """Rewrite the output below each ``$ command`` of README and docs from a real run."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(ROOT / "examples", Path(folder) / "examples")
+            for block in console_blocks(page):
+                text = text.replace(f"```console\n{block}```", f"```console\n{real_block(block, Path(folder))}```", 1)
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    refresh()

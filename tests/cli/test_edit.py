@@ -146,7 +146,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_written_over(brim: Brim) ->
     other = f"import subprocess; subprocess.run([{COMMAND!r}, 'forget', 'b-1'], check=True, stdout=2)\n"
     ran = edit(brim, other + "text = text.replace('never', 'not')")
     (file,) = kept(brim)
-    refused(ran, "somebody else", str(file))
+    refused(ran, "changed while you edited it", str(file))
     assert "not pip" in file.read_text()
     assert stored(brim, "b-1").canonical == OLD.canonical
     assert stored(brim, "b-1").status == "forgotten"

@@ -60,18 +60,18 @@ def reading(**changed: Any) -> Any:
 
 def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
     assert draw(reading(), 72) == [
-        "158,700 of 200,000 tokens  79.3 %    claude-sonnet-4-5  session 5e551011",
+        "158,700 of 200,000 tokens  79.3%     claude-sonnet-4-5  session 5e551011",
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
-        "                                        warn 70 % ▲     ▲ compact 78 %",
+        "                                         warn 70% ▲     ▲ compact 78%",
         "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",
-        "cost       $1.03 ($0.06 of it for what no line shows)",
-        "cache      87 % of all prompts was read from it",
-        "filled by  Bash results      90,000  57 %  ████████████████",
-        "           your words        47,300  30 %  █████████",
-        "           system and tools  21,400  13 %  ████",
-        "sub-agents 14,500    7 % of 200,000  m  a1",
+        "cost       $1.03 ($0.06 of it in no single request)",
+        "cache      87% of prompt tokens came from the cache",
+        "filled by  Bash results      90,000  57%  █████████████████",
+        "           your words        47,300  30%  █████████",
+        "           system and tools  21,400  13%  ████",
+        "sub-agents 14,500     7% of 200,000  m  a1",
         "compacted  once",
-        "skipped    2 lines that cannot be read",
+        "skipped    2 lines that can't be read",
         "! It is time to compact.",
     ]
 
@@ -93,18 +93,18 @@ def test_before_the_first_report_it_says_so() -> None:
 
 def test_a_stream_that_reports_only_sums_is_not_waited_for() -> None:
     state = reading(used_tokens=0, utilization=0.0, format="codex-exec")
-    assert one_line(state).startswith("only sums are reported here: watch the session's own file")
+    assert one_line(state).startswith("this file has only totals: watch the session's own file")
 
 
 def test_a_price_that_is_not_known_is_said_and_never_nothing() -> None:
     text = "\n".join(draw(reading(cost=0, unattributed=0, unpriced=["house-model"]), 80))
-    assert "$0.00 and what house-model costs: no price is known" in text
-    assert "house-model costs" in one_line(reading(cost=0, unattributed=0, unpriced=["house-model"]))
+    assert "$0.00 plus house-model: no known price" in text
+    assert "plus house-model" in one_line(reading(cost=0, unattributed=0, unpriced=["house-model"]))
 
 
 def test_what_the_agents_own_total_has_is_not_called_unknown() -> None:
     state = reading(cost=500_000, unattributed=200_000, unpriced=["house-model"])
-    told = "$0.50 ($0.20 of it as the agent says: no price of house-model is known)"
+    told = "$0.50 ($0.20 of it as the agent reports: no known price for house-model)"
     assert told in "\n".join(draw(state, 100))
     assert told in one_line(state)
 

@@ -72,7 +72,7 @@ def test_help_keeps_to_the_width_of_the_terminal(
 def test_a_mistyped_command_suggests_the_nearest(brim: Brim) -> None:
     ran = brim("lern", "Use uv")
     assert (ran.code, ran.out) == (2, "")
-    assert "there is no command 'lern'. Did you mean 'learn'?" in ran.err
+    assert "no command 'lern'. Did you mean 'learn'?" in ran.err
     assert "brim --help" in brim("xyzzy").err
 
 

@@ -239,7 +239,7 @@ def test_without_a_file_the_projects_own_is_read(brim: Brim) -> None:
     brim.write(".brim/behaviors.jsonl", line("a"))
     ran = brim("import", "--yes")
     assert (ran.code, ran.lines[0]) == (0, ".brim/behaviors.jsonl: 1 added")
-    assert "not trusted" in ran.err
+    assert "isn't trusted" in ran.err
     assert sorted(recalled(brim, "project")) == ["a"]
 
 

@@ -81,7 +81,7 @@ def test_without_a_project_all_goes_to_the_user_and_that_is_said(brim: Brim) -> 
     folder(brim)
     ran = brim("import-floop", ".", "--yes")
     assert ran.code == 0
-    assert "there is no project here" in ran.err
+    assert "not in a project" in ran.err
     assert set(recalled(brim)) > {"l", "g", "n", "f"}
 
 

@@ -17,13 +17,13 @@ RULE = "Use uv, never pip."
 
 
 def test_what_was_learned_is_shown_and_stored(brim: Brim) -> None:
-    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging")
+    ran = brim("learn", "--right", RULE, "--wrong", "pip install x", "--file", "setup.py", "--task", "packaging", "-v")
     assert (ran.code, ran.err) == (0, "")
     (behavior,) = everything(brim)
-    assert ran.lines[0] == f"learned: {behavior.name} ({behavior.id})"
+    assert ran.lines[0].startswith("Learned for ")
     for text in (
         behavior.kind.value,
-        "language python, task packaging or dependencies",
+        "the language is python and the task is packaging or dependencies",
         RULE,
         "by name",
         "~/.brim/brim.db",
@@ -54,7 +54,7 @@ def test_standard_input_is_read(brim: Brim) -> None:
 def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
     first = brim("learn", "--right", RULE, "--json").json["behavior"]
     ran = brim("learn", "--right", "use UV,  never pip.")
-    assert ran.lines[0].startswith("known already: ")
+    assert ran.lines[0].startswith("Already known for ")
     (behavior,) = everything(brim)
     assert behavior.id == first["id"]
     assert behavior.usage.confirmed == 1
@@ -65,7 +65,7 @@ def test_the_same_text_again_is_a_confirmation(brim: Brim) -> None:
 def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
     brim("learn", "--right", RULE)
     ran = brim("learn", "--right", "Always use uv and never pip", "--wrong", "pip sync")
-    assert ran.lines[0].startswith("merged into: ")
+    assert ran.lines[0].startswith("Merged into a rule for ")
     (behavior,) = everything(brim)
     assert behavior.canonical == RULE
     assert "Always use uv and never pip" in behavior.variants
@@ -75,9 +75,9 @@ def test_another_wording_is_merged_and_both_texts_are_kept(brim: Brim) -> None:
 
 def test_what_is_forced_to_be_new_is_new_unless_it_is_the_very_same(brim: Brim) -> None:
     brim("learn", "--right", RULE)
-    assert brim("learn", "--right", "Always use uv and never pip", "--force-new").lines[0].startswith("learned: ")
+    assert brim("learn", "--right", "Always use uv and never pip", "--force-new").lines[0].startswith("Learned for ")
     assert len(everything(brim)) == 2
-    assert brim("learn", "--right", RULE, "--force-new").lines[0].startswith("known already: ")
+    assert brim("learn", "--right", RULE, "--force-new").lines[0].startswith("Already known for ")
     assert len(everything(brim)) == 2
 
 
@@ -134,7 +134,7 @@ def test_what_the_other_scope_says_already_is_told_and_not_merged(brim: Brim) ->
 
 
 def test_there_must_be_a_project_to_learn_for_one(brim: Brim) -> None:
-    refused(brim("learn", "--right", RULE, "--project"), "no project", "--user")
+    refused(brim("learn", "--right", RULE, "--project"), "not in a project", "--user")
 
 
 # Bad input

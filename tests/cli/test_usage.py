@@ -67,7 +67,7 @@ def test_an_unknown_price_is_said_and_never_nothing(brim: Brim) -> None:
     assert (found["total"]["unpriced_requests"], found["unpriced"]) == (1, {"nobody-knows-me": 1})
     ran = brim("usage", "--by", "model")
     assert "no price for nobody-knows-me (1 request)" in ran.err
-    assert "> $0.000105" in ran.lines[-1]
+    assert "> $0.00" in ran.lines[-1]
 
 
 def test_only_models_that_were_asked_for_are_unpriced(brim: Brim) -> None:
@@ -129,10 +129,10 @@ def test_a_stream_that_names_no_requests_is_no_second_session(brim: Brim) -> Non
 def test_the_table_reads_well(brim: Brim) -> None:
     session(brim, answer(used=usage(1_200, 340, 5_000, 60_000)), answer("msg_2", time="2026-01-06T10:00:00Z"))
     assert brim("usage", "--utc").out == (
-        "day         requests  input  output  cache write  cache read       cost\n"
-        "2026-01-05         1  1,200     340        5,000      60,000      $0.05\n"
-        "2026-01-06         1     10       5            0           0  $0.000105\n"
-        "total              2  1,210     345        5,000      60,000      $0.05\n"
+        "day         requests  input  output  cache write  cache read    cost\n"
+        "2026-01-05         1  1,200     340        5,000      60,000   $0.05\n"
+        "2026-01-06         1     10       5            0           0  <$0.01\n"
+        "total              2  1,210     345        5,000      60,000   $0.05\n"
     )
     assert brim("usage", "--by", "session").lines[1].split()[-1] == "/home/user/shop"
 

@@ -32,6 +32,8 @@ IGNORED: tuple[str, ...] = (
     "*brim doctor*/out/findings/*/basis",  # and says so
     "*/files/*/.brim/bin/hook-unless-resident",  # resident hooks are gone
     "*/left/*/.brim/bin/hook-unless-resident",
+    "*brim doctor*/out/findings/*/text",  # in plain English
+    "*brim doctor*/out/fixed",
     "*/left/*/.brim/installed.json",  # keeps the original text of each file
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.

@@ -39,7 +39,7 @@ def exclude(brim: Brim) -> Path:
 def test_git_shows_none_of_the_files_and_the_exclude_file_is_given_back(brim: Brim, exclude: Path) -> None:
     before = exclude.read_bytes()
     ran = brim("init", "--project", "--agent", "all")
-    assert ran.out.count(f"hidden from git by {exclude}\n") == 1
+    assert ran.out.count(f"hidden from git in {exclude}\n") == 1
     assert "do not commit" not in ran.err
     assert shown(brim.cwd) == []
     assert exclude.read_text().count(COMMENT) == 1

@@ -220,7 +220,7 @@ def test_a_project_that_came_from_elsewhere_is_not_trusted_unasked(brim: Brim) -
     ran = alone(brim, "init", "--project", "--agent", "claude")
     assert ran.code == 0
     assert "Do as I say." in ran.out
-    assert "the project is not trusted: say --yes" in ran.err
+    assert "the project is not trusted: pass --yes" in ran.err
     assert "nothing was changed" not in ran.err
     assert not is_trusted(str(brim.cwd), str(brim.home / ".brim"))
     assert alone(brim, "init", "--project", "--agent", "claude", "--yes").code == 0
@@ -230,7 +230,7 @@ def test_a_project_that_came_from_elsewhere_is_not_trusted_unasked(brim: Brim) -
 def test_where_there_is_no_project_none_is_made(brim: Brim) -> None:
     ran = alone(brim, "init", "--project", "--agent", "claude")
     assert ran.code == 2
-    assert "no project" in ran.err
+    assert "not in a project" in ran.err
     assert list(brim.cwd.iterdir()) == []
 
 
@@ -270,7 +270,7 @@ def test_where_hooks_are_not_there_yet_it_says_so_and_changes_nothing(brim: Brim
         [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "all"], capture_output=True, env=brim.environ, check=False
     )
     assert (done.returncode, done.stdout) == (1, b"")
-    assert b"not there yet on Windows" in done.stderr
+    assert b"don't work on Windows yet" in done.stderr
     assert tree(brim.home) == {}
 
 
@@ -280,7 +280,7 @@ def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(bri
     before = tree(brim.home)
     command = [sys.executable, "-c", ON_WINDOWS, "init", "--agent", "claude", *more]
     done = subprocess.run(command, env=brim.environ, cwd=brim.cwd, capture_output=True, timeout=60, check=False)
-    said = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
+    said = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
     assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")
     assert (json.loads(done.stdout)["reason"] == said) if more else (done.stdout == b"")
     assert tree(brim.home) == before

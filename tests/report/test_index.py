@@ -105,7 +105,7 @@ def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, da
     told: list[str] = []
     assert known(index, session, told=told) == {}
     assert len(told) == 1
-    assert "made anew" in told[0]
+    assert "is rebuilt" in told[0]
     assert save_index(str(index), [row(str(session), 13)])
     assert known(index, session) == {str(session): 13}
 

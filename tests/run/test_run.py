@@ -184,7 +184,7 @@ def test_the_prompt_may_come_from_standard_input(run: Run) -> None:
 def test_a_read_only_home_does_not_stop_the_run(run: Run) -> None:
     ran = run("hi", "--json", BRIM_HOME="/dev/null/nowhere")
     assert (ran.code, ran.json["turns"]) == (0, 1)
-    assert "counted, but not kept" in ran.err
+    assert "counted but not saved" in ran.err
 
 
 def test_an_agent_that_leaves_something_running_does_not_keep_the_run_waiting(run: Run) -> None:

@@ -87,7 +87,7 @@ def test_an_answer_that_takes_the_last_of_the_money_is_shown_and_not_continued(r
 
 def test_what_is_done_at_the_limit_is_said_once_and_why(run: Run) -> None:
     limit = ("--then", "two", "--budget-usd", "1")
-    assert "brim: nobody can be asked: wrapping up\n" in run("COST=0.96 one", *limit).err
+    assert "brim: no terminal to ask on: wrapping up\n" in run("COST=0.96 one", *limit).err
     assert "brim: stopping\n" in run("COST=0.96 one", *limit, "--on-limit", "stop").err
 
 
@@ -115,8 +115,8 @@ def test_a_window_that_the_agent_reports_is_remembered(run: Run) -> None:
 def test_what_only_the_agent_can_price_rests_on_its_word(run: Run) -> None:
     ran = run("COST=0.25 hi", "--then", "more", "--budget-usd", "1", FAKE_MODEL="mystery-9")
     assert ran.code == 0
-    assert "$0.26 of $1.00, as claude says: brim knows no price of mystery-9" in ran.err
-    assert "no price is known" not in ran.err
+    assert "$0.26 of $1.00, as claude reports: no known price for mystery-9" in ran.err
+    assert "no known price for this" not in ran.err
 
 
 def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
@@ -126,7 +126,7 @@ def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
     assert ran.json["why"].startswith("no price is known for this session, so the limit cannot be kept: put the price")
     allowed = codex.brim("run", "--budget-usd", "1", *words, env={**codex.environ, "BRIM_SPEND_UNKNOWN_PRICE": "allow"})
     assert (allowed.code, allowed.out) == (0, "did: one\ndid: two\n")
-    assert "and what this session costs: no price is known" in allowed.err
+    assert "plus this session: no known price" in allowed.err
     assert codex.brim("run", *words, env=codex.environ).code == 0
 
 

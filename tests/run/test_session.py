@@ -223,5 +223,5 @@ def test_nothing_in_a_stream_raises(tmp_path_factory: pytest.TempPathFactory, li
 
 
 def test_a_scope_that_is_none_is_said() -> None:
-    with pytest.raises(InputError, match="is no scope"):
+    with pytest.raises(InputError, match="isn't a scope"):
         Purse(None, scope="a//b")

@@ -131,7 +131,7 @@ def test_a_newer_file_is_not_replaced(path: str, tmp_path: Path) -> None:
 
 
 def test_there_is_no_backup_of_what_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="not there yet"):
+    with pytest.raises(StoreError, match="doesn't exist yet"):
         create(str(tmp_path / "brim.db"), str(tmp_path / "backup.db"))
     assert os.listdir(tmp_path) == []
 

@@ -141,7 +141,7 @@ def test_uses_and_costs_are_those_of_the_file_whose_the_behavior_is(places: Plac
 def test_sessions_are_in_the_users_file(places: Places) -> None:
     with places.open() as scopes:
         scopes.put(behavior("b", scope="project"), event="learned", now=1.0)
-    with places.open(migrate=False) as scopes, pytest.raises(StoreError, match="is not there yet"):
+    with places.open(migrate=False) as scopes, pytest.raises(StoreError, match="doesn't exist yet"):
         scopes.session("s1").__enter__()
     with places.open() as scopes:
         with scopes.session("s1") as session:

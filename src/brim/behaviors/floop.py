@@ -430,7 +430,7 @@ def floop_folder(given: str) -> str:
         if any(os.path.isfile(os.path.join(folder, name)) for name in FLOOP_FILES):
             return os.path.normpath(folder)
     if not os.path.isdir(given):
-        raise InputError(f"{given}: there is no such folder")
+        raise InputError(f"{given}: no such folder")
     raise InputError(f"{given}: holds none of {', '.join(FLOOP_FILES)}: name a .floop folder, or the folder around it")
 
 

@@ -187,8 +187,8 @@ def _overview(words: list[str]) -> int:
         prog="brim",
         usage="brim [-h] [-V] [--json] [COMMAND ...]",
         description=f"Fill the context window to the brim, never over.\n\n{groups}",
-        epilog="brim alone shows where things stand; brim COMMAND --help says more.\nExample: brim learn 'Use pnpm'",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="brim alone shows where things stand; brim COMMAND --help says more.\n\nExample: brim learn 'Use pnpm'",
+        formatter_class=_Help,
     )
     parser.add_argument("-V", "--version", action="version", version=f"brim {__version__}")
     if not words[0].startswith("-"):
@@ -196,7 +196,7 @@ def _overview(words: list[str]) -> int:
 
         near = get_close_matches(words[0], [name for name in COMMANDS if " " not in name], 1)
         hint = f" Did you mean '{near[0]}'?" if near else " 'brim --help' lists the commands."
-        note(f"there is no command {words[0]!r}.{hint}")
+        note(f"no command {words[0]!r}.{hint}")
         return 2
     parser.parse_args(words)
     parser.print_usage(sys.stderr)

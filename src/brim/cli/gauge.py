@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import NoReturn, Self
 
-from brim.cli.output import dollars, note, paint, printable, say, symbols, terminal_width, width_of
+from brim.cli.output import counted, dollars, note, paint, printable, say, symbols, terminal_width, width_of
 from brim.report.watch import UNTOLD, Reading
 from brim.tracking.gauge import bar, column
 from brim.tracking.windows import SOURCES
@@ -69,7 +69,7 @@ def one_line(reading: Reading) -> str:
     if reading["cost"] or reading["unpriced"]:
         parts.append(_cost(reading, short=True))
     if reading["compactions"]:
-        parts.append(_counted(reading["compactions"], "compaction"))
+        parts.append(counted(reading["compactions"], "compaction"))
     return "  ".join(parts)
 
 
@@ -77,16 +77,16 @@ def level(reading: Reading) -> str:
     """Return how full the window is, in words and numbers."""
     if not reading["used_tokens"]:
         only_sums = reading["format"] in SUMS_ALONE
-        return "only sums are reported here: watch the session's own file" if only_sums else "nothing reported yet"
+        return "this file has only totals: watch the session's own file" if only_sums else "nothing reported yet"
     if not reading["context_window"]:
-        return f"{reading['used_tokens']:,} tokens, of a window that is not known"
+        return f"{reading['used_tokens']:,} tokens; the window's size isn't known"
     of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
     return f"{of}  {percent(reading['utilization'], digits=1)}"
 
 
 def percent(share: float, *, digits: int = 0) -> str:
-    """Return *share* in per cent; a whole is 100 %."""
-    return f"{100 * share:,.{digits}f} %"
+    """Return *share* as a percentage."""
+    return f"{100 * share:,.{digits}f}%"
 
 
 def colour_of(reading: Reading) -> str:
@@ -137,7 +137,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     if reading["cost"] or reading["unpriced"]:
         sections.append(("cost", [_cost(reading)]))
     if reading["used_tokens"]:
-        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of all prompts was read from it"]))
+        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"]))
     if reading["filling"] and reading["used_tokens"]:
         sections.append(("filled by", _filling(reading, width - _NAMES)))
     if reading["agents"]:
@@ -145,7 +145,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     if reading["compactions"]:
         sections.append(("compacted", [_times(reading["compactions"])]))
     if reading["broken_lines"]:
-        sections.append(("skipped", [f"{_counted(reading['broken_lines'], 'line')} that cannot be read"]))
+        sections.append(("skipped", [f"{counted(reading['broken_lines'], 'line')} that can't be read"]))
     return sections
 
 
@@ -163,11 +163,11 @@ def _cost(reading: Reading, *, short: bool = False) -> str:
         text += f" of {dollars(reading['cost_limit'])}"
     if unpriced and reading["unattributed"]:  # the client's own total has what they cost
         said = dollars(reading["unattributed"])
-        return f"{text} ({said} of it as the agent says: no price of {printable(unpriced)} is known)"
+        return f"{text} ({said} of it as the agent reports: no known price for {printable(unpriced)})"
     if unpriced:
-        return f"{text} and what {printable(unpriced)} costs: no price is known"
+        return f"{text} plus {printable(unpriced)}: no known price"
     if reading["unattributed"] and not short:
-        return f"{text} ({dollars(reading['unattributed'])} of it for what no line shows)"
+        return f"{text} ({dollars(reading['unattributed'])} of it in no single request)"
     return text
 
 
@@ -181,7 +181,7 @@ def _filling(reading: Reading, width: int) -> list[str]:
         rest = items[MOST_ROWS - 1 :]
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    shares = [percent(tokens / whole) if tokens * 200 >= whole else "< 1 %" for _, tokens in items]
+    shares = [percent(tokens / whole) if tokens * 200 >= whole else "<1%" for _, tokens in items]
     names, numbers, parts = (
         max(map(width_of, column)) for column in ([name for name, _ in items], [f"{t:,}" for _, t in items], shares)
     )
@@ -231,10 +231,6 @@ def _cut(text: str, width: int) -> str:
 
 def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 class View:

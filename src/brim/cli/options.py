@@ -18,7 +18,7 @@ from brim.workspace import Workspace, working_folder
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     from brim.activation.context import Context
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Workspace", "working_folder"]
 
-NOTHING_YET = "nothing has been learned yet: brim learn 'Use uv, not pip'"
+NOTHING_YET = "no rules yet: brim learn 'Use uv, not pip'"
 
 
 class Command(Record):
@@ -69,6 +69,21 @@ def one_of(*options: Adder) -> Adder:
 def add_json(parser: ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+
+
+def check_words(usage: str, words: Sequence[str], least: int, most: int) -> None:
+    """Raise unless *words* has from *least* to *most* of them; *usage* is how it's written."""
+    if not least <= len(words) <= most:
+        raise InputError(f"write it as: {usage}")
+
+
+def check_belongs(options: Namespace, owners: Mapping[str, Collection[str]], command: str) -> None:
+    """Raise if an option was given that belongs to other actions of *command* than ``options.action``."""
+    for name, actions in owners.items():
+        value = getattr(options, name)
+        if value is not None and value is not False and value != "" and options.action not in actions:
+            homes = " and ".join(f"'{command} {action}'" for action in actions)
+            raise InputError(f"--{name.replace('_', '-')} belongs to {homes}")
 
 
 # Numbers and texts ----------------------------------------------------------------------------------------------
@@ -121,7 +136,7 @@ class _Here(Workspace):
         for key, where in found.removed.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{where}: {key} is no longer a setting, so it is ignored; remove it")
+                note(f"{where}: {key} is no longer a setting, so it's ignored; remove it")
         return found
 
 
@@ -203,19 +218,20 @@ def planning_flags(options: Namespace, budget_key: str) -> dict[str, object]:
 def add_scope(parser: ArgumentParser) -> None:
     """Add ``--project`` and ``--user``."""
     one_of(
-        option("--project", **_scope("project"), help="in this project's .brim/ (default inside a project)"),
-        option("--user", **_scope("user"), help="in your own ~/.brim/, for every project"),
+        option("--project", **scope_option("project"), help="in this project's .brim/ (default inside a project)"),
+        option("--user", **scope_option("user"), help="in your own ~/.brim/, for every project"),
     )(parser)
 
 
-def _scope(name: str) -> dict[str, Any]:
+def scope_option(name: str) -> dict[str, Any]:
+    """Return what makes an option set ``scope`` to *name*."""
     return {"dest": "scope", "action": "store_const", "const": name}
 
 
 def scope_of(options: Namespace, workspace: Workspace) -> str:
     """Return the scope that ``add_scope`` was given, else the project if there is one, else the user."""
     if options.scope == "project" and workspace.project is None:
-        raise InputError("there is no project here: run it inside a git repository, or 'mkdir .brim', or say --user")
+        raise InputError("not in a project: run this in a git repository, or 'mkdir .brim' first, or say --user")
     return options.scope or ("project" if workspace.project is not None else "user")
 
 
@@ -224,7 +240,7 @@ def tell_trust(workspace: Workspace) -> None:
     if workspace.project is None or not os.path.exists(os.path.join(workspace.project, ".brim", "brim.db")):
         return
     if not workspace.trusted:
-        note("this project is not trusted, so agents are not told its rules: see 'brim trust'")
+        note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
 
 
 def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:

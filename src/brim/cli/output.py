@@ -61,7 +61,7 @@ def say_text(text: str) -> None:
 
 def note(text: str) -> None:
     """Print a line to standard error that begins with ``brim:``."""
-    tell(f"brim: {printable(text)}")
+    tell(f"brim: {home_path(text)}")
 
 
 def tell(text: str) -> None:
@@ -146,11 +146,12 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
 
 
-def home_path(path: str) -> str:
-    """Return *path* for people: with ``~`` for the home folder, and printable."""
-    home = os.path.expanduser("~")
-    inside = len(home) > 1 and (path == home or path.startswith(f"{home}{os.sep}"))
-    return printable(f"~{path[len(home) :]}" if inside else path)
+def home_path(text: str) -> str:
+    """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
+    import re
+
+    home = os.path.expanduser("~").rstrip(os.sep)
+    return printable(re.sub(rf"(?<![\w.~/-]){re.escape(home)}(?![\w.-])", "~", text) if home else text)
 
 
 def readable_size(size: int) -> str:
@@ -266,7 +267,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     import textwrap
 
     shown = [(name, value) for name, value in rows if value]
-    width = max((len(name) for name, _ in shown), default=0)
+    width = max((width_of(name) for name, _ in shown), default=0)
     columns = _columns_of_terminal()
     found = []
     for name, value in shown:
@@ -282,7 +283,8 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
             )
             or [""]
         ]
-        found.append(f"{paint(name, 'faint')}{' ' * (width - len(name))}  {first}".rstrip())
+        painted = name if "\x1b" in name else paint(name, "faint")
+        found.append(f"{painted}{' ' * (width - width_of(name))}  {first}".rstrip())
         found += [f"{'':{width}}  {line}".rstrip() for line in rest]
     return "\n".join(found)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from brim.cli.gauge import draw, one_line
 from brim.cli.options import is_person_there
-from brim.cli.output import dollars, note, paint, printable, say, terminal_width, width_of
+from brim.cli.output import counted, dollars, note, paint, printable, say, terminal_width, width_of
 from brim.config import Config
 from brim.report.model_notes import Memory
 from brim.report.watch import Watch
@@ -111,12 +111,12 @@ class TerminalFace:
 def report_lines(report: RunReport) -> list[str]:
     """Return the report for a person."""
     head = report.outcome + (f": {printable(report.why)}" if report.why else "")
-    done = f"{_counted(report.turns, 'turn')} in {report.seconds:.0f} s"
-    done += f", {_counted(report.compactions, 'compaction')}" if report.compactions else ""
+    done = f"{counted(report.turns, 'turn')} in {report.seconds:.0f} s"
+    done += f", {counted(report.compactions, 'compaction')}" if report.compactions else ""
     done += ", the last of them the wrap-up" if report.wrapped_up else ""
-    share = f"  {100 * report.used_tokens / report.context_window:.0f} %" if report.context_window else ""
+    share = f"  {100 * report.used_tokens / report.context_window:.0f}%" if report.context_window else ""
     unsent = "; ".join(text[:60] for text in report.unsent)
-    broken = f"{_counted(report.broken_lines, 'line')} of the agent that cannot be read"
+    broken = f"{counted(report.broken_lines, 'line')} of the agent that cannot be read"
     rows = {
         "window": f"{report.used_tokens:,} of {report.context_window:,} tokens{share}" if report.used_tokens else "",
         "cost": _cost(report),
@@ -136,9 +136,9 @@ def _cost(report: RunReport) -> str:
     if report.overshoot:
         text += f", {dollars(report.overshoot)} over: the calls that were under way"
     if report.unpriced:
-        text += f", and what {', '.join(report.unpriced)} costs: no price is known"
+        text += f", plus {', '.join(report.unpriced)}: no known price"
     if report.by_client:
-        text += f", as {report.agent} says: brim knows no price of {', '.join(report.by_client)}"
+        text += f", as {report.agent} reports: no known price for {', '.join(report.by_client)}"
     return f"{text}  ({report.scope})"
 
 
@@ -174,7 +174,3 @@ def _print(text: str) -> None:
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -51,7 +51,7 @@ class SettingEdit:
         except OSError as error:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         if _text(self.path) != self._before:
-            raise ConfigError(f"config: {self.path}: somebody else has just written it; please try again")
+            raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
         save(self.path, self._after)
 
     def tell(self) -> None:
@@ -76,7 +76,7 @@ def config_file(scope: str) -> str:
     """Return the configuration file of *scope*, whether it is there or not."""
     paths = _paths()
     if scope not in paths:
-        raise InputError("no project here: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
+        raise InputError("not in a project: a project is a folder with .brim/ or .git in it; make one with mkdir .brim")
     return paths[scope]
 
 

@@ -75,7 +75,7 @@ def _name(text: str, longest: int) -> str:
 
 
 def user_database(workspace: HookWorkspace) -> Database | None:
-    """Return the database with the user's ledger; None if there is none yet."""
+    """Return the database with the user's ledger; None if nothing there yet."""
     return workspace.scopes.home.database if workspace.has_user_store else None
 
 

@@ -48,8 +48,8 @@ from brim.store.store import open_store
 from brim.store.trust import is_trusted, trust, trusted_projects
 from brim.workspace import DATABASE, Workspace
 
-NO_WINDOWS = "hooks are not there yet on Windows: the commands and the library work, and nothing was changed"
-NO_PROJECT = "there is no project here: run it inside a git repository, or 'mkdir .brim'"
+NO_WINDOWS = "hooks don't work on Windows yet, so nothing was changed; the commands and the library work"
+NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"
 BUDGET = "token_budget.default"
 MOST_PAUSE = 366 * 86_400
 
@@ -403,7 +403,7 @@ def install(
     agents = agents or [name for name in NAMES if is_present(name, environ)]
     done = Installed(here.home, hooks=hooks, dry_run=dry_run)
     if not agents:
-        done.reason = "no agent is here yet: name one with --agent claude, codex or gemini"
+        done.reason = "no agent found: name one with --agent claude, codex or gemini"
         return done
     for target in [here.target(agent, scope) for agent in agents]:
         above = here.target(target.agent, "user").path
@@ -517,21 +517,18 @@ def _next_steps(here: Installation, changes: Sequence[Change], inside: Sequence[
     if "codex" in new:
         yield "Codex asks once, when it starts, whether it may run these hooks: choose to trust them"
     for path in not_ignored(inside):
-        yield f"{path}: git shows it, and it cannot be hidden; it is about this machine: do not commit it"
+        yield f"{path}: git shows it, and it cannot be hidden; it describes this machine, so don't commit it"
     agents = [change.target.agent for change in changes if change.target.scope == "user"]
     for target in here.installed(agents):
         if target.scope == "project":
-            yield (
-                f"{target.path}: has brim too, so hooks are called twice there: "
-                "'brim doctor --fix' takes it out of that one"
-            )
+            yield (f"{target.path}: has brim too, so its hooks run twice: 'brim doctor --fix' removes it there")
     served = served_agents(here.environ, here.project)
     for agent in new:
         if agent not in served:
             command = server_command(agent, here.environ, here.home)
-            yield f"if {NAMES[agent]} should also teach and ask brim: {command}"
+            yield f"optional: let {NAMES[agent]} save rules itself: {command}"
     if new:
-        yield "start your agent anew; 'brim doctor' shows whether it works"
+        yield "Restart your agent. 'brim doctor' checks that it works."
 
 
 def _is_older(path: str) -> bool:
@@ -549,7 +546,7 @@ def _is_older(path: str) -> bool:
 
 def _check_same(change: Change) -> None:
     if change.target.read() != change.before:
-        raise InputError(f"{change.target.path}: somebody else has just written it; please try again")
+        raise InputError(f"{change.target.path}: it was changed by another program just now; try again")
 
 
 def _make_folders(changes: Sequence[Change]) -> None:

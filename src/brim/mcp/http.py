@@ -121,10 +121,10 @@ def read_token(home: str) -> str:
 
 def _check(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{path}: is no file, so it is not used", "refused")
+        raise StoreError(f"{path}: not a regular file, so it isn't used", "refused")
     if not hasattr(os, "getuid"):
         return
     if found.st_uid != os.getuid() or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise StoreError(
-            f"{path}: others can get at it, so it is no secret: remove it, and a new one is made", "refused"
+            f"{path}: others can read it, so it isn't secret: remove it, and brim makes a new one", "refused"
         )

@@ -93,7 +93,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)
-            on_problem(f"{path}: the index was damaged, so it is made anew; the sessions themselves are not touched")
+            on_problem(f"{path}: the index was damaged and is rebuilt; your sessions aren't affected")
         elif error.reason not in ("busy", "missing"):
             on_problem(f"{error}; going on without the index")
         return {}

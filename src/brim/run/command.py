@@ -47,8 +47,8 @@ _CANNOT = (
     "does not say within a turn what is in its window: the gauge moves when a turn has ended",
     "takes no limit of its own: what is spent is checked when a turn has ended, not within it",
 )
-_CODEX = "cannot be asked to compact in codex exec: it compacts by itself when its window is full"
-_GEMINI = "cannot be asked to compact without its screen: it compresses by itself when its window is full"
+_CODEX = "cannot be asked to compact in codex exec: it compacts on its own when its window is full"
+_GEMINI = "cannot be asked to compact without its screen: it compresses on its own when its window is full"
 CLIENTS = {
     "claude": Client("claude", stays=True, compacts=True, caps=True),
     "codex": Client("codex", cannot=(_CODEX, *_CANNOT)),
@@ -92,13 +92,13 @@ def client_command(words: Sequence[str], agent: str | None = None) -> ClientComm
     Without *agent* the program's name says so. The prompt may stand anywhere that the agent itself takes it.
     """
     if not words:
-        raise InputError('what shall be run? write it after --, as in: brim run -- claude -p "fix the parser"')
+        raise InputError('which command? Write it after --, as in: brim run -- claude -p "fix the parser"')
     program, *rest = words
     name = agent or os.path.basename(program).partition(".")[0]
     if name not in CLIENTS:
         raise InputError(
-            f"{program[:80]!r} is no agent that brim can run: there are {', '.join(CLIENTS)}; "
-            "if it is one of them under another name, say --agent"
+            f"{program[:80]!r} isn't an agent that brim can run. It runs {', '.join(CLIENTS)}; "
+            "if it's one of them under another name, add --agent"
         )
     options, plain = _split(rest, name)
 

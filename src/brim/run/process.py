@@ -52,9 +52,9 @@ class Child:
         except (OSError, ValueError) as error:
             why = f"{getattr(error, 'strerror', None) or error}; try it without brim run"
             if isinstance(error, FileNotFoundError):
-                why = "there is no such program; install it, or write the whole path to it after --"
+                why = "no such program; install it, or write its full path after --"
             elif isinstance(error, PermissionError):
-                why = "it is no program that may be run; look at the path, or make it executable with chmod +x"
+                why = "it can't be run; check the path, or make it executable with chmod +x"
             raise InputError(f"{words[0][:200]}: cannot be started: {why}") from None
         self._heard = heard
         self._room = threading.Semaphore(WAITING)

@@ -56,7 +56,7 @@ class Notes:
         self.model.session = session
         journal = os.path.join(self._worktree, FOLDER, JOURNAL)
         if is_tracked(journal):
-            self._fail(f"{journal}: git tracks it, so it may be somebody else's; 'git rm --cached' it")
+            self._fail(f"{journal}: git tracks it, so it may be someone else's; 'git rm --cached' it")
         else:
             self._writer = ScratchWriter(self._worktree, session=session, clock=self._clock)
             self.save()

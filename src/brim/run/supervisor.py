@@ -211,7 +211,7 @@ class Supervisor:
         notes.save()
         if not self._may_start():
             return
-        share = f" at {100 * budget.utilization:.0f} % of the window"
+        share = f" at {100 * budget.utilization:.0f}% of the window"
         self._face.tell(f"compacting{': the agent says that it is full' if self._is_full else share}")
         before = budget.compactions
         budget.request_compaction()
@@ -278,7 +278,7 @@ class Supervisor:
             return self._ask()
         answer = self._on_limit
         if answer == "ask":
-            answer, why = "wrap_up", "nobody can be asked: "
+            answer, why = "wrap_up", "no terminal to ask on: "
         elif answer == "continue" and self._continued_limit:
             answer, why = "wrap_up", "it was continued once: "
         try:

@@ -65,7 +65,7 @@ def make_folder(path: str) -> None:
     if check_folder(path):
         return
     if not os.path.isdir(os.path.dirname(path)):
-        raise InputError(f"{os.path.dirname(path)}: there is no such folder")
+        raise InputError(f"{os.path.dirname(path)}: no such folder")
     try:
         with suppress(FileExistsError):
             os.mkdir(path, 0o700)

@@ -52,7 +52,7 @@ def lineage(scope: str) -> list[str]:
     segments = scope.split("/") if isinstance(scope, str) else []
     if not 0 < len(segments) <= DEEPEST or not all(_is_name(segment) for segment in segments):
         raise InputError(
-            f"{repr(scope)[:60]} is no scope: write names of at most {LONGEST} letters, digits, '.', '_' or '-' "
+            f"{repr(scope)[:60]} isn't a scope: use names of at most {LONGEST} letters, digits, '.', '_' or '-' "
             f"with '/' between them, at most {DEEPEST} deep, as in shop/job-7/agent-2"
         )
     return ["/".join(segments[: depth + 1]) for depth in range(len(segments))]

@@ -50,7 +50,7 @@ def micro_dollars(text: str, *, up: bool = True) -> int:
         exact = Context(prec=len(plain) + 20, rounding=ROUND_CEILING if up else ROUND_FLOOR)
         return int(exact.to_integral_value(exact.multiply(amount, Decimal(DOLLAR))))
     except InvalidOperation:
-        raise InputError(f"{text[:40]!r} is no amount in US dollars: write 0.25 or $0.25, at most 1e9") from None
+        raise InputError(f"{text[:40]!r} isn't an amount in US dollars: use 0.25 or $0.25, at most 1e9") from None
 
 
 def in_dollars(amount: int) -> str:

@@ -71,12 +71,12 @@ def restore(backup: str, store_path: str) -> str | None:
 
 def _checked_backup(path: str) -> Database:
     if not os.path.isfile(path):
-        raise InputError(f"{path}: there is no such backup")
+        raise InputError(f"{path}: no such backup")
     database = connect(path, readonly=True)
     try:
         found = version_of(database)
         if found == 0:
-            raise StoreError(f"{path}: is empty, so it is no backup", "refused")
+            raise StoreError(f"{path}: not a backup: the file is empty", "refused")
         if found > VERSION:
             raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
         _check(database)
@@ -183,7 +183,7 @@ def find_backup(folder: str, given: str) -> str:
     if not os.path.exists(given) and os.path.basename(given) == given and os.path.isfile(inside):
         return inside
     if not os.path.isfile(given):
-        raise InputError(f"{given}: there is no such backup: 'brim backup list' shows them")
+        raise InputError(f"{given}: no such backup: 'brim backup list' shows them")
     return os.path.abspath(given)
 
 
@@ -220,7 +220,7 @@ def rules_in(path: str) -> int:
     try:
         found = version_of(database)
         if found == 0:
-            raise StoreError(f"{path}: is empty, so it is no backup", "refused")
+            raise StoreError(f"{path}: not a backup: the file is empty", "refused")
         if found > VERSION:
             raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
         return int(database.row("SELECT count(*) FROM behaviors")[0])

@@ -318,7 +318,7 @@ def _check_header(path: str) -> None:
         if not first and _has_log(path):
             raise StoreError(
                 f"{path}: is empty, and {path}-wal is the log of a file that is gone; nothing was changed: "
-                "'brim backup restore' puts a backup in its place, or move the log away to begin anew",
+                "'brim backup restore' puts a backup in its place, or move the log away to start over",
                 "damaged",
             )
 

@@ -329,9 +329,7 @@ def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> 
     for shown in (kept, gone):
         stored = scopes.store(shown.scope).get(shown.id)
         if stored is None or any(getattr(stored, field) != getattr(shown, field) for field in SAME):
-            raise InputError(
-                f"{shown.name} ({shown.id}) was changed by somebody else meanwhile; nothing was changed: try again"
-            )
+            raise InputError(f"{shown.name} ({shown.id}) changed in the meantime; nothing was merged: try again")
     merged = merge(kept, gone, now)
     moved = _moved(scopes, kept, gone)
     changes = merged.changes

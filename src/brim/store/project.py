@@ -67,7 +67,7 @@ def check_ours(path: str) -> None:
     try:
         found = os.lstat(path)
     except FileNotFoundError:
-        raise StoreError(f"{path}: is not there yet; 'brim learn' makes it", "missing") from None
+        raise StoreError(f"{path}: doesn't exist yet; 'brim learn' creates it", "missing") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be opened: {error.strerror or error}", "missing") from None
     if not stat.S_ISREG(found.st_mode):
@@ -80,8 +80,8 @@ def check_ours(path: str) -> None:
         )
     if is_tracked(path, endings=PARTS):
         raise StoreError(
-            f"{path}: git tracks it, so it may be somebody else's and is not used; "
-            "'git rm --cached' it, and share behaviors with 'brim export'",
+            f"{path}: git tracks it, so it may be someone else's and isn't used; "
+            "'git rm --cached' it, and share rules with 'brim rules export'",
             "refused",
         )
 

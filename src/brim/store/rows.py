@@ -74,15 +74,13 @@ def behavior_of(row: Sequence[Any], *, new: bool = False) -> Behavior:
         return _behavior(dict(zip(COLUMNS, row, strict=True)))
     except (InputError, ValueError, TypeError, AttributeError, RecursionError) as error:
         if new:
-            raise InputError(f"the behavior {row[0]!r} cannot be stored: {error}") from None
+            raise InputError(f"the rule {row[0]!r} can't be stored: {error}") from None
         raise unreadable(row[0], error) from None
 
 
 def unreadable(id: object, error: Exception) -> StoreError:
     """Return the error for a row that brim cannot have written."""
-    return StoreError(
-        f"the behavior {id!r} cannot be read: {error}; 'brim backup restore' puts a backup back", "damaged"
-    )
+    return StoreError(f"the rule {id!r} can't be read: {error}; 'brim backup restore' puts a backup back", "damaged")
 
 
 def _behavior(at: dict[str, Any]) -> Behavior:

@@ -34,7 +34,7 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
     """Return the rule that *text* means: an id, a name, the beginning of either, or a part of one name or text."""
     try:
         return scopes.find(text)
-    except InputError as error:
+    except InputError:
         wanted, every = text.strip().casefold(), scopes.behaviors()
         if not wanted or any(each.id.startswith(text) or each.name.startswith(text) for each in every):
             raise
@@ -50,7 +50,8 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
         from difflib import get_close_matches
 
         near = get_close_matches(wanted, [each.name for each in every], 1)
-        raise InputError(f"no rule matches {text!r}; did you mean {near[0]}?" if near else str(error)) from None
+        hint = f"did you mean {near[0]}?" if near else "'brim rules' lists them"
+        raise InputError(f"no rule matches {text!r}; {hint}") from None
 
 
 def find_rules(scopes: Scopes, given: Iterable[str]) -> list[Behavior]:
@@ -114,7 +115,7 @@ def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, n
     """Write *changes* of *old*, unless it was changed meanwhile. What was there stays in its history."""
     stored = scopes.store(old.scope).get(old.id)
     if stored is None or any(getattr(stored, field) != getattr(old, field) for field in (*FIELDS, "status")):
-        raise InputError(f"{named(old)} was changed by somebody else while you edited it: see 'brim show {old.id}'")
+        raise InputError(f"{named(old)} changed while you edited it: see 'brim rules show {old.id}'")
     before = {field: as_object(old)[field] for field in changes}
     scopes.put(stored.replace(**changes, scope=old.scope, updated_at=now), event="edited", now=now, before=before)
 

@@ -107,7 +107,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
     except OSError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise StoreError(f"{path}: is damaged, so no project is trusted: remove it and trust anew", "damaged") from None
+        raise StoreError(f"{path}: damaged, so no project is trusted: remove it and trust again", "damaged") from None
 
 
 def _change(user_folder: str, project: str, event: str, now: float) -> None:

@@ -9,7 +9,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
-from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, settings, working_folder
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    check_words,
+    command,
+    one_of,
+    option,
+    says_yes,
+    scope_option,
+    settings,
+    working_folder,
+)
 from brim.cli.output import (
     counted,
     cut,
@@ -22,7 +33,6 @@ from brim.cli.output import (
     note,
     printable,
     say,
-    say_json,
     table,
 )
 from brim.cli.rule_view import kind_of, one_line
@@ -36,8 +46,14 @@ from brim.store.rulebook import project_rules, project_settings
 from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.store.trust import trust as trust_project
 
-TAKES = {"list": (0, 1), "get": (1, 1), "set": (2, 2), "unset": (1, 1), "path": (0, 0)}
-"""How many words each action takes after its name: at least, at most."""
+TAKES = {
+    "list": (" [PATTERN]", 0, 1),
+    "get": (" KEY", 1, 1),
+    "set": (" KEY VALUE", 2, 2),
+    "unset": (" KEY", 1, 1),
+    "path": ("", 0, 0),
+}
+"""What each action takes: how it is written, and how many words at least and at most."""
 SHOWN = 20
 """Rules that are shown before the question of ``brim trust``; constraints come first."""
 SHELLS = {
@@ -59,17 +75,17 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
     return [value for value in few if value.startswith(prefix)]
 
 
-def _file_option(name: str, text: str) -> Any:
-    return option(f"--{name}", dest="scope", action="store_const", const=name, help=text)
-
-
 @command(
     option("action", choices=list(TAKES), help="what to do"),
     option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
-        _file_option("user", "for set, unset and path: the user's file (set and unset: the default)"),
-        _file_option("project", "for set, unset and path: the project's file"),
+        option(
+            "--user",
+            **scope_option("user"),
+            help="the user's file: the default of set and unset",
+        ),
+        option("--project", **scope_option("project"), help="the project's file"),
     ),
     add_json,
 )
@@ -93,11 +109,8 @@ def config(options: Namespace) -> int:
       brim config set tiers.full 0.8 --project
     """
     words = [word for word in (options.key, options.value) if word is not None]
-    least, most = TAKES[options.action]
-    if len(words) < least:
-        raise InputError(f"config {options.action}: which {('key', 'value')[len(words)]}? see brim config --help")
-    if len(words) > most:
-        raise InputError(f"config {options.action}: {words[most]!r} is one word too many; see brim config --help")
+    usage, least, most = TAKES[options.action]
+    check_words(f"brim config {options.action}{usage}", words, least, most)
     if options.scope and options.action in ("list", "get"):
         raise InputError(f"config {options.action}: shows what is in force, so it takes no --{options.scope}")
     action = {"list": _list, "get": _get, "set": _set, "unset": _unset, "path": _path}[options.action]
@@ -131,11 +144,10 @@ def _list(options: Namespace) -> int:
 
 def _get(options: Namespace) -> int:
     setting, found = _setting(options.key), settings()
-    if options.as_json:
-        say_json({"key": setting.key, **_setting_dict(setting, found)})
-    else:
-        say(setting.shown(found[setting.key]))
-        note(f"set by {home_path(found.values[setting.key].origin)}")
+    shown = setting.shown(found[setting.key])
+    emit({"key": setting.key, **_setting_dict(setting, found)}, lambda _: shown, options.as_json)
+    if not options.as_json:
+        note(f"set by {found.values[setting.key].origin}")
     return 0
 
 
@@ -159,13 +171,11 @@ def _unset(options: Namespace) -> int:
         raise InputError(unknown(options.key))
     edit.write()
     found = edit.config.values.get(options.key)
-    if options.as_json:
-        left = {} if found is None else {"value": found.value, "origin": found.origin}
-        say_json({"key": options.key, "file": edit.path, "changed": edit.changes, **left})
-    elif not edit.changes:
-        note(f"{options.key} is not in {home_path(edit.path)}; nothing was changed")
-    else:
-        say(f"{options.key} is not set any more  {home_path(edit.path)}")
+    left = {} if found is None else {"value": found.value, "origin": found.origin}
+    said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
+    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, lambda _: said, options.as_json)
+    if not edit.changes and not options.as_json:
+        note(f"{options.key} isn't set in {edit.path}; nothing was changed")
     if found is not None and found.origin != "default":
         note(f"{KNOWN[options.key].shown(found.value)} is in force, set by {home_path(found.origin)}")
     return 0
@@ -248,7 +258,7 @@ def _list_trusted(user: str, *, as_json: bool) -> int:
     if projects or as_json:
         emit({"projects": projects}, view, as_json)
     else:
-        note("no project is trusted yet: run 'brim trust' in one")
+        note("no trusted projects yet: run 'brim trust' in one")
     return 0
 
 
@@ -259,12 +269,11 @@ def _remove_trust(options: Namespace, user: str) -> int:
     was = path in trusted_projects(user)
     if was and not options.dry_run:
         untrust(path, user, now=time.time())
-    if options.as_json:
-        say_json({"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run})
-    elif not was:
-        note(f"{home_path(path)} was not trusted; nothing was changed")
-    else:
-        say(f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted")
+    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
+    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
+    emit(found, lambda _: said, options.as_json)
+    if not was and not options.as_json:
+        note(f"{path} wasn't trusted; nothing was changed")
     return 0 if was else 1
 
 
@@ -274,7 +283,7 @@ def _trust(options: Namespace, user: str) -> int:
         raise InputError(f"{options.folder or 'the working folder'}: no such folder")
     project = project_folder(os.environ, folder)
     if project is None:
-        raise InputError(f"{folder}: is no project: neither it nor a folder above it has a .brim/ or a .git")
+        raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
     already = is_trusted(project, user)
     behaviors, refused = project_rules(project, user)
     sets = project_settings(project)
@@ -290,7 +299,7 @@ def _trust(options: Namespace, user: str) -> int:
         {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
     ]
     found = {"behaviors": shown, "settings": sets, "refused": refused}
-    said = "it is trusted already" if already else "it is trusted now: 'brim trust --remove' takes that back"
+    said = "already trusted" if already else "trusted now; 'brim trust --remove' undoes this"
     emit(
         {"project": project, "trusted": done, "changed": done and not already, **found},
         lambda _: said if done else "",

@@ -134,7 +134,7 @@ def _view(counted_: Counted) -> str:
         parts = (counted(int(total), "token"), total.basis, _interval(total), counted_.against_window())
         text = "  ".join(part for part in parts if part)
         if found[0][0].is_word:
-            note(f"there is no file {found[0][0].text}: it was counted as text")
+            note(f"no file named {found[0][0].text}: counted as text")
     else:
         named = [*((source.name, each) for source, each in found), ("total", total)]
         whole = counted_.window or total
@@ -147,7 +147,7 @@ def _view(counted_: Counted) -> str:
     if total.note:
         note(total.note)
     if counted_.model and not lookup(counted_.model).resolved:
-        note(f"{counted_.model} is not a model that brim knows: the count and the window are guesses")
+        note(f"{counted_.model} isn't a model brim knows: count and window are guesses")
     if counted_.skipped:
         note(f"left out what is not text: {counted(len(counted_.skipped), 'file')}")
     return text

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from brim import __version__
-from brim.cli.options import add_json, command, working_folder
-from brim.cli.output import note, paint, printable, say, say_json, table
+from brim.cli.options import add_json, command, option, working_folder
+from brim.cli.output import counted, facts, home_path, note, paint, say, say_json
 from brim.install.doctor import FIX, OFF, OK, WRONG, diagnose
 
-_STATES = {OK: ("ok", "green"), OFF: ("-", "faint"), WRONG: ("wrong", "red")}
+_COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--fix", action="store_true", help="correct what can be corrected")
-    add_json(parser)
-
-
-@command(_arguments)
+@command(option("--fix", action="store_true", help="fix what needs no decision"), add_json)
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
@@ -40,16 +35,16 @@ def doctor(options: Namespace) -> int:
         findings = [each.to_dict() for each in found.findings]
         say_json({"version": __version__, "ok": not found.wrong, "fixed": found.fixed, "findings": findings})
         return found.exit_code
-    for text in found.fixed:
-        say(printable(f"corrected: {text}"))
-    rows = [[paint(*_STATES[each.state]), each.what, each.text] for each in found.findings]
-    for line, each in zip(table(rows).split("\n"), found.findings, strict=True):
-        say(line)
-        for text in each.facts.get("lines", ()):
-            say(f"      {printable(text)}")
+    rows = [("Fixed", home_path(text)) for text in found.fixed]
+    for each in found.findings:
+        missing = each.text == "not found"
+        state = paint(f"{'not found' if missing else each.state:<9}", _COLOURS[each.state])
+        text = "\n".join([home_path(each.text), *each.facts.get("lines", ())])
+        rows.append((f"{each.what[:1].upper() + each.what[1:]:<11}  {state}", " " if missing else text))
+    say(facts(rows))
     if found.wrong:
-        fix = " ('brim doctor --fix' corrects what it can)" if any(each.fix == FIX for each in found.wrong) else ""
-        note(f"{len(found.wrong)} thing{'' if len(found.wrong) == 1 else 's'} to correct{fix}")
+        fix = " ('brim doctor --fix' fixes what it can)" if any(each.fix == FIX for each in found.wrong) else ""
+        note(f"{counted(len(found.wrong), 'problem')} to fix{fix}")
     return found.exit_code
 
 

@@ -83,7 +83,7 @@ def dedupe(options: Namespace) -> int:
     with workspace.open() as scopes:
         pairs = duplicate_pairs(scopes, threshold)
         if not pairs and not options.as_json:
-            note(f"no two rules are alike from {threshold:g} on")
+            note(f"no two rules are {threshold:g} alike or more")
         elif not options.as_json:
             say(_pairs_view(pairs))
         wanted = bool(pairs) and not options.dry_run

@@ -232,7 +232,7 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     if pruned.fits and receipt.after.high > known.context_window:
         note(f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}")
     if not known.resolved:
-        note(f"{name} is not a model that brim knows: the counts and the window are guesses")
+        note(f"{name} isn't a model brim knows: counts and window are guesses")
 
 
 def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
@@ -371,7 +371,7 @@ def _write(document: Document, path: str, text: str) -> str:
     if not os.access(path, os.W_OK):
         raise InputError(f"{path}: you may only read it: nothing was written")
     if read_text(path) != document.text:
-        raise InputError(f"{path}: somebody wrote it while it was being repaired: nothing was written")
+        raise InputError(f"{path}: it changed during the repair, so nothing was written")
     backup = keep(path, document.text)
     try:
         save(path, f"{text}\n")

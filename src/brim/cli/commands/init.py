@@ -4,32 +4,52 @@ from __future__ import annotations
 
 import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
+from collections.abc import Callable
 
-from brim.cli.options import add_json, add_yes, command, tokens, whole_number, working_folder
-from brim.cli.output import note, printable, say, say_json, table
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    command,
+    one_of,
+    option,
+    scope_option,
+    tokens,
+    whole_number,
+    working_folder,
+)
+from brim.cli.output import home_path, note, printable, say, say_json, table
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
 from brim.install.installation import BUDGET, BudgetSetting, Installed, install
 
-
-def _arguments(parser: ArgumentParser) -> None:
-    scope = parser.add_mutually_exclusive_group()
-    text = "for every project (the default)"
-    scope.add_argument("--global", dest="scope", action="store_const", const="user", default="user", help=text)
-    text = "for the project around here only"
-    scope.add_argument("--project", dest="scope", action="store_const", const="project", help=text)
-    add_agent(parser, "those that are used here")
-    text = "everything, or only what tells the agent something: no journal, no spending, no status line (default: all)"
-    parser.add_argument("--hooks", choices=HOOKS, default=ALL, help=text)
-    add_token_budget(parser)
-    parser.add_argument("--resident", action="store_true", help=SUPPRESS)
-    parser.add_argument("--no-statusline", action="store_true", help="leave the status line as it is")
-    add_yes(parser)
-    add_json(parser)
+TOKENS = tokens(
+    "tokens that the start of a session may take: written into the settings of that scope; 0 is off",
+    type=whole_number(0),
+)
 
 
-@command(_arguments)
+def agent_option(default: str) -> Callable[[ArgumentParser], object]:
+    """Return what adds ``--agent``; *default* says who is meant without it."""
+    text = f"{', '.join(NAMES)} or all; may be repeated (default: {default})"
+    return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
+
+
+@command(
+    one_of(
+        option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
+        option("--project", **scope_option("project"), help="for the project around here only"),
+    ),
+    agent_option("those that are used here"),
+    option(
+        "--hooks", choices=HOOKS, default=ALL, help="all, or only rules: no memory, limit or status line (default: all)"
+    ),
+    TOKENS,
+    option("--resident", action="store_true", help=SUPPRESS),
+    option("--no-statusline", action="store_true", help="leave the status line as it is"),
+    add_yes,
+    add_json,
+)
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
@@ -73,16 +93,16 @@ def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
         extra = f"{len(each['hooks'])} hooks{', status line' if each['status_line'] else ''}"
-        state = "as it was" if not each["changed"] else "would change" if done.dry_run else "installed"
-        rows.append([NAMES[each["agent"]], state, extra, each["file"]])
+        state = "unchanged" if not each["changed"] else "would change" if done.dry_run else "installed"
+        rows.append([NAMES[each["agent"]], state, extra, home_path(each["file"])])
     if done.dry_run:
         show_differences(done.changes)
     if rows:
         say(table(rows))
     for backup in done.backups.values():
-        say(printable(f"as it was before: {backup}"))
+        say(home_path(f"backup: {backup}"))
     if done.hidden:
-        say(printable(f"hidden from git by {exclude_file(done.hidden[0])}"))
+        say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
     show_budget(done.budget)
     for text in ["nothing was changed"] if done.dry_run else done.next_steps:
         note(text)
@@ -92,13 +112,7 @@ def _ask_for_trust(*, yes: bool) -> None:
     from brim.cli.commands.config import trust
 
     if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
-        note("until then agents are told only your own rules: 'brim trust' asks again")
-
-
-def add_agent(parser: ArgumentParser, default: str) -> None:
-    """Add ``--agent``; *default* says who is meant without it."""
-    text = f"{', '.join(NAMES)} or all; may be repeated (default: {default})"
-    parser.add_argument("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
+        note("until you trust it, agents hear only your own rules: 'brim trust' asks again")
 
 
 def agents_of(given: list[str] | None) -> list[str]:
@@ -106,16 +120,10 @@ def agents_of(given: list[str] | None) -> list[str]:
     return [name for name in NAMES if given and (name in given or "all" in given)]
 
 
-def add_token_budget(parser: ArgumentParser) -> None:
-    """Add ``--tokens``."""
-    text = "tokens that the start of a session may take: written into the settings of that scope; 0 is off"
-    tokens(text, type=whole_number(0))(parser)
-
-
 def show_budget(budget: BudgetSetting | None) -> None:
     """Print the token budget that was set, and what is stronger."""
     if budget is not None:
-        say(printable(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
+        say(home_path(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
         if budget.hidden_by:
             note(f"{budget.hidden_by} is stronger, and stays in force")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from typing import Any
 
@@ -47,6 +48,7 @@ LONGEST = 300
     option("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)"),
     option("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)"),
     option("--force-new", action="store_true", help="merge it with nothing but the very same text"),
+    option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
     add_json,
 )
@@ -109,7 +111,9 @@ def learn(options: Namespace) -> int:
         "file": store.path,
         "like": None if like is None else as_object(like),
     }
-    emit(found, lambda _: _learned_view(taught, stored, tokens, store.path), options.as_json)
+    whose = os.path.basename(workspace.project or "") if scope == "project" else "all your projects"
+    more = facts(_details(stored, tokens, store.path)) if options.verbose else ""
+    emit(found, lambda _: lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -119,18 +123,30 @@ def learn(options: Namespace) -> int:
     return 0
 
 
-def _learned_view(taught: Taught, stored: Behavior, tokens: dict[str, int], path: str) -> str:
-    what = {"learned": "learned", "confirmed": "known already", "merged": "merged into"}
-    rows = [
+def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
+    """Return the rule and when it applies, in two lines."""
+    said = {"learned": "Learned", "confirmed": "Already known", "merged": "Merged into a rule"}[taught.event]
+    conditions = [f"the {key.replace('_', ' ')} is {' or '.join(values)}" for key, values in stored.when.conditions]
+    applies = f"when {' and '.join(conditions)}" if conditions else "always"
+    if [key for key, _ in stored.when.conditions] == ["language"]:
+        applies = f"to {' and '.join(each.capitalize() for each in stored.when.conditions[0][1])} files"
+    heard = "." if stored.live else f"; it is {stored.status}, so agents don't hear it."
+    return lines(
+        f"{said} for {printable(whose)}: {cut(stored.canonical, LONGEST)}",
+        printable(f"Applies {applies}{heard}"),
+        *(printable(f"  {change}") for change in taught.learned.changes if taught.learned.merged_with is not None),
+    )
+
+
+def _details(stored: Behavior, tokens: dict[str, int], path: str) -> list[tuple[str, str]]:
+    return [
+        ("rule", named(stored)),
         ("kind", stored.kind.value),
         ("tags", ", ".join(stored.tags)),
-        ("when", str(stored.when)),
         ("summary", cut(one_line(stored), LONGEST)),
         ("tokens", tokens_line(tokens)),
         ("stored in", home_path(path)),
-        ("changed", "" if taught.learned.merged_with is None else "\n".join(taught.learned.changes)),
     ]
-    return lines(printable(f"{what[taught.event]}: {named(stored)}"), facts(rows))
 
 
 @command(
@@ -153,7 +169,7 @@ def feedback(options: Namespace) -> int:
         behavior = find_rule(scopes, options.id)
         if not behavior.live:
             raise InputError(
-                f"{named(behavior)} is {behavior.status}, so it cannot have been of use: brim rules show {behavior.id}"
+                f"{named(behavior)} is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
             )
         judge = confirmed if options.verdict == "confirmed" else overridden
         changed = judge(behavior, workspace.now)
@@ -165,5 +181,5 @@ def feedback(options: Namespace) -> int:
     )
     emit(as_object(changed), lambda _: view, options.as_json)
     if usage.overridden > usage.confirmed + 1:
-        note(f"it is overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
+        note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
     return 0

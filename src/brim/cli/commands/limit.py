@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from typing import Any
 
-from brim.cli.options import add_json, command, complete_model, here, option, whole_number
+from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
 from brim.cli.output import (
     dollars,
     emit,
@@ -42,10 +43,9 @@ ACTIONS = {
 """What each action of the ledger takes: how it is written, and how many words at least and at most."""
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 
-OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), "reserve") | {
-    "anew": "limit"
-}
-"""Which action each option of the ledger belongs to."""
+OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
+OWN_OPTIONS["anew"] = ("limit",)
+"""Which actions each option of the ledger belongs to."""
 
 LEAST = 1
 """What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
@@ -93,7 +93,7 @@ class Money:
             return
         own = Workspace(os.environ, None, who="person", now=self.workspace.now).config["models"]
         if own != self.config["models"]:
-            note("this project is not trusted, so the prices in its configuration do not count: see 'brim trust'")
+            note("this project isn't trusted, so its prices don't count: see 'brim trust'")
 
     def __enter__(self) -> Money:
         return self
@@ -117,7 +117,7 @@ RESTART = option(
     "--anew",
     action="store_true",
     default=None,
-    help="for a limit: forget what was answered, also if the limit is the same; what was stopped is open again",
+    help="for a limit: start over even if the limit is the same: what was stopped is open again",
 )
 
 
@@ -212,11 +212,8 @@ def ledger(options: Namespace) -> int:
       brim spend status
     """
     usage, least, most = ACTIONS[options.action]
-    if not least <= len(options.words) <= most:
-        raise InputError(f"write it as: brim ledger {options.action} {usage}")
-    for name, action in OWN_OPTIONS.items():
-        if options.action != action and getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} belongs to 'brim ledger {action}'")
+    check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
+    check_belongs(options, OWN_OPTIONS, "brim ledger")
     if options.action == "status":
         return _status(options.words[0] if options.words else "", options.as_json)
     first, *rest = options.words
@@ -237,12 +234,10 @@ def _status(under: str, as_json: bool) -> int:
     if os.path.exists(here().database):
         with Money() as money:
             found = money.statuses(under)
-    if as_json:
-        say_json({"scopes": [fields_of(each) for each in found]})
-    elif found:
-        say(scope_table(found))
-    else:
-        what = f"nothing is known of {under}" if under else "nothing is spent and there is no limit"
+    shown = scope_table(found) if found else ""
+    emit({"scopes": [fields_of(each) for each in found]}, lambda _: shown, as_json)
+    if not found and not as_json:
+        what = f"nothing known about {under}" if under else "nothing spent, no limit"
         note(f"{what} yet: brim limit {f'{under} ' if under else ''}5 sets a limit of $5.00")
     return 0
 
@@ -250,13 +245,13 @@ def _status(under: str, as_json: bool) -> int:
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
     known = money.ledger.statuses(scope)
     if action != "limit" and not any(each.scope == scope for each in known):
-        raise InputError(f"nothing is known of {scope}: 'brim limit' lists every scope that has a limit or spent")
+        raise InputError(f"nothing known about {scope}: 'brim limit' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
         new = None if amount.strip().lower() in ("none", "unlimited") else micro_dollars(amount, up=False)
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
-            note(f"{scope}: has this limit already, and what was answered since stays: --anew starts over")
+            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
     elif action == "raise":
         status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
     else:
@@ -287,22 +282,19 @@ def _reserve(options: Namespace, money: Money) -> int:
             purpose="wrap_up" if options.wrap_up else "",
         )
     except (LimitReached, UnknownPrice) as refused:
-        if options.as_json:
-            fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
-            reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
-            say_json({"admitted": False, **reason, **fields, "message": str(refused)})
-        else:
-            note(str(refused))
-        return 1
+        fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
+        reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
+        return _refused({**reason, **fields}, str(refused), options.as_json)
     if found.state == SETTLED:  # sending it again would spend twice
-        message = f"{found.request_id}: was settled already, so it was sent: take another id for another request"
-        if options.as_json:
-            say_json({"admitted": False, "reason": SETTLED, **fields_of(found), "message": message})
-        else:
-            note(message)
-        return 1
+        message = f"{found.request_id}: already settled: use another id for another request"
+        return _refused({"reason": SETTLED, **fields_of(found)}, message, options.as_json)
     _emit_reservation(found, money, options.as_json, admitted=True)
     return 0
+
+
+def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
+    emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json)
+    return 1
 
 
 def _end(options: Namespace, money: Money) -> int:

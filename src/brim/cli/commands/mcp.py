@@ -41,11 +41,11 @@ def mcp(options: Namespace) -> int:
     if options.port is not None and not options.http:
         raise InputError("--port belongs to --http")
     if options.port is not None and options.port > LAST_PORT:
-        raise InputError(f"--port {options.port:,} is none: they end at {LAST_PORT:,}")
+        raise InputError(f"--port is at most {LAST_PORT}, not {options.port}")
     if options.as_list and options.http:
         raise InputError("--list prints and ends: leave --http out")
     if options.as_json and not (options.as_list or options.http):
-        raise InputError("--json belongs to --list and --http: over standard output, the protocol is JSON by itself")
+        raise InputError("--json belongs to --list and --http: on standard output the protocol is already JSON")
     _need_the_extra()
     if options.as_list:
         return _list(options)
@@ -89,7 +89,7 @@ def _serve() -> int:
     server = build_server(os.environ, working_folder())
     end_at_signals()
     if sys.stdin is not None and sys.stdin.isatty():
-        note("waiting for a client: agents start this by themselves; Ctrl-D ends it")
+        note("waiting for a client (agents start this themselves); Ctrl-D ends it")
     server.run("stdio")
     return 0
 

@@ -6,7 +6,19 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from brim.cli.options import add_json, add_yes, command, here, option, says_yes, text_of, whole_number, working_folder
+from brim.cli.options import (
+    add_json,
+    add_yes,
+    check_belongs,
+    check_words,
+    command,
+    here,
+    option,
+    says_yes,
+    text_of,
+    whole_number,
+    working_folder,
+)
 from brim.cli.output import (
     counted,
     emit,
@@ -17,8 +29,6 @@ from brim.cli.output import (
     lines,
     note,
     printable,
-    say,
-    say_json,
     table,
 )
 from brim.config import project_folder
@@ -37,8 +47,13 @@ from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.stream import read
 
-TAKES = {"show": (0, 0), "list": (0, 0), "get": (1, 1), "add": (1, 1), "rebuild": (0, 1000), "clean": (0, 0)}
-"""How many words each action takes after its name: at least, at most."""
+TAKES = dict.fromkeys(("show", "list", "clean"), ("", 0, 0)) | {
+    "get": (" NUMBER", 1, 1),
+    "add": (" 'TEXT'", 1, 1),
+    "rebuild": (" [TRANSCRIPT ...]", 0, 1_000),
+}
+"""What each action takes: how it is written, and how many words at least and at most."""
+OWN_OPTIONS = {"yes": ("clean",), "dry_run": ("clean",), "kind": ("list", "add"), "limit": ("list",)}
 KINDS = ("human", "decision", "state", "dead-end", "artifact", "command", "suspect", "resolved", "withdrawn")
 ADDED = ("decision", "dead-end", "human", "state")
 HIDDEN = ("same", "job")
@@ -74,17 +89,9 @@ def memory(options: Namespace) -> int:
       brim memory add --kind decision 'Keep SQLite: one file, no server'
       brim scratch rebuild ~/.claude/projects/-home-me-shop/*.jsonl
     """
-    least, most = TAKES[options.action]
-    if len(options.words) < least:
-        raise InputError(f"memory {options.action}: which {'number' if options.action == 'get' else 'text'}?")
-    if len(options.words) > most:
-        raise InputError(f"memory {options.action}: {options.words[most]!r} is one word too many; quote a text")
-    if options.action != "clean" and (options.yes or options.dry_run):
-        raise InputError("--yes and --dry-run belong to 'brim memory clean'")
-    if options.kind and options.action not in ("list", "add"):
-        raise InputError("--kind belongs to 'brim memory list' and 'brim memory add'")
-    if options.limit and options.action != "list":
-        raise InputError("--limit belongs to 'brim memory list'")
+    usage, least, most = TAKES[options.action]
+    check_words(f"brim memory {options.action}{usage}", options.words, least, most)
+    check_belongs(options, OWN_OPTIONS, "brim memory")
     options.worktree = _worktree(options.worktree)
     options.session = _whole_session(options.worktree, options.session)
     action = {"show": _show, "list": _list, "get": _get, "add": _add, "rebuild": _rebuild, "clean": _clean}
@@ -95,11 +102,9 @@ def _show(options: Namespace) -> int:
     writer, journal = _journal(options)
     entries = [each for each in journal.entries if each.session == options.session or not options.session]
     text = render_index(View(entries), os.path.dirname(writer.scratch_path))
-    if options.as_json:
-        path = os.path.join(options.worktree, writer.scratch_path)
-        say_json({"path": path, "entries": len(entries), "broken": journal.broken, "text": text})
-    elif entries:
-        say(text.rstrip("\n"))
+    path = os.path.join(options.worktree, writer.scratch_path)
+    found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
+    emit(found, lambda _: text.rstrip("\n") if entries else "", options.as_json)
     if not entries:
         note("no entry matches" if journal.entries else f"nothing is kept yet in {writer.folder}")
         return 1
@@ -115,17 +120,15 @@ def _list(options: Namespace) -> int:
         and (entry.kind == options.kind if options.kind else entry.kind not in HIDDEN)
     ]
     shown = found[-options.limit :] if options.limit else found
-    if options.as_json:
-        say_json({"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken})
-    elif shown:
-        rows = [["number", "time", "kind", "session", "what"]]
-        rows += [
-            [f"#{entry.number}", _time(entry.time), entry.kind, entry.session[:8], sentence(entry, 80)]
-            for entry in shown
-        ]
-        say(heading(table(rows, right=frozenset({0}), optional=(3, 1))))
-        if len(shown) < len(found):
-            note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
+    rows = [["number", "time", "kind", "session", "what"]]
+    rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
+    emit(
+        {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken},
+        lambda _: heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else "",
+        options.as_json,
+    )
+    if len(shown) < len(found) and not options.as_json:
+        note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
     if journal.broken:
         note(f"{counted(journal.broken, 'unreadable line')} of the journal left out")
     if not shown:
@@ -140,7 +143,7 @@ def _get(options: Namespace) -> int:
         raise InputError(f"memory get: {options.words[0]!r} is not a number: brim memory list shows them")
     entry = next((entry for entry in journal.entries if entry.number == int(number[:20])), None)
     if entry is None:
-        note(f"there is no entry #{number[:20]}: brim memory list shows them")
+        note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
     emit(
@@ -211,7 +214,7 @@ def _clean(options: Namespace) -> int:
     found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
     shown = home_path(folder)
     if options.dry_run:
-        emit({**found, "kept": []}, lambda _: f"{shown} would be removed, its journal kept", options.as_json)
+        emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
         return 0
     if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
@@ -229,11 +232,11 @@ def _worktree(given: str | None) -> str:
     """Return the folder that ``.context/`` is in: the one that was *given*, else the project's, else this one."""
     if given is not None:
         if not os.path.isdir(given):
-            raise InputError(f"--worktree: {given}: there is no such folder")
+            raise InputError(f"--worktree: {given}: no such folder")
         return os.path.abspath(given)
     folder = working_folder()
     if folder is None:
-        raise InputError("the folder that this runs in was deleted: say --worktree DIR")
+        raise InputError("the current folder was deleted: add --worktree DIR")
     return project_folder(os.environ, folder) or folder
 
 
@@ -252,7 +255,7 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):
         raise StoreError(
-            f"{journal}: git tracks it, so it may be somebody else's and is not used; 'git rm --cached' it", "refused"
+            f"{journal}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it", "refused"
         )
     return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
 

@@ -32,7 +32,5 @@ def pause(options: Namespace) -> int:
         say_json(done)
     else:
         already = "" if done["changed"] else " already"
-        say(
-            f"brim is paused{already}: 'brim pause --off' goes on" if done["paused"] else f"brim is not paused{already}"
-        )
+        say(f"brim is paused{already}: 'brim resume' ends it" if done["paused"] else f"brim is not paused{already}")
     return 0

@@ -81,7 +81,7 @@ def export(options: Namespace) -> int:
     workspace = here()
     scope = scope_of(options, workspace)
     if not options.file and (scope != "project" or workspace.project is None):
-        raise InputError("which file? For your own rules there is no usual one: brim rules export FILE, or - to print")
+        raise InputError("which file? For your own rules, name one: brim rules export FILE, or - to print")
     path = options.file or _usual_file(workspace.project or "")
     if path == "-" and options.as_json:
         raise InputError("--json and the export cannot both go to standard output: name a file")
@@ -269,7 +269,7 @@ def _carry_out(
     with scopes.writing(*plan.scopes):
         again = make()
         if again != plan and not options.yes:
-            raise InputError("what is stored was changed by somebody else meanwhile; nothing was imported: try again")
+            raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
         with Progress(len(again.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
             again.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
     return again, True
@@ -411,7 +411,7 @@ def import_floop(options: Namespace) -> int:
         if not options.as_json:
             say(_floop_view(folder, floop, behaviors))
             if workspace.project is None and any(each.scope == "project" for each in floop.behaviors):
-                note("there is no project here, so what belongs to one goes into your own scope as well")
+                note("not in a project, so project rules go to your own rules too")
             say()
             show_plan(plan, folder)
             twice = len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling)

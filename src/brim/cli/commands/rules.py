@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
-from brim.cli.options import NOTHING_YET, add_json, command, complete_rule, here, option, rule
+from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
 from brim.cli.output import (
     age,
     block,
@@ -298,10 +298,7 @@ def review(options: Namespace) -> int:
       brim rules review
       brim review accept b-3f2a --kind constraint
     """
-    if options.kind and options.action != "accept":
-        raise InputError("--kind belongs to 'brim rules review accept'")
-    if options.reason and options.action != "reject":
-        raise InputError("--reason belongs to 'brim rules review reject'")
+    check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
     if options.action != "list":
         return _decide(options)
     if options.ids:
@@ -312,7 +309,7 @@ def review(options: Namespace) -> int:
 
     def view(_: object) -> str:
         if not notes:
-            note("no note waits for review")
+            note("no notes to review")
             return ""
         with_scope = not shared_values(notes, "scope")
         rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]

@@ -8,11 +8,11 @@ import select
 import signal
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.limit import Money
-from brim.cli.options import add_json, command, settings, working_folder
+from brim.cli.options import add_json, command, option, settings, working_folder
 from brim.cli.output import note, say_json, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
@@ -30,26 +30,23 @@ INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="the agent's command, after --")
-    text = "stop at this cost; a twentieth of it, at most $0.50, is held back for the wrap-up"
-    parser.add_argument("--budget-usd", metavar="USD", help=text)
-    text = "at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop"
-    parser.add_argument("--on-limit", type=_underscored, choices=ON_LIMIT, default="ask", help=text)
-    text = "what the work is about, for the compaction and the scratch file (default: the prompt)"
-    parser.add_argument("--task", default="", metavar="TEXT", help=text)
-    text = "the turn after that; may be given again"
-    parser.add_argument("--then", action="append", default=[], metavar="TEXT", help=text)
-    text = "where the ledger keeps what is spent (default: the project and a name for this run)"
-    parser.add_argument("--scope", metavar="SCOPE", help=text)
-    text = "whose command it is, if the program has another name"
-    parser.add_argument("--agent", choices=tuple(CLIENTS), help=text)
-    text = "share of the window from which to compact (default: the setting 'context.compact')"
-    parser.add_argument("--compact", metavar="SHARE", help=text)
-    add_json(parser)
-
-
-@command(_arguments)
+@command(
+    option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
+    option("--budget-usd", metavar="USD", help="stop at this cost; 5%% of it, at most $0.50, is for the wrap-up"),
+    option(
+        "--on-limit",
+        type=lambda text: text.replace("-", "_"),  # ``brim limit`` has it as ``wrap-up``
+        choices=ON_LIMIT,
+        default="ask",
+        help="at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop",
+    ),
+    option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
+    option("--then", action="append", default=[], metavar="TEXT", help="the turn after that; may be repeated"),
+    option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
+    option("--agent", choices=tuple(CLIENTS), help="whose command it is, if the program has another name"),
+    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    add_json,
+)
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
@@ -74,7 +71,7 @@ def run(options: Namespace) -> int:
     prompt, given = _prompt(command)
     cwd = working_folder()
     if cwd is None:
-        raise InputError("the folder that this runs in was deleted: go to another")
+        raise InputError("the current folder was deleted: go to another")
     config = settings({"context.compact": options.compact})
     run_id, project = secrets.token_hex(6), project_folder(os.environ, cwd)
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
@@ -155,11 +152,11 @@ def _money() -> Money | None:
     except ConfigError:
         raise
     except BrimError as error:
-        note(f"what is spent is counted, but not kept: {error}")
+        note(f"spending is counted but not saved: {error}")
         return None
     if money.ledger.database.readonly:
         money.ledger.close()
-        note("what is spent is counted, but not kept: the ledger can only be read")
+        note("spending is counted but not saved: the ledger can only be read")
         return None
     return money
 
@@ -169,13 +166,11 @@ def _prompt(command: ClientCommand) -> tuple[str, str]:
     prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
         if not prompt:
-            raise InputError(
-                'there is no prompt: put it into quotes after -p, as in: brim run -- claude -p "fix the parser"'
-            )
+            raise InputError('no prompt: put it in quotes after -p, as in: brim run -- claude -p "fix the parser"')
         return prompt, ""
     given = sys.stdin.buffer.read().decode("utf-8", "replace") if not prompt or _is_input_there() else ""
     if not prompt and not given.strip():
-        raise InputError("there is no prompt: the command has none, and standard input is empty")
+        raise InputError("no prompt: the command has none, and standard input is empty")
     return (prompt, given) if prompt else (given, "")
 
 
@@ -186,7 +181,7 @@ def _is_input_there() -> bool:
     except (OSError, ValueError):
         return False
     if not ready:
-        note(f"nothing came on standard input in {INPUT_PATIENCE:.0f} s: going on without it ('< /dev/null' says so)")
+        note(f"no standard input after {INPUT_PATIENCE:.0f} s: going on without it (add '< /dev/null')")
     return bool(ready)
 
 
@@ -199,8 +194,3 @@ def _catch_signals(supervisor: Supervisor) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, taken)
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-
-
-def _underscored(text: str) -> str:
-    """Return an answer as it is called here: ``brim spend`` has it as ``wrap-up``."""
-    return text.replace("-", "_")

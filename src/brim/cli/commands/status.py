@@ -74,7 +74,7 @@ def context(options: Namespace) -> int:
     """
     reading = session_of(here(), options.path)
     if reading is None:
-        note("no session of this project was found: name its file, or start your agent here")
+        note("no session of this project found: name its file, or start your agent here")
         return 1
     emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
     return 0
@@ -128,10 +128,10 @@ def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, s
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
     wants: list[tuple[bool, str, str]] = [
         (not os.path.isdir(workspace.home), "brim is not installed in your agents", "brim init"),
-        (found["paused"], "every hook is paused", "brim resume"),
+        (found["paused"], "hooks are paused", "brim resume"),
         (
             bool(found["rules"]["project"]) and not workspace.trusted,
-            "this project is not trusted, so agents are not told its rules",
+            "this project isn't trusted, so agents don't hear its rules",
             "brim trust",
         ),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),

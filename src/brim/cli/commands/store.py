@@ -16,6 +16,7 @@ from brim.cli.options import (
     add_scope,
     add_yes,
     answer,
+    check_belongs,
     command,
     here,
     is_person_there,
@@ -143,7 +144,7 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
         for store in (scopes.user, scopes.project):
             recosted = store.recost() if store is not None else 0
             if store is not None and recosted:
-                fixed.append(f"{store.path}: {counted(recosted, 'behavior')} counted")
+                fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")
         if agreed:
             removable = removable_edges(scopes, graph_problems(scopes))
             remove_edges(removable, now=workspace.now)
@@ -277,8 +278,7 @@ def backup(options: Namespace) -> int:
       brim backup restore brim-20260131-120000.db
     """
     workspace = here()
-    if options.action != "restore" and (options.yes or options.dry_run):
-        raise InputError("--yes and --dry-run belong to 'brim backup restore'")
+    check_belongs(options, {"yes": ("restore",), "dry_run": ("restore",)}, "brim backup")
     action = {"list": _list_backups, "create": _create, "restore": _restore}
     return action[options.action](options, workspace)
 
@@ -349,14 +349,14 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     if backups or options.as_json:
         emit({"backups": backups}, view, options.as_json)
     else:
-        note("there is no backup yet: brim backup create")
+        note("no backup yet: brim backup create")
     return 0
 
 
 def _present(store: str) -> str:
     """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
     if not os.path.lexists(store):
-        return "there is none yet"
+        return "nothing there yet"
     try:
         return counted(rules_in(store), "rule")
     except StoreError as error:

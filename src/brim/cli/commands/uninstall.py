@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from brim.cli.commands.init import add_agent, agents_of, show_differences
-from brim.cli.options import add_json, command, working_folder
-from brim.cli.output import note, printable, say, say_json, table
+from brim.cli.commands.init import agent_option, agents_of, show_differences
+from brim.cli.options import add_json, command, option, working_folder
+from brim.cli.output import home_path, note, say, say_json, table
 from brim.install import installation
 from brim.install.agents import NAMES
 from brim.install.installation import Uninstalled
 
 _DONE = {
-    (False, False): ("was out already", "was out already"),
+    (False, False): ("not installed", "not installed"),
     (True, False): ("taken out", "would change"),
     (True, True): ("removed the file", "would be removed"),
 }
 """What is said of a file that was (changed, removed): when it is done, and before."""
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    add_agent(parser, "all of them")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    add_json(parser)
-
-
-@command(_arguments)
+@command(
+    agent_option("all of them"),
+    option("--dry-run", action="store_true", help="only show what would be done"),
+    add_json,
+)
 def uninstall(options: Namespace) -> int:
     """Remove brim from your agents.
 
@@ -45,7 +43,7 @@ def uninstall(options: Namespace) -> int:
     if options.as_json:
         say_json(done.to_dict())
     elif not done.changes and not done.server and not done.broken:
-        note("brim is in none of your agents; nothing was changed")
+        note("brim isn't installed in any agent; nothing was changed")
     else:
         _show(done)
     for agent in done.served:
@@ -59,14 +57,14 @@ def _show(done: Uninstalled) -> None:
     if done.dry_run:
         show_differences(done.changes)
     rows = [
-        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], each["file"]]
+        [NAMES[each["agent"]], _DONE[each["changed"], each["removed"]][done.dry_run], home_path(each["file"])]
         for each in done.agents
     ]
     if rows:
         say(table(rows))
     for backup in done.backups.values():
-        say(printable(f"with brim it was: {backup}"))
+        say(home_path(f"backup with brim: {backup}"))
     if done.dry_run:
         note("nothing was changed")
     elif done.is_complete and os.path.isdir(done.home):
-        note(f"what you have learned stays in {done.home}")
+        note(f"your rules stay in {done.home}")

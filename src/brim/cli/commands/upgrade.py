@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
-from brim.cli.commands.init import add_token_budget, show_budget
+from brim.cli.commands.init import TOKENS, show_budget
 from brim.cli.options import add_json, command, working_folder
-from brim.cli.output import note, printable, say, say_json
+from brim.cli.output import home_path, note, say, say_json
 from brim.install import installation
 from brim.install.installation import NO_WINDOWS
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    add_token_budget(parser)
-    add_json(parser)
-
-
-@command(_arguments)
+@command(TOKENS, add_json)
 def upgrade(options: Namespace) -> int:
     """Bring what was installed up to this version of brim.
 
@@ -38,16 +33,16 @@ def upgrade(options: Namespace) -> int:
         say_json(done.to_dict())
     else:
         for path in done.launchers:
-            say(printable(f"written anew: {path}"))
+            say(home_path(f"updated: {path}"))
         if done.files and not done.launchers:
             say("the launcher is up to date")
         for path, migrated in done.stores.items():
-            say(printable(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
+            say(home_path(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
         show_budget(done.budget)
     for path in done.differ:
-        note(f"{path}: this version would install other hooks: 'brim init' changes them")
+        note(f"{path}: its hooks are out of date: 'brim init' updates them")
     for text in done.broken:
         note(text)
     if not done.files:
-        note("brim is in none of your agents: 'brim init' installs it")
+        note("brim isn't installed in any agent: run 'brim init'")
     return done.exit_code

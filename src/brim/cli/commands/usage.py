@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from brim.cli.options import add_json, command, settings
-from brim.cli.output import Progress, heading, listed, note, paint, say, say_json, table
+from brim.cli.options import add_json, command, option, settings
+from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
@@ -24,26 +24,31 @@ PROGRESS_FILES = 1_000
 """Files to read from which on it does, however small they are."""
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)")
-    parser.add_argument("--by", choices=BY, help="what to add up by (default: day)")
-    parser.add_argument("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago")
-    parser.add_argument("--until", type=_day, metavar="DATE", help="up to and with this day")
-    parser.add_argument("--agent", choices=AGENTS, help="this agent only")
-    parser.add_argument("--project", metavar="NAME", help="this project only: its folder, or the last part of it")
-    parser.add_argument("--utc", action="store_true", help="days of UTC, not of your time zone")
-    parser.add_argument("--no-index", action="store_true", help="read everything, and remember nothing")
-    add_json(parser)
+def _day(text: str) -> str:
+    try:
+        return parse_day(text, date.today())
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
-@command(_arguments)
+@command(
+    option("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"),
+    option("--by", choices=BY, help="what to add up by (default: day)"),
+    option("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago"),
+    option("--until", type=_day, metavar="DATE", help="up to and with this day"),
+    option("--agent", choices=AGENTS, help="this agent only"),
+    option("--project", metavar="NAME", help="this project only: its folder, or the last part of it"),
+    option("--utc", action="store_true", help="days of UTC, not of your time zone"),
+    option("--no-index", action="store_true", help="read everything, and remember nothing"),
+    add_json,
+)
 def usage(options: Namespace) -> int:
     """Add up the tokens and the cost of your agents' sessions, each request once.
 
-    The first word says what to add up by: daily, weekly, monthly, session or blocks (5-hour billing windows) as the
-    first word says what to add up by. Without a PATH the folders of Claude Code, Codex and Gemini CLI are read. A PATH
-    is a session's file, a folder of them, or a saved stream. Days are those of your time zone. What was read is
-    remembered in ~/.brim/usage.db, so that the next time only what is new is read; that file may be deleted.
+    The first word says what to add up by: daily, weekly, monthly, session or blocks (5-hour billing windows). A PATH is
+    a session's file, a folder of them, or a saved stream; without one, the folders of Claude Code, Codex and Gemini CLI
+    are read. Days are those of your time zone. What was read is remembered in ~/.brim/usage.db, so that the next time
+    only what is new is read; you may delete that file.
 
     Examples:
       brim usage
@@ -85,21 +90,11 @@ def usage(options: Namespace) -> int:
         progress[0].clear()
     for told in report.reading.notes:
         note(told)
-    if options.as_json:
-        say_json(report.to_dict())
-    else:
-        show(report)
+    emit(report, show, options.as_json)
     for problem in report.reading.failed:
         note(problem)
     named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
     return 2 if any(problem.startswith(f"{path}: ") for problem in report.reading.failed for path in named) else 0
-
-
-def _day(text: str) -> str:
-    try:
-        return parse_day(text, date.today())
-    except InputError as error:
-        raise ArgumentTypeError(str(error)) from None
 
 
 def show(report: UsageReport) -> None:
@@ -109,7 +104,7 @@ def show(report: UsageReport) -> None:
         asked = " ".join(f"--{name} {value}" for name, value in report.filters.items() if value)
         where = f"matches {asked}" if asked else "there"
         where = where if reading.files else "yet: name a file or a folder, or run an agent first"
-        note(f"no usage {where} ({_counted(reading.files, 'file')} read)")
+        note(f"no usage {where} ({counted(reading.files, 'file')} read)")
         return
     nameless = "no date" if by in ("day", "week", "month", "block") else "unknown"
     head = [by, "requests", "input", "output", "cache write", "cache read", "cost"]
@@ -123,7 +118,7 @@ def show(report: UsageReport) -> None:
         last = [[*row, ""] for row in last]
     if nameless == "no date":  # the newest are what is wanted, and come last
         earlier = len(rows) - 100
-        rows, more = rows[-100:], f"and {_counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
+        rows, more = rows[-100:], f"and {counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
     else:
         rows, more = listed(rows)
     say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)))))
@@ -132,29 +127,20 @@ def show(report: UsageReport) -> None:
     if report.rest:
         say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
     for model, requests in report.unpriced.items():
-        many = _counted(requests, "request")
+        many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
     if reading.broken:
-        note(f"{_counted(reading.broken, 'broken line')} left out")
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
-def _dollars(cost: int) -> str:
-    """Return *cost*, in micro-dollars, as a person reads it: cents, or more digits where it is less than one."""
-    return f"${cost / 1e6:,.2f}" if cost >= 10_000 or cost == 0 else f"${cost / 1e6:.6f}".rstrip("0")
+        note(f"{counted(reading.broken, 'broken line')} left out")
 
 
 def _cells(each: Sum, name: str) -> list[str]:
-    cost = "unknown" if each.unpriced == each.requests and each.requests else _dollars(each.cost)
-    cost = f"> {cost}" if 0 < each.unpriced < each.requests else cost
+    cost = "unknown" if each.unpriced == each.requests and each.requests else dollars(each.cost)
+    cost = f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced < each.requests else cost
     tokens = (each.input_tokens, each.output_tokens, each.cache_creation_tokens, each.cache_read_tokens)
     return [name, *[f"{count:,}" for count in (each.requests, *tokens)], cost]
 
 
 def _rest_cells(rest: Mapping[str, Any]) -> list[str]:
     counts = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    cost = "unknown" if rest["cost"] is None else f"{'> ' if rest['unpriced_sessions'] else ''}{_dollars(rest['cost'])}"
+    cost = "unknown" if rest["cost"] is None else f"{'> ' if rest['unpriced_sessions'] else ''}{dollars(rest['cost'])}"
     return ["unattributed", "", *[f"{rest[count]:,}" for count in counts], cost]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 
 from brim.cli.gauge import View
-from brim.cli.options import command, settings, whole_number, working_folder
+from brim.cli.options import command, option, settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
 from brim.config import user_folder
 from brim.errors import InputError
@@ -24,28 +24,36 @@ LARGE = 20_000_000
 """Bytes from which reading what a file holds already takes more than a moment."""
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input")
-    add("--once", action="store_true", help="print the state now, and end")
-    add("--idle", type=_seconds, metavar="SECONDS", help="end when nothing was added for so long")
-    text = f"time between two looks at a file (default: {INTERVAL})"
-    add("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help=text)
-    text = "show a finished file from its beginning, so many lines each second"
-    add("--replay", type=_seconds, metavar="LINES", help=text)
-    text = "tokens of the window, whatever the agent says (default: the setting 'context.window')"
-    add("--window", type=whole_number(1), metavar="TOKENS", help=text)
-    add("--warn", metavar="SHARE", help="share of the window from which to warn (default: the setting 'context.warn')")
-    text = "share of the window from which to compact (default: the setting 'context.compact')"
-    add("--compact", metavar="SHARE", help=text)
-    text = "USD that the session may cost: tells when it comes near (default: the setting 'spend.limit')"
-    add("--limit", metavar="USD", help=text)
-    add("--fail-over", type=_share, metavar="SHARE", help="end with 1 if the window is at least so full at the end")
-    text = "print one JSON object on one line for each change"
-    add("--json", action="store_true", dest="as_json", help=text)
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value <= 1e6:
+        raise ValueError
+    return value
 
 
-@command(_arguments)
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 100:
+        raise ValueError
+    return value
+
+
+_seconds.__name__, _share.__name__ = "number", "share"  # argparse says: invalid share value
+
+
+@command(
+    option("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input"),
+    option("--once", action="store_true", help="print the state now, and end"),
+    option("--idle", type=_seconds, metavar="SECONDS", help="end when nothing was added for so long"),
+    option("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help="between looks (default: 0.5)"),
+    option("--replay", type=_seconds, metavar="LINES", help="show a file from its beginning, so many lines a second"),
+    option("--window", type=whole_number(1), metavar="TOKENS", help="tokens of the window (default: inferred)"),
+    option("--warn", metavar="SHARE", help="warn from this share on (default: the setting 'context.warn')"),
+    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    option("--limit", metavar="USD", help="warn near this cost (default: the setting 'spend.limit')"),
+    option("--fail-over", type=_share, metavar="SHARE", help="end with 1 if the window is at least so full at the end"),
+    option("--json", action="store_true", dest="as_json", help="print one JSON object on a line for each change"),
+)
 def watch(options: Namespace) -> int:
     """Show how full the window of an agent's session is, and follow it.
 
@@ -126,20 +134,3 @@ def _newest() -> str:
     which = "the newest session of this project" if found.here else "no session of this project; the newest of all"
     note(f"{which}: {printable(found.path)}")
     return found.path
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1e6:
-        raise ValueError
-    return value
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 100:
-        raise ValueError
-    return value
-
-
-_seconds.__name__, _share.__name__ = "number", "share"  # argparse says: invalid share value

@@ -112,7 +112,7 @@ def _window_view(budget: TokenBudget) -> str:
     elif budget.is_constrained:
         note("constrained: less than 1,000 tokens are free for memory")
     if not lookup(budget.model).resolved:
-        note(f"{budget.model} is not a model that brim knows: the counts and the window are guesses")
+        note(f"{budget.model} isn't a model brim knows: counts and window are guesses")
     head = f"{budget.model}  {budget.context_window:,} tokens"
     return lines(head, _bar(budget), table(rows, right=frozenset({2, 3})))
 
@@ -257,7 +257,7 @@ def assemble(options: Namespace) -> int:
             note(text)
     if model and not lookup(model).resolved:
         limited = "" if found.context_window else ", and no window limits the request"
-        note(f"{model} is not a model that brim knows: the counts are guesses{limited}")
+        note(f"{model} isn't a model brim knows: the counts are guesses{limited}")
     return 0 if found.fits and not found.over_budget else 1
 
 
