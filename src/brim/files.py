@@ -1,4 +1,4 @@
-"""Files that brim owns: safe opening, atomic replacement, locks and data tables. One of each.
+"""Safe opening, atomic replacement, locks and data tables for brim's files.
 
 Everything here works on a fresh machine, on a read-only disk (by raising ``OSError``) and next to a process that is
 killed at any moment.
@@ -26,7 +26,10 @@ for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):  # each exis
 
 
 def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open the regular file *path* and return its descriptor. A link, pipe or folder raises ``OSError``."""
+    """Open the regular file *path* and return its descriptor.
+
+    A link, pipe or folder raises ``OSError``.
+    """
     handle = os.open(path, flags | SAFE_FLAGS, mode)
     if stat.S_ISREG(os.fstat(handle).st_mode):
         return handle
@@ -35,7 +38,10 @@ def open_safely(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
 
 
 def read_safely(path: str, *, at_most: int) -> bytes:
-    """Return the content of the regular file *path*. ``OSError`` if it isn't one or is larger than *at_most* bytes."""
+    """Return the content of the regular file *path*.
+
+    Raises ``OSError`` if it isn't one or is larger than *at_most* bytes.
+    """
     with os.fdopen(open_safely(path), "rb") as file:
         data = file.read(at_most + 1)
     if len(data) > at_most:
@@ -46,7 +52,9 @@ def read_safely(path: str, *, at_most: int) -> bytes:
 def replace_file(
     path: str, data: bytes, *, beside: str = "", durable: bool = True, prepare: Callable[[str], object] | None = None
 ) -> None:
-    """Replace the file *path* with *data*: readers see the old content or the new, never a mixture.
+    """Replace the content of the file *path* with *data*, atomically.
+
+    Readers see the old content or the new, never a mixture.
 
     The new file is written as *beside* (default: a random name in the same folder) with mode 0600 and then renamed;
     *prepare* gets its path before that, for example to copy permissions. A *durable* file reaches the disk before it
@@ -63,7 +71,10 @@ def replace_file(
 
 
 def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable[[str], object] | None = None) -> None:
-    """Write *data* to *path*, which must not exist yet, all or nothing. *prepare* is as in ``replace_file``."""
+    """Write *data* to the new file *path*, all or nothing.
+
+    The file must not exist yet. *prepare* is as in ``replace_file``.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE_FLAGS, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -80,7 +91,9 @@ def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable
 
 @contextmanager
 def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] = bool) -> Iterator[None]:
-    """Hold an exclusive lock on the file *path*, waiting at most *patience* seconds. *prepare* makes its folder.
+    """Hold an exclusive lock on the file *path*.
+
+    Waits at most *patience* seconds. *prepare* makes its folder.
 
     The system releases the lock when its process ends, however it ends. If the folder is removed while this waits, it
     starts over in the new one.
@@ -106,7 +119,7 @@ def locked(path: str, *, patience: float = 10.0, prepare: Callable[[], object] =
 
 
 def try_lock(handle: int) -> bool:
-    """Take the lock on an open file if nobody holds it; return whether that worked."""
+    """Try to lock an open file without waiting; return whether it worked."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -142,7 +155,7 @@ def _is_still(handle: int, path: str) -> bool:
 
 
 def save(path: str, text: str) -> None:
-    """Replace the user's file *path*, or the file that it links to, with *text*.
+    """Replace the user's file *path*, or its link target, with *text*.
 
     Permissions and owner stay; a new file is for its owner alone. A device is refused: renaming over ``/dev/null``
     would take it from everyone.
@@ -163,7 +176,10 @@ def save(path: str, text: str) -> None:
 
 
 def remove_unfinished(folder: str) -> None:
-    """Remove what a killed ``save`` left in *folder*. Nobody else may save there meanwhile."""
+    """Remove the leftovers of a killed ``save`` in *folder*.
+
+    No other process may save there at the same time.
+    """
     with suppress(OSError):
         for name in os.listdir(folder):
             if name.startswith(".brim-") and name.endswith(".tmp"):
@@ -171,7 +187,10 @@ def remove_unfinished(folder: str) -> None:
 
 
 def check_regular(path: str) -> None:
-    """Raise unless *path* is a file, a link to one, or nothing yet. Call it before reading: a pipe may never end."""
+    """Raise unless *path* is a file, a link to one, or missing.
+
+    Call it before reading, because a pipe may never end.
+    """
     if os.path.isdir(path):
         raise InputError(f"{path}: is a folder: name a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
@@ -179,7 +198,9 @@ def check_regular(path: str) -> None:
 
 
 def keep(path: str, text: str) -> str:
-    """Write *text*, the content of the file *path*, to a backup next to it; return the backup's name.
+    """Back up *text*, the content of *path*, next to it.
+
+    Returns the name of the backup.
 
     That is ``path.bak``, with a number after it if that exists: a backup is never overwritten.
     """
@@ -219,7 +240,7 @@ def _make_like(path: str, like: str) -> None:
 
 @cache
 def data_file(module_file: str, name: str) -> bytes:
-    """Return the content of ``data/<name>`` next to a module; pass the module's ``__file__``."""
+    """Return the content of ``data/<name>`` next to a module's ``__file__``."""
     # importlib.resources costs more than the reading; a wheel is always unpacked, so there is a folder.
     with open(os.path.join(os.path.dirname(module_file), "data", name), "rb") as file:
         return file.read()

@@ -1,4 +1,4 @@
-"""Where am I? Home, project, trust, settings and store for one command, tool call or hook.
+"""Home, project, trust, settings and store of one command or hook.
 
 A person may use any project they are in. An agent's hooks and tools use a project's settings and rules only after the
 user has trusted it: what lies in a cloned repository may be written by anyone.
@@ -39,7 +39,7 @@ _left_open: list[object] = []
 
 
 class Workspace:
-    """Home, project, trust, settings and store for one command, tool call or hook.
+    """Home, project, trust, settings and store for one command or hook.
 
     *who* is ``"person"`` or ``"agent"``. *cwd* is the working folder, None or empty if it's gone. *flags* are settings
     from the command line. *ending* is for a process that ends right after ``close``: closing SQLite would move its log
@@ -91,12 +91,15 @@ class Workspace:
 
     @property
     def usable_project(self) -> str | None:
-        """The project whose settings and rules count here: for an agent only a trusted one."""
+        """The project whose settings and rules apply here.
+
+        For an agent, only a trusted one.
+        """
         return self.project if self.who == "person" or self.trusted else None
 
     @property
     def scope_folders(self) -> dict[str, str]:
-        """The folder of each scope that may be used here, whether it exists or not."""
+        """The folders of the usable scopes; they may not exist."""
         found = {"user": self.home}
         if self.usable_project is not None:
             found["project"] = os.path.join(self.usable_project, ".brim")
@@ -122,7 +125,10 @@ class Workspace:
         trust(self.project, self.home, now=self.now)
 
     def need_trust(self) -> None:
-        """Raise ``InputError`` unless an agent may take notes here; the message tells the user what to do."""
+        """Raise ``InputError`` unless an agent may take notes here.
+
+        The message tells the user what to do.
+        """
         if self.project is None:
             raise InputError(
                 "an agent's notes belong to a project, and there is none here: ask the user to run 'brim trust' in a "
@@ -176,11 +182,17 @@ class Workspace:
 
     @property
     def databases(self) -> list[str]:
-        """The database of each scope that may be used here, the user's first, whether it exists or not."""
+        """The databases of the usable scopes, the user's first.
+
+        They may not exist.
+        """
         return [os.path.join(folder, DATABASE) for folder in self.scope_folders.values()]
 
     def open(self, *, migrate: bool | None = None) -> Scopes:
-        """Open what is stored here and may be used. Only a person's command migrates an older file by default."""
+        """Open the databases of the usable scopes.
+
+        By default, only a person's command migrates an older file.
+        """
         from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
@@ -196,7 +208,10 @@ class Workspace:
 
     @property
     def scopes(self) -> Scopes:
-        """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
+        """The databases of the usable scopes, opened once for hooks.
+
+        Never migrates them, and waits only briefly for a lock.
+        """
         if self._scopes is None:
             from brim.store.scopes import open_scopes
 
@@ -206,7 +221,9 @@ class Workspace:
     _scopes: Scopes | None = None
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
-        """Fold logs of *at_least* so many bytes into their databases, if this process is about to end.
+        """Fold large logs into their databases before the process ends.
+
+        A log is large if it has *at_least* so many bytes.
 
         Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
         """
@@ -238,7 +255,7 @@ class Workspace:
 
 
 def working_folder() -> str | None:
-    """Return the folder that this process runs in; None if it was deleted."""
+    """Return the working folder of this process, or None if deleted."""
     try:
         return os.getcwd()
     except OSError:

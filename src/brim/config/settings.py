@@ -1,4 +1,4 @@
-"""Every setting that there is, declared once: what it may be, its default, and the names that are no longer settings.
+"""All settings: their types, defaults, and the names of removed ones.
 
 Rooms have the same defaults for callers without a configuration. Each setting is read from ``BRIM_`` and its key in
 capitals, unless another variable is named here.
@@ -67,7 +67,10 @@ class Setting(Record):
         return self.option or f"--{self.key.rpartition('.')[2].replace('_', '-')}"
 
     def checked(self, value: object) -> Any:
-        """Return *value* as this setting has it; raise ``ValueError`` with what it must be."""
+        """Return *value* in this setting's type.
+
+        Raises ``ValueError`` that says what the value must be.
+        """
         if self.none and (value is None or value == self.none or (value is False and self.none == "off")):
             return None  # YAML reads a bare ``off`` as false
         if not _is_of(self.kind, value):
@@ -79,7 +82,10 @@ class Setting(Record):
         return float(value) if self.kind == "number" else value  # type: ignore[arg-type] # it is a number
 
     def parsed(self, text: str) -> Any:
-        """Return the value that *text* means in a variable or on the command line; raise ``ValueError`` if none."""
+        """Parse *text* from a variable or the command line.
+
+        Raises ``ValueError`` if it isn't a valid value.
+        """
         word = text.strip().lower()
         if self.none and word in (*NONE_WORDS, self.none):
             return None
@@ -102,7 +108,7 @@ class Setting(Record):
         return bool(value < than)
 
     def shown(self, value: object) -> str:
-        """Return *value* for a person to read, so that ``parsed`` takes it back."""
+        """Return *value* as text that ``parsed`` can read again."""
         if value is None:
             return self.none
         if isinstance(value, bool):

@@ -1,4 +1,6 @@
-"""The text of a configuration file: read with the line of each key, and one key changed without touching the rest.
+"""The text of a configuration file, read and edited key by key.
+
+Reading keeps the line of each key. Editing changes one key and leaves the rest as it is.
 
 PyYAML forgets comments and order, so it only says where things are; the text itself is cut there. A text that then does
 not read as the old one with that one change is never returned.
@@ -28,7 +30,10 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 
 
 def read_text(path: str) -> str:
-    """Return the text of the file *path*, with its line ends as they are. A pipe is not waited for."""
+    """Return the text of the file *path*, with its original line ends.
+
+    Never waits for a pipe.
+    """
     try:
         with open(path, encoding="utf-8", newline="", opener=_unwaiting) as file:
             found = os.fstat(file.fileno())
@@ -49,7 +54,10 @@ def _unwaiting(path: str, flags: int) -> int:
 
 
 def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
-    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key, at any depth."""
+    """Return the settings in *text* with their ``path:line``.
+
+    Also returns the ``path:line`` of every key, at any depth.
+    """
     tree, lines = read_mapping(text, path)
     found = {}
     for key, value in _leaves(tree, "", lines, path):
@@ -62,7 +70,10 @@ def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dic
 
 
 def unknown(key: str) -> str:
-    """Return what is said of *key*, which is no setting: the one that was probably meant, or those that there are."""
+    """Return the error message for *key*, an unknown setting.
+
+    It suggests the most similar setting, or lists the known ones.
+    """
     section = key.rpartition(".")[0]
     if key in REMOVED:
         return f"{key} is no longer a setting"
@@ -112,7 +123,10 @@ def _nearest(key: str) -> str:
 
 
 def with_key(text: str, key: str, value: object, path: str) -> str:
-    """Return *text*, that of the file *path*, with *key* set to *value*, a text, number, flag or None."""
+    """Return *text*, the content of *path*, with *key* set to *value*.
+
+    *value* is a string, number, bool or None.
+    """
     root = _compose(text, path)
     wanted = _cleaned(read_mapping(text, path)[0])
     section, _, name = key.rpartition(".")
@@ -128,7 +142,10 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
 
 
 def without_key(text: str, key: str, path: str) -> str:
-    """Return *text*, that of the file *path*, without *key*, and without its section if nothing else is in it."""
+    """Return *text*, the content of *path*, without *key*.
+
+    Removes the key's section too if nothing else is in it.
+    """
     root = _compose(text, path)
     entry = _entry(root, key)
     if entry is None:

@@ -1,4 +1,6 @@
-"""The settings in force: flag > environment > project file > user file > built-in default.
+"""The settings in force.
+
+Precedence: flag > environment > project file > user file > built-in default.
 
 A hook gets them from a cache while the files are the same, so that the YAML reader stays away: one small JSON file
 per project in the user's folder, for its owner alone. It holds what the *files* set, never the environment, and the
@@ -46,7 +48,10 @@ Value = namedtuple("Value", ("value", "origin"))
 
 
 class Config:
-    """The settings in force. ``config["mode"]`` is a value, ``config.values["mode"].origin`` says where it was set."""
+    """The settings in force.
+
+    ``config["mode"]`` is a value, ``config.values["mode"].origin`` says where it was set.
+    """
 
     def __init__(self, values: Mapping[str, Value], lines: Mapping[str, str]) -> None:
         self.values = dict(values)
@@ -62,11 +67,14 @@ class Config:
 
     @property
     def removed(self) -> dict[str, str]:
-        """What was set that is no longer a setting, and ``FILE:LINE`` or the variable that set it."""
+        """Removed settings still in use, with the ``FILE:LINE`` or variable."""
         return {key: self._lines[key] for key in sorted(REMOVED & self._lines.keys())}
 
     def where(self, problem: str) -> str:
-        """Return ``FILE:LINE`` of the key that *problem* begins with, or of the nearest key above it; else nothing."""
+        """Return ``FILE:LINE`` of the key that *problem* begins with.
+
+        Falls back to the nearest key above it, then to an empty string.
+        """
         named = [key for key in self._lines if problem.startswith(key) and problem[len(key) : len(key) + 1] in "., "]
         return self._lines[max(named, key=len)] if named else ""
 
@@ -78,7 +86,9 @@ def load(
     *,
     drafts: Mapping[str, str] | None = None,
 ) -> Config:
-    """Return the settings in force in *cwd*, with *environ* and *flags* (None is a flag that was not given).
+    """Return the settings in force in *cwd*, with *environ* and *flags*.
+
+    A flag that is None wasn't given.
 
     A *cwd* of None is a folder that went away, or a project that is not trusted: no project then. *drafts* maps the
     path of a configuration file to a text that is taken in its place: so a change can be tried before it is written.
@@ -88,7 +98,10 @@ def load(
 
 
 def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return what the files set, and ``FILE:LINE`` of every key in them. Of *paths* the user's own comes first."""
+    """Return the files' settings, and ``FILE:LINE`` of every key.
+
+    In *paths* the user's own file comes first.
+    """
     values: dict[str, Value] = {}
     lines: dict[str, str] = {}
     for at, path in enumerate(paths):
@@ -116,7 +129,10 @@ def _lowers(setting: Setting, value: object, values: Mapping[str, Value]) -> boo
 def in_force(
     files: Mapping[str, Value], lines: Mapping[str, str], environ: Mapping[str, str], flags: Mapping[str, object]
 ) -> Config:
-    """Return the settings in force: what the *files* set, under *environ*, under *flags*."""
+    """Return the settings in force from *files*, *environ* and *flags*.
+
+    *flags* override *environ*, which overrides *files*.
+    """
     values = {}
     for setting in SETTINGS:
         found = files.get(setting.key) or Value(setting.default, DEFAULT)
@@ -161,7 +177,9 @@ def load_cached(
     *,
     now: float | None = None,
 ) -> Config:
-    """Return the same as ``load``, and read YAML only if a file has changed since the last time.
+    """Return the same as ``load``, from a cache where possible.
+
+    Reads YAML only if a file has changed since the last call.
 
     Nothing is written if there is no file of settings, or no user's folder to write to. *now* is in seconds since 1970;
     None asks the clock, if it matters.
@@ -172,7 +190,10 @@ def load_cached(
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
+    """Return the path of the cache for *paths*, in the user's *folder*.
+
+    If two projects share a name here, the stamps tell them apart.
+    """
     number = 0x811C9DC5
     for byte in os.fsencode(paths[-1]):  # as FNV-1a does: for one name, importing a checksum takes longer
         number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF

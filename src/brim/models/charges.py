@@ -38,7 +38,10 @@ _LAST = 32_503_680_000.0
 
 
 class Charges:
-    """The prices of one model: *rows*, oldest first, and the *factors* that change the whole price."""
+    """The prices of one model.
+
+    *rows* are the prices, oldest first; *factors* multiply the whole price.
+    """
 
     __slots__ = ("_factors", "_rows")
 
@@ -47,7 +50,9 @@ class Charges:
         self._factors = {name: _exact(factor) for name, factor in factors.items()}
 
     def cost(self, tokens: Tokens, day: Day, *, by_length: bool = True) -> int | None:
-        """Return the micro-dollars of *tokens* on *day*, rounded up once; None if a price that they need is unknown.
+        """Return the cost of *tokens* on *day* in micro-dollars.
+
+        Rounds up once. Returns None if a price that they need is unknown.
 
         Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
         """
@@ -72,7 +77,9 @@ class Charges:
 
 
 def charged(tokens: Any, tiers: Tiers) -> int | None:
-    """Return the micro-dollars of *tokens*, rounded up once; None if a rate that they need is unknown.
+    """Return the cost of *tokens* in micro-dollars, rounded up once.
+
+    Returns None if a rate that they need is unknown.
 
     *tokens* is a ``Tokens``, or anything else with the same counters.
     """
@@ -97,7 +104,10 @@ def charged(tokens: Any, tiers: Tiers) -> int | None:
 
 
 def charges_of(name: str) -> Charges:
-    """Return what the model *name* charges, by the configuration and the table; never raises, whatever the text."""
+    """Return the prices of the model *name*; never raises.
+
+    They come from the configuration and the table.
+    """
     return Charges(*priced(find(name)))
 
 
@@ -119,14 +129,17 @@ def below_config(found: Found) -> Found:
 
 
 def today() -> Day:
-    """Return the day that it is, in UTC."""
+    """Return today's date in UTC."""
     import time
 
     return day_of(time.time())
 
 
 def day_of(time: float) -> Day:
-    """Return the day of *time*, seconds since 1970, in UTC; what lies before that year counts as its first day."""
+    """Return the UTC day of *time*, in seconds since 1970.
+
+    Earlier times give the first day of 1970.
+    """
     from time import gmtime
 
     return gmtime(min(max(0.0, time), _LAST))[:3]

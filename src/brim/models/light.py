@@ -1,4 +1,4 @@
-"""What a model holds: name, tokenizer family and window, found without parsing the full table.
+"""A model's name, tokenizer family and window, without the full table.
 
 A hook waits for this, so the table is a sorted file of bytes, searched by halves; nothing here imports ``typing`` or
 ``dataclasses``. The full record of a model is in ``catalog``.
@@ -12,7 +12,7 @@ from brim.record import Record
 
 
 def encoding_of(key: str) -> str:
-    """Return the tokenizer family of the lower-case name *key*, or ``""`` if no rule knows it."""
+    """Return the tokenizer family of the lower-case name *key*, or ``""``."""
     return next((encoding for pattern, encoding in _rules() if _begins_a_word(pattern, key)), "")
 
 
@@ -48,7 +48,7 @@ _Row = list[str]
 
 
 class Light(Record):
-    """What a model holds, as far as counting needs it.
+    """The part of a model's record that counting needs.
 
     ``encoding`` is ``""`` when the model is known and its tokenizer is not. ``resolved`` is true when both the name and
     its window are known; otherwise the values are those of the nearest family, or the smallest safe ones.
@@ -75,7 +75,7 @@ class Found(Record):
 
 
 def lookup(name: str) -> Light:
-    """Return what is known about the model *name*; never raises, whatever the text.
+    """Return the name, tokenizer and window of a model; never raises.
 
     >>> lookup("openai/gpt-4o-2099-01-01").context_window
     128000
@@ -101,7 +101,10 @@ def find(name: str) -> Found:
 
 
 def input_within(light: Light, window: int) -> int:
-    """Return the maximum input when *light*'s window is *window* instead: all of it, unless the model splits it."""
+    """Return the maximum input of *light* with another *window*.
+
+    It is the whole window, unless the model limits its input separately.
+    """
     return window if light.max_input == light.context_window else min(light.max_input, window)
 
 
@@ -111,7 +114,7 @@ def in_table(key: str) -> bool:
 
 
 def name_in_table(key: str) -> str:
-    """Return the name of the record that the table has for the lower-case name *key*, or an empty one."""
+    """Return the table's record name for the lower-case *key*, or ``""``."""
     row = _row(key)
     return row[5] or row[0] if row else ""
 

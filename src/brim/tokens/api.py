@@ -169,7 +169,7 @@ class ApiTokenCounter:
         return self._endpoint.name
 
     def count(self, text: str, /) -> Count:
-        """Return what the endpoint counts for a request whose only message is *text*, by the user.
+        """Return the endpoint's count for one user message with *text*.
 
         That includes the framing of one message, which no endpoint gives separately: a few tokens more than the text
         alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
@@ -179,11 +179,14 @@ class ApiTokenCounter:
         return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return what the endpoint counts for a request with *messages* and *tools*, in any provider's shape."""
+        """Return the endpoint's count for *messages* and *tools* of any format."""
         return self._count(messages, tools, lambda: self.fallback.count_messages(messages, tools))
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return what the fallback gives for each message: asking would be one request per message."""
+        """Return the fallback's count of each message.
+
+        Asking the endpoint would take one request per message.
+        """
         from brim.tokens.costs import message_costs
 
         return message_costs(self.fallback, messages, tools)

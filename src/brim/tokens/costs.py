@@ -1,4 +1,4 @@
-"""What each message costs, so that whoever drops some knows what is left without counting again."""
+"""The tokens of each message, counted once for callers that drop some."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class MessageCosts:
-    """The tokens of each message (``each``) and of what belongs to none (``fixed``: priming, tools)."""
+    """The tokens of each message, and of the rest of a request.
+
+    ``each`` has one number per message, ``fixed`` includes priming and tools.
+    """
 
     __slots__ = ("_count", "each", "fixed")
 
@@ -22,7 +25,7 @@ class MessageCosts:
         self.each, self.fixed, self._count = each, fixed, count
 
     def count(self, kept: Sequence[int]) -> Count:
-        """Return the count of the messages at the places *kept*: ``fixed`` and the sum of theirs, with its interval."""
+        """Return the count of ``fixed`` and the messages at positions *kept*."""
         return self._count(kept)
 
     def alone(self, kept: Sequence[int]) -> Count:

@@ -34,7 +34,7 @@ DEFAULT_ENCODING = "o200k_base"
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of text and messages, and says what each count rests on.
+    """Counts the tokens of text and messages, each with a basis.
 
     The rules every counter keeps:
 
@@ -54,12 +54,15 @@ class TokenCounter(Protocol):
         ...
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return the number of tokens of a request with *messages* and *tools*, framing included."""
+        """Return the tokens of *messages* and *tools*, including framing."""
         ...
 
 
 class VocabularyCounter:
-    """Counts with a vocabulary that is on this machine, and with a ratio where it isn't the model's own."""
+    """Counts with a local vocabulary, times a ratio if needed.
+
+    The ratio applies if the vocabulary isn't the model's own.
+    """
 
     def __init__(self, model: str | None, encoding: str, engine: EncodingCounter) -> None:
         self.model, self.encoding, self._engine = model, encoding, engine
@@ -119,7 +122,7 @@ class VocabularyCounter:
 
 
 class ExactTokenCounter(VocabularyCounter):
-    """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
+    """Counts offline with the vocabulary of *model* or *encoding*.
 
     It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
     Tools, images and other families make a message count ``estimated``, with an interval.
@@ -148,7 +151,9 @@ class ExactTokenCounter(VocabularyCounter):
 
 
 class CalibratedTokenCounter(VocabularyCounter):
-    """Counts with a stand-in vocabulary, times a ratio: learned (``calibrated``), else a prior (``estimated``).
+    """Counts with another model's vocabulary, times a ratio.
+
+    With a learned ratio the basis is ``calibrated``, with a default one ``estimated``.
 
     A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
     """
@@ -213,7 +218,7 @@ def local_counter(
 
 
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
-    """Return the number of tokens of *text* for *model*; without one, in o200k_base.
+    """Return the number of tokens of *text* for *model*, or in o200k_base.
 
     >>> count("Hello world", model="gpt-4o")
     Count(2)
