@@ -1,4 +1,4 @@
-"""What can go wrong, as one tree.
+"""All errors that brim raises, in one hierarchy.
 
 BrimError
 ├── InputError          what was given cannot be read: a missing file, binary data, messages that are not messages
@@ -19,19 +19,19 @@ class BrimError(Exception):
 
 
 class InputError(BrimError):
-    """What was given cannot be read as what it should be."""
+    """An argument or input has the wrong form."""
 
 
 class ConfigError(BrimError):
-    """A configuration file or environment variable holds something else than it should."""
+    """A configuration file or environment variable has an invalid value."""
 
 
 class NoExactCounter(BrimError):
-    """An exact count was asked for, and no vocabulary for the model is here."""
+    """There's no vocabulary to count this model exactly."""
 
 
 class StoreError(BrimError):
-    """A file of brim's own cannot be used; what it holds is as it was.
+    """One of brim's own files can't be used; its content is unchanged.
 
     ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``newer``,
     ``older``, ``read-only``, ``full``, ``refused`` or ``failed``.
@@ -43,7 +43,7 @@ class StoreError(BrimError):
 
 
 class LimitReached(BrimError):
-    """Nothing more may be spent in ``scope``, so the request must not be sent.
+    """The limit of ``scope`` is reached; don't send the request.
 
     ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
     (a person said so) or ``closed`` (a request cost more than was reserved for it). Amounts are micro-dollars;
@@ -68,7 +68,7 @@ class LimitReached(BrimError):
 
 
 class UnknownPrice(BrimError):
-    """What a request costs cannot be said: the price of ``model``, or of a kind of token in it, is not known."""
+    """The cost is unknown because ``model`` lacks a price for these tokens."""
 
     def __init__(self, message: str, model: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,6 @@
-"""Masks secrets wherever text is stored or logged. The mask says what it was, so that the sentence can still be read.
+"""Masks secrets in text that is stored or logged.
+
+The mask names the kind of secret, so the sentence stays readable.
 
 Masked are the keys of providers (``data/masking.tsv``), ``Authorization`` and cookie values, private key blocks,
 passwords in URLs, and values whose name ends in key, token, secret or password. Git hashes, UUIDs, paths, and what only
@@ -55,7 +57,9 @@ _PLACE = (
 
 
 def mask(text: str) -> str:
-    """Return *text* with every secret in it replaced by what it was. Newlines stay as many as they were.
+    """Return *text* with every secret replaced by its kind.
+
+    The number of newlines stays the same.
 
     >>> mask("export OPENAI_API_KEY=sk-abcdefghijklmnopqrst1234")
     'export OPENAI_API_KEY=[masked openai key]'
@@ -64,7 +68,7 @@ def mask(text: str) -> str:
 
 
 def masked(text: str) -> tuple[str, int]:
-    """Return *text* without its secrets, and how many there were."""
+    """Return *text* without its secrets, and the number of secrets."""
     total = 0
     for _ in range(_PASSES):
         found = 0

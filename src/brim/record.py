@@ -1,4 +1,4 @@
-"""Immutable records for modules that hooks import: the look of a frozen dataclass without its import cost.
+"""Immutable records, like frozen dataclasses but cheap to import.
 
 Importing ``dataclasses`` costs a fresh process about as much as everything else a hook does. Modules that no hook
 imports use ``dataclasses`` itself.

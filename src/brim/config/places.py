@@ -17,7 +17,9 @@ NAME = "config.yaml"
 
 
 def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
-    """Return where settings are looked for, ``user`` before ``project``, whether the files exist or not.
+    """Return the paths of the settings files, ``user`` before ``project``.
+
+    The files may not exist.
 
     There is no ``project`` if *cwd* lies in none, or is None: a folder that went away, or one that is not trusted.
     """
@@ -41,7 +43,9 @@ def user_folder(environ: Mapping[str, str]) -> str:
 
 
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
-    """Return the project that *cwd* lies in: the nearest folder with a ``.brim/``, else git's top level, else None.
+    """Return the project folder that contains *cwd*, or None.
+
+    It is the nearest folder with a ``.brim/``, or else git's top level.
 
     An agent that names its project (``CLAUDE_PROJECT_DIR``) is believed. The home folder is never a project.
     """

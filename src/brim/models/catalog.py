@@ -1,4 +1,4 @@
-"""The full record of a model, the search through all of them, and what a request costs."""
+"""Full records of models, a search through them, and request costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """What each kind of token costs, in USD per million. ``None`` is unknown, never free."""
+    """Prices of each kind of token, in USD per million.
+
+    ``None`` means unknown, never free.
+    """
 
     input: Decimal | None = None
     """Prompt tokens that were neither read from nor written to a cache."""
@@ -39,7 +42,10 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tier(Rates):
-    """The rates of the whole request when its prompt is longer than ``above`` tokens, cached ones included."""
+    """Rates for requests with a prompt longer than ``above`` tokens.
+
+    They apply to the whole request. Cached tokens count as part of the prompt.
+    """
 
     above: int
 
@@ -56,7 +62,7 @@ class Price(Rates):
     """Rates for long prompts, shortest first."""
 
     def at(self, prompt_tokens: int) -> Rates:
-        """Return the rates of a request with a prompt of *prompt_tokens*, cached ones included."""
+        """Return the rates for a prompt of *prompt_tokens*, including cached ones."""
         reached = [tier for tier in self.tiers if prompt_tokens > tier.above]
         return reached[-1] if reached else self
 
@@ -68,7 +74,7 @@ class Price(Rates):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Model:
-    """What a model holds and charges."""
+    """A model's window, limits, tokenizer and prices."""
 
     name: str
     """The name in the table, or the name that was asked for if the table does not have it."""
@@ -94,7 +100,10 @@ class Model:
     """Where the values come from: a registry, ``config``, ``family`` or ``default``."""
 
     def price(self, on: date | None = None) -> Price | None:
-        """Return the price in force *on* a date (today, in UTC, by default), or ``None`` if none is known."""
+        """Return the price in force *on* a date, or ``None``.
+
+        The default is today, in UTC.
+        """
         day = on.date() if isinstance(on, datetime) else on or datetime.now(UTC).date()
         in_force = [price for price in self.prices if price.since is None or price.since <= day]
         return in_force[-1] if in_force else None
@@ -114,7 +123,9 @@ class Model:
 
 
 def model(name: str, *, context_window: int | None = None) -> Model:
-    """Return all that is known about the model *name*; a name that nobody knows gives ``resolved=False``.
+    """Return everything known about the model *name*.
+
+    An unknown name gives ``resolved=False``.
 
     *context_window* is what the caller knows better. Otherwise the window is the configuration's, else the one that was
     reported, else the table's.
@@ -132,7 +143,10 @@ def model(name: str, *, context_window: int | None = None) -> Model:
 
 
 def models(pattern: str | None = None) -> list[Model]:
-    """Return the models whose name contains *pattern*, or matches it if it has ``*``, ``?`` or ``[``; else all."""
+    """Return the models whose name contains *pattern*, or all models.
+
+    A pattern with ``*``, ``?`` or ``[`` is a glob.
+    """
     wanted = (pattern or "").strip().lower()
     is_glob = any(sign in wanted for sign in "*?[")
     names = {name.lower(): name for name in all_records()} | {key: key for key in overrides.names()}
@@ -177,7 +191,9 @@ def _rates(row: Row) -> dict[str, Any]:
 
 
 def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | None:
-    """Return the cost of one request in micro-dollars, or ``None`` if a price that it needs is unknown.
+    """Return the cost of one request in micro-dollars.
+
+    Returns ``None`` if a price that it needs is unknown.
 
     *usage* is the provider's report of one request, as a mapping or object; *on* is the day of the request, today by
     default. The sum is exact and is rounded up once. A counter that is 0 needs no price, so a request without tokens

@@ -1,4 +1,4 @@
-"""How a model's name is read: which table keys a name may stand for, most literal first.
+"""The table keys that a model's name can mean, most literal first.
 
 ``openai/gpt-4o``, ``us.anthropic.claude-sonnet-4-5-20250929-v1:0``, ``claude-4.5-sonnet``, ``gpt-4o-2099-01-01`` and
 ``ft:gpt-4o:org::id`` all name models that the table knows under another spelling. The rules are here once; the light
@@ -24,7 +24,10 @@ _UNITS = {"k": 1_000, "m": 1_000_000}
 
 
 def clean(name: str) -> str:
-    """Return *name* in lower case, without surrounding space; ``""`` if it cannot be a model's name."""
+    """Return *name* in lower case, without surrounding space.
+
+    Returns ``""`` if it can't be a model's name.
+    """
     if len(name) > LONGEST_NAME:
         return ""
     key = name.strip().lower()
@@ -32,7 +35,7 @@ def clean(name: str) -> str:
 
 
 def split_window(key: str) -> tuple[str, int]:
-    """Split the window that a suffix asks for from *key*: ``claude-opus-4-8[1m]`` is 1,000,000.
+    """Split the window suffix from *key*: ``claude-opus-4-8[1m]`` asks for 1,000,000.
 
     Without a suffix, or with one that is no number, it is 0.
     """
@@ -45,7 +48,10 @@ def split_window(key: str) -> tuple[str, int]:
 
 
 def spellings(key: str) -> Iterator[tuple[str, str]]:
-    """Yield each table key that *key* may stand for, with the provider part that was taken off to get it."""
+    """Yield the table keys that *key* can mean.
+
+    Each comes with the provider part that was removed from it.
+    """
     for form, taken in provider_forms(key):
         shorter = form
         for _ in range(_MOST_RELEASES):

@@ -1,4 +1,4 @@
-"""What the configuration says about models: it adds models, and overrides any field of those that the table has.
+"""Models that the configuration adds or overrides.
 
 The values are checked when they are set, so that the hot path can take them as they are.
 """
@@ -23,7 +23,9 @@ _overrides: dict[str, Override] = {}
 
 
 def use(overrides: Mapping[str, Mapping[str, object]]) -> None:
-    """Make *overrides* the models of the configuration, for the whole process, in place of those set before.
+    """Set the configuration's models for the whole process.
+
+    *overrides* replace the ones set before.
 
     >>> use({"my-model": {"like": "gpt-4o", "context_window": 300_000, "prices": {"input": "2.5", "output": 10}}})
     >>> use({})
@@ -36,7 +38,10 @@ def use(overrides: Mapping[str, Mapping[str, object]]) -> None:
 
 
 def get(key: str) -> Override | None:
-    """Return the override for the lower-case name *key*; its ``name`` is the name as it was written."""
+    """Return the override for the lower-case name *key*.
+
+    Its ``name`` is the name as it was written.
+    """
     return _overrides.get(key)
 
 

@@ -1,4 +1,4 @@
-"""Reads a provider's usage report: the same request is described in five ways.
+"""Reads providers' usage reports, in five forms.
 
 What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out; OpenAI (chat,
 responses, Codex) and Gemini put them in, and name them again beside it.

@@ -1,4 +1,4 @@
-"""Windows that an agent or a provider has reported: they outrank the table, and are remembered.
+"""Windows that agents or providers reported; they override the table.
 
 The table says what a model can hold; a status line, a run's result or an overflow error says what this account, this
 host and these settings really give. What is reported is kept under the name it was reported for, in a store that the
@@ -22,13 +22,16 @@ else:
 
 
 class WindowStore(Protocol):
-    """Where reported windows are kept. Names come in lower case; an unknown name is ``None``, never an error."""
+    """A store for reported windows.
+
+    Names come in lower case. An unknown name gives ``None``, never an error.
+    """
 
     def get(self, name: str, /) -> int | None:
         """Return the window that was last put for *name*."""
 
     def put(self, name: str, tokens: int, /) -> None:
-        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+        """Store *tokens* as the window of *name*."""
 
 
 class MemoryWindowStore:
@@ -42,7 +45,7 @@ class MemoryWindowStore:
         return self._windows.get(name)
 
     def put(self, name: str, tokens: int, /) -> None:
-        """Keep *tokens* as the window of *name*, in place of an earlier one."""
+        """Store *tokens* as the window of *name*."""
         self._windows[name] = tokens
 
     def __repr__(self) -> str:
@@ -53,14 +56,17 @@ _store: WindowStore = MemoryWindowStore()
 
 
 def remember_in(store: WindowStore) -> WindowStore:
-    """Make *store* the one that ``model`` and ``lookup`` consult from now on; return the one before it."""
+    """Let ``model`` and ``lookup`` use *store*; return the previous one."""
     global _store
     before, _store = _store, store
     return before
 
 
 def report_window(name: str, tokens: int, store: WindowStore | None = None) -> None:
-    """Remember that the model *name* has a window of *tokens*, in *store* or the one of this process."""
+    """Remember a window of *tokens* for the model *name*.
+
+    Uses *store*, or else the store of this process.
+    """
     if type(tokens) is not int or tokens < 1:
         raise InputError(f"the reported window of {name[:80]!r} must be a positive whole number, not {tokens!r}")
     key = clean(name)
@@ -81,7 +87,9 @@ _LONGEST_ERROR = 20_000
 
 
 def window_from_error(text: str) -> int | None:
-    """Return the maximum number of tokens that an overflow error names, or ``None`` if *text* is no such error.
+    """Return the token limit that an overflow error names.
+
+    Returns ``None`` if *text* isn't such an error.
 
     The texts of Anthropic, OpenAI, Gemini, xAI, GitHub Copilot, Kimi, Alibaba, vLLM, OpenRouter, LM Studio, llama.cpp
     and Mistral are known, each with its source in ``data/overflow.tsv``. OpenAI's *configured limit* is the maximum

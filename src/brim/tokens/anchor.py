@@ -1,4 +1,4 @@
-"""Anchored counts: what the provider reported for the beginning, plus a local count of the rest.
+"""Anchored counts: the provider's report plus a count of newer messages.
 
 A conversation grows at its end. The provider has already counted all but the end, with its own vocabulary, framing,
 tool texts and images; no local count is as good. On two real agent sessions the sum was off by 0.1% in the median and
@@ -80,7 +80,7 @@ def _fields(value: object) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """One report: these messages, sent to this model with these tools, were so many tokens."""
+    """One report of the tokens for messages, tools and a model."""
 
     digest: str
     """Identifies the model, the tools and every message of the prefix, in order."""
@@ -103,7 +103,10 @@ class AnchorStore(Protocol):
 
 
 class MemoryAnchorStore:
-    """The last *limit* anchors that were put or used, for the life of this object. Safe to share between threads."""
+    """The last *limit* anchors used, kept in memory.
+
+    Safe to share between threads.
+    """
 
     def __init__(self, limit: int = 1024) -> None:
         if limit < 1:
@@ -176,7 +179,7 @@ class AnchoredTokenCounter:
         return self.counter.count(text)
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return what the provider reported for the longest known prefix, and the count of the messages after it.
+        """Return the longest matching report plus a count of newer messages.
 
         ``low`` and ``high`` hold the interval of the rest, as the wrapped counter gives it, and ``PREFIX_ERROR`` of the
         reported part to each side: in 99 of 100 requests the next report lies between them, if the rest does.
@@ -198,7 +201,7 @@ class AnchoredTokenCounter:
         *,
         output_tokens: int = 0,
     ) -> Anchor | None:
-        """Remember that the provider counted *reported_tokens* for a request with *messages* and *tools*.
+        """Remember the provider's *reported_tokens* for *messages* and *tools*.
 
         That is all of the input: fresh, read from the cache and written to it. When the reply is the last of *messages*
         already, give its *output_tokens* as well; otherwise it is part of the rest when it is appended later.

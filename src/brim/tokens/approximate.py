@@ -1,4 +1,7 @@
-"""Counts from the length alone: no vocabulary, no promise, almost no time. Hooks import this."""
+"""Fast estimates from the length of text, without a vocabulary.
+
+Hooks import this.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,10 @@ def estimate_tokens(text: str) -> int:
 
 
 class ApproximateTokenCounter:
-    """Four characters are a token: ``max(1, len(text) // 4)``, and 4 more for each message."""
+    """Estimates one token per four characters.
+
+    Text counts ``max(1, len(text) // 4)``, a message 4 more.
+    """
 
     PER_MESSAGE = 4
 

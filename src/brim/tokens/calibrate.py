@@ -1,4 +1,4 @@
-"""How many of its own tokens a model makes of one local token.
+"""The ratio of a model's tokens to locally counted tokens.
 
 Some vocabularies are not public. Their tokens are counted with ``o200k_base`` and multiplied by a ratio. The ratio
 starts as a prior (``data/priors.tsv``) and is then learned, per model, from what the provider reports. How far the
@@ -106,7 +106,10 @@ class Ratio(namedtuple("Ratio", "value low high basis")):
 
 
 class CalibrationStore(Protocol):
-    """Where calibrations are kept, by the model's name. A store for a user's machine outlives the process."""
+    """A store for calibrations, by the model's name.
+
+    A store for a user's machine outlives the process.
+    """
 
     def get(self, model: str, /) -> Calibration | None:
         """Return what is known about *model*, or None."""
@@ -116,7 +119,7 @@ class CalibrationStore(Protocol):
 
 
 class MemoryCalibrationStore:
-    """Calibrations for the life of this object: for tests, and for processes that run long."""
+    """Calibrations in memory, for tests and long-running processes."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Calibration] = {}
@@ -131,7 +134,10 @@ class MemoryCalibrationStore:
 
 
 def prior_for(encoding: str) -> Ratio:
-    """Return the ratio for a family of models before anything is learned; an unknown family has a wide interval."""
+    """Return the default ratio for a family of models.
+
+    An unknown family has a wide interval.
+    """
     return _priors().get(encoding) or _priors()[ANY_FAMILY]
 
 

@@ -42,7 +42,7 @@ def weakest(first: Basis, second: Basis) -> Basis:
 
 
 class Count(int):
-    """A number of tokens with what it rests on and the interval it lies in.
+    """A number of tokens with a basis and an interval.
 
     ``low`` and ``high`` default to the value itself; ``0 <= low <= value <= high`` or it is a ``ValueError``.
     ``note`` says in words what the reader should know ("the endpoint did not answer"); it is empty otherwise.
@@ -85,7 +85,7 @@ class Count(int):
 
     @property
     def exact(self) -> bool:
-        """Whether the value is the provider's own number, not an estimate of it."""
+        """Whether the value is exact rather than an estimate."""
         return self.basis == "exact"
 
     def scaled(self, ratio: float, low_ratio: float, high_ratio: float, basis: Basis) -> Count:

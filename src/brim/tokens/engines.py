@@ -34,7 +34,7 @@ _NEVER = 1 << 62
 
 
 class EngineUnavailable(Exception):
-    """An engine is not installed, lacks the encoding, or failed its check when it was loaded. Its text says which."""
+    """An engine isn't installed, lacks the encoding, or failed its check."""
 
 
 class EngineFailed(Exception):
@@ -42,7 +42,7 @@ class EngineFailed(Exception):
 
 
 class EncodingCounter:
-    """Counts text in one encoding, with the engine that is best for the amount of work."""
+    """Counts text in one encoding with the fastest suitable engine."""
 
     def __init__(self, encoding: str) -> None:
         """Raise ``KeyError`` if no engine that is installed has *encoding*."""

@@ -1,4 +1,4 @@
-"""Counting what does not fit into memory: blocks cut where the sum of their counts stays exact.
+"""Counting text larger than memory, in blocks whose counts add up.
 
 A cut is exact where the split pattern ends a piece whatever follows, and begins a new one whatever came before:
 

@@ -1,4 +1,4 @@
-"""Exact counts with OpenAI's vocabularies, from the standard library alone, ready in a few milliseconds.
+"""Exact counts with OpenAI's vocabularies, using only the standard library.
 
 Text is split into pieces by the published pattern, each piece is merged by the ranks of the vocabulary, and the counts
 of pieces are remembered. The vocabulary is a memory-mapped hash table: nothing is built when it is opened.

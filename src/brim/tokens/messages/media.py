@@ -1,4 +1,4 @@
-"""What images, sound, films and documents take, by the rules that providers publish.
+"""The tokens of images, sound, video and documents, by published rules.
 
 The rules are rows of ``data/images.json`` and ``data/media.json``, each with its source. Data is found wherever a
 provider puts it (bytes, base64, a data URL), and no more of it is decoded than a rule needs.

@@ -1,4 +1,4 @@
-"""Reads messages and their parts: text, calls, results, reasoning and media of every provider.
+"""Reads messages and their parts in every provider's format.
 
 ``Walk`` is one measurement on its way: what it adds to, for which model, at which message. ``add_message`` reads a chat
 message, an item of the Responses API, a Gemini turn or a string; each kind of part has its own reader below.

@@ -29,7 +29,7 @@ NOTHING: Amounts = (0, 0, 0, 0, 0, 0)
 
 
 class Tally(Record):
-    """What messages take: ``tokens``, never less than ``low`` or more than ``high`` as far as is published.
+    """The tokens of messages, between ``low`` and ``high``.
 
     Guarantees: ``low <= tokens <= high``; ``sum(per_message) + fixed == tokens``; ``exact`` means that there is no
     reason for doubt, and then all three are equal.
