@@ -11,15 +11,18 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.errors import BrimError
-    from brim.tokens.count import Count
-    from brim.tokens.counters import count, counter_for
+    from brim.errors import BrimError as BrimError
+    from brim.tokens.count import Count as Count
+    from brim.tokens.counters import count as count
+    from brim.tokens.counters import counter_for as counter_for
 
 __version__ = "0.1.0"
 
-__all__ = ["BrimError", "Count", "__version__", "count", "counter_for"]
-
 __getattr__, __dir__ = exports(
     __name__,
-    {"BrimError": "errors", "Count": "tokens.count", "count": "tokens.counters", "counter_for": "tokens.counters"},
+    **{
+        "errors": "BrimError",
+        "tokens.count": "Count",
+        "tokens.counters": "count counter_for",
+    },
 )

@@ -51,11 +51,3 @@ print(*(set(sys.modules) - before - {{"datetime", "_datetime"}}))
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert set(done.stdout.split()) & HEAVY == set()
     assert not any(name.startswith("brim.tokens") for name in done.stdout.split())
-
-
-def test_every_public_name_is_there() -> None:
-    import brim.spend
-
-    for name in brim.spend.__all__:
-        assert getattr(brim.spend, name) is not None
-    assert set(brim.spend.__all__) <= set(dir(brim.spend))

@@ -9,7 +9,7 @@ its number, and ``weights`` is how edges learn from use.
 
 from __future__ import annotations
 
-from brim._lazy import public
+from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,14 +27,12 @@ if TYPE_CHECKING:
     from brim.activation.weights import joint_pairs as joint_pairs
     from brim.activation.weights import touched as touched
 
-__getattr__, __dir__, __all__ = public(
+__getattr__, __dir__ = exports(
     __name__,
-    {
-        "context": "Context",
-        "engine": "Activation activate",
-        "explanation": "Explanation explain",
-        "graph": "Graph Node Source node_of",
-        "parameters": "Parameters",
-        "weights": "co_activated joint_pairs touched",
-    },
+    context="Context",
+    engine="Activation activate",
+    explanation="Explanation explain",
+    graph="Graph Node Source node_of",
+    parameters="Parameters",
+    weights="co_activated joint_pairs touched",
 )

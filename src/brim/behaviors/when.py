@@ -101,6 +101,7 @@ class When(Record):
 
 
 def meets(key: str, fact: str, value: str) -> bool:
+    """Return whether *fact* satisfies a condition on *key* with *value*."""
     if key == "file":
         return matches(fact, value)
     if key == "branch":

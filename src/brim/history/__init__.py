@@ -36,17 +36,14 @@ if TYPE_CHECKING:
     from brim.history.watermark import Decisions as Decisions
     from brim.history.watermark import WatermarkPruner as WatermarkPruner
 
-_MODULES = {
-    "cap": ("ToolResultCap",),
-    "cuts": ("Unit",),
-    "entries": ("PROVIDERS", "Provider"),
-    "formats": ("repair", "validate"),
-    "pruners": ("FifoPruner", "Pruner", "SlidingWindowPruner"),
-    "receipt": ("CacheEffect", "Change", "Dropped", "Pruned", "Receipt", "Repaired", "Violation"),
-    "summarize": ("SummarizePruner",),
-    "watermark": ("Decisions", "WatermarkPruner"),
-}
-_NAMES = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = list(_NAMES)
-__getattr__, __dir__ = exports(__name__, _NAMES)
+__getattr__, __dir__ = exports(
+    __name__,
+    cap="ToolResultCap",
+    cuts="Unit",
+    entries="PROVIDERS Provider",
+    formats="repair validate",
+    pruners="FifoPruner Pruner SlidingWindowPruner",
+    receipt="CacheEffect Change Dropped Pruned Receipt Repaired Violation",
+    summarize="SummarizePruner",
+    watermark="Decisions WatermarkPruner",
+)

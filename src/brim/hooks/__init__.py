@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    dict.fromkeys(("Answer", "HookCall"), "event")
-    | dict.fromkeys(("HookWorkspace", "SessionState", "UsageSeen"), "state")
-    | dict.fromkeys(("main", "run_hook"), "process")
-    | {"usage_now": "fullness", "write_startup": "startup"},
+    event="Answer HookCall",
+    fullness="usage_now",
+    process="main run_hook",
+    startup="write_startup",
+    state="HookWorkspace SessionState UsageSeen",
 )

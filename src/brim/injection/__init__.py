@@ -8,7 +8,7 @@ told, and how soon again.
 
 from __future__ import annotations
 
-from brim._lazy import public
+from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
     from brim.injection.tiers import Section as Section
     from brim.injection.tiers import Tier as Tier
 
-__getattr__, __dir__, __all__ = public(
+__getattr__, __dir__ = exports(
     __name__,
-    {
-        "costs": "Costs CountedCosts StoredCosts",
-        "mapper": "ActivationTierMapper",
-        "plan": "InjectionPlan Item",
-        "session": "Session",
-        "text": "render",
-        "tiers": "FIDELITY FORMATS Section Tier",
-    },
+    costs="Costs CountedCosts StoredCosts",
+    mapper="ActivationTierMapper",
+    plan="InjectionPlan Item",
+    session="Session",
+    text="render",
+    tiers="FIDELITY FORMATS Section Tier",
 )

@@ -8,10 +8,9 @@ settings name, ``git_exclude`` hides a project's settings from git. ``installati
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from brim._lazy import exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.install.doctor import Diagnosis as Diagnosis
     from brim.install.doctor import diagnose as diagnose
@@ -28,9 +27,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    dict.fromkeys(("Diagnosis", "diagnose"), "doctor")
-    | dict.fromkeys(
-        ("Installed", "Uninstalled", "Upgraded", "install", "pause", "resume", "uninstall", "upgrade"), "installation"
-    )
-    | dict.fromkeys(("install_launcher", "launcher_text"), "launchers"),
+    doctor="Diagnosis diagnose",
+    installation="Installed Uninstalled Upgraded install pause resume uninstall upgrade",
+    launchers="install_launcher launcher_text",
 )

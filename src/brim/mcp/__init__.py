@@ -13,19 +13,15 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.mcp.http import serve_http
-    from brim.mcp.server import INSTRUCTIONS, build_server
-    from brim.mcp.tools import ToolCost, tool_costs
-
-__all__ = ["INSTRUCTIONS", "ToolCost", "build_server", "serve_http", "tool_costs"]
+    from brim.mcp.http import serve_http as serve_http
+    from brim.mcp.server import INSTRUCTIONS as INSTRUCTIONS
+    from brim.mcp.server import build_server as build_server
+    from brim.mcp.tools import ToolCost as ToolCost
+    from brim.mcp.tools import tool_costs as tool_costs
 
 __getattr__, __dir__ = exports(
     __name__,
-    {
-        "INSTRUCTIONS": "server",
-        "ToolCost": "tools",
-        "build_server": "server",
-        "serve_http": "http",
-        "tool_costs": "tools",
-    },
+    http="serve_http",
+    server="INSTRUCTIONS build_server",
+    tools="ToolCost tool_costs",
 )

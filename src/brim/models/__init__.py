@@ -31,14 +31,11 @@ if TYPE_CHECKING:
     from brim.models.windows import report_window as report_window
     from brim.models.windows import window_from_error as window_from_error
 
-_MODULES = {
-    "catalog": ("Model", "Price", "Tier", "cost", "model", "models"),
-    "light": ("Light", "lookup"),
-    "overrides": ("use",),
-    "usage": ("Tokens", "read_usage"),
-    "windows": ("MemoryWindowStore", "WindowStore", "remember_in", "report_window", "window_from_error"),
-}
-_NAMES = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = list(_NAMES)
-__getattr__, __dir__ = exports(__name__, _NAMES)
+__getattr__, __dir__ = exports(
+    __name__,
+    catalog="Model Price Tier cost model models",
+    light="Light lookup",
+    overrides="use",
+    usage="Tokens read_usage",
+    windows="MemoryWindowStore WindowStore remember_in report_window window_from_error",
+)

@@ -10,11 +10,13 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.report.usage import UsageReport, usage_report
-    from brim.report.watch import Reading, Watch
-
-__all__ = ["Reading", "UsageReport", "Watch", "usage_report"]
+    from brim.report.usage import UsageReport as UsageReport
+    from brim.report.usage import usage_report as usage_report
+    from brim.report.watch import Reading as Reading
+    from brim.report.watch import Watch as Watch
 
 __getattr__, __dir__ = exports(
-    __name__, {"Reading": "watch", "UsageReport": "usage", "Watch": "watch", "usage_report": "usage"}
+    __name__,
+    usage="UsageReport usage_report",
+    watch="Reading Watch",
 )

@@ -8,10 +8,9 @@ person, and ``supervisor`` runs it all. ``sdk`` is the same for programs that dr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from brim._lazy import exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.run.command import ClientCommand as ClientCommand
     from brim.run.command import client_command as client_command
@@ -22,7 +21,8 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    dict.fromkeys(("ClientCommand", "client_command"), "command")
-    | dict.fromkeys(("RunReport", "Supervisor"), "supervisor")
-    | {"Face": "conversation", "supervised": "sdk"},
+    command="ClientCommand client_command",
+    conversation="Face",
+    sdk="supervised",
+    supervisor="RunReport Supervisor",
 )

@@ -7,7 +7,7 @@ from events, ``dead_ends`` finds what led nowhere, and ``model`` is all of it fo
 
 from __future__ import annotations
 
-from brim._lazy import public
+from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from brim.scratch.model import ScratchModel as ScratchModel
     from brim.scratch.writer import ScratchWriter as ScratchWriter
 
-__getattr__, __dir__, __all__ = public(
+__getattr__, __dir__ = exports(
     __name__,
-    {
-        "dead_ends": "DeadEnd DeadEndDetector",
-        "entries": "KINDS SECTIONS Entry View extract_text",
-        "index": "render_index",
-        "journal": "Journal",
-        "model": "ScratchModel",
-        "writer": "ScratchWriter",
-    },
+    dead_ends="DeadEnd DeadEndDetector",
+    entries="Entry KINDS SECTIONS View extract_text",
+    index="render_index",
+    journal="Journal",
+    model="ScratchModel",
+    writer="ScratchWriter",
 )

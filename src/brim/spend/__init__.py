@@ -8,7 +8,7 @@ client's own total, and ``meter`` adds up the requests of a stream, each once.
 
 from __future__ import annotations
 
-from brim._lazy import public
+from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from brim.spend.money import in_dollars as in_dollars
     from brim.spend.money import micro_dollars as micro_dollars
 
-__getattr__, __dir__, __all__ = public(
+__getattr__, __dir__ = exports(
     __name__,
-    {
-        "account": "Account",
-        "ledger": "Ledger Reservation ScopeStatus lineage",
-        "limits": "ANSWERS CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
-        "meter": "SpendMeter",
-        "money": "PriceList Prices estimate_cost in_dollars micro_dollars",
-    },
+    account="Account",
+    ledger="Ledger Reservation ScopeStatus lineage",
+    limits="ANSWERS CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
+    meter="SpendMeter",
+    money="PriceList Prices estimate_cost in_dollars micro_dollars",
 )

@@ -32,16 +32,13 @@ if TYPE_CHECKING:
     from brim.tokens.counters import counter_for as counter_for
     from brim.tokens.stream import blocks as blocks
 
-_MODULES = {
-    "anchor": ("Anchor", "AnchorStore", "AnchoredTokenCounter", "MemoryAnchorStore"),
-    "api": ("ApiTokenCounter",),
-    "approximate": ("ApproximateTokenCounter", "estimate_tokens"),
-    "calibrate": ("Calibration", "CalibrationStore", "MemoryCalibrationStore"),
-    "count": ("BASES", "Count"),
-    "counters": ("MODES", "CalibratedTokenCounter", "ExactTokenCounter", "TokenCounter", "counter_for"),
-    "stream": ("blocks",),
-}
-_NAMES = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = list(_NAMES)
-__getattr__, __dir__ = exports(__name__, _NAMES)
+__getattr__, __dir__ = exports(
+    __name__,
+    anchor="Anchor AnchorStore AnchoredTokenCounter MemoryAnchorStore",
+    api="ApiTokenCounter",
+    approximate="ApproximateTokenCounter estimate_tokens",
+    calibrate="Calibration CalibrationStore MemoryCalibrationStore",
+    count="BASES Count",
+    counters="CalibratedTokenCounter ExactTokenCounter MODES TokenCounter counter_for",
+    stream="blocks",
+)

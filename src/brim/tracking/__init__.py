@@ -13,55 +13,36 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tracking.budget import ContextBudget
-    from brim.tracking.compaction import Pending, build_compact_prompt
-    from brim.tracking.events import (
-        Compaction,
-        End,
-        Event,
-        Message,
-        ModelSeen,
-        RunTotal,
-        StateSeen,
-        ToolCall,
-        ToolResult,
-        Usage,
-    )
-    from brim.tracking.gauge import CompactDue, ContextWarning
-    from brim.tracking.readers import FORMATS, format_of
-    from brim.tracking.readers.stream import Feed, read
-    from brim.tracking.windows import Window
+    from brim.tracking.budget import ContextBudget as ContextBudget
+    from brim.tracking.compaction import Pending as Pending
+    from brim.tracking.compaction import build_compact_prompt as build_compact_prompt
+    from brim.tracking.events import Compaction as Compaction
+    from brim.tracking.events import End as End
+    from brim.tracking.events import Event as Event
+    from brim.tracking.events import Message as Message
+    from brim.tracking.events import ModelSeen as ModelSeen
+    from brim.tracking.events import RunTotal as RunTotal
+    from brim.tracking.events import StateSeen as StateSeen
+    from brim.tracking.events import ToolCall as ToolCall
+    from brim.tracking.events import ToolResult as ToolResult
+    from brim.tracking.events import Usage as Usage
+    from brim.tracking.gauge import CompactDue as CompactDue
+    from brim.tracking.gauge import ContextWarning as ContextWarning
+    from brim.tracking.readers import FORMATS as FORMATS
+    from brim.tracking.readers import format_of as format_of
+    from brim.tracking.readers.stream import Feed as Feed
+    from brim.tracking.readers.stream import read as read
+    from brim.tracking.windows import Window as Window
 
-__all__ = [
-    "FORMATS",
-    "CompactDue",
-    "Compaction",
-    "ContextBudget",
-    "ContextWarning",
-    "End",
-    "Event",
-    "Feed",
-    "Message",
-    "ModelSeen",
-    "Pending",
-    "RunTotal",
-    "StateSeen",
-    "ToolCall",
-    "ToolResult",
-    "Usage",
-    "Window",
-    "build_compact_prompt",
-    "format_of",
-    "read",
-]
-
-_MODULES = {
-    "budget": ("ContextBudget",),
-    "compaction": ("Pending", "build_compact_prompt"),
-    "gauge": ("CompactDue", "ContextWarning"),
-    "readers": ("FORMATS", "format_of"),
-    "readers.stream": ("Feed", "read"),
-    "windows": ("Window",),
-}
-_HOMES = {name: module for module, names in _MODULES.items() for name in names}
-__getattr__, __dir__ = exports(__name__, dict.fromkeys(__all__, "events") | _HOMES)
+__getattr__, __dir__ = exports(
+    __name__,
+    **{
+        "budget": "ContextBudget",
+        "compaction": "Pending build_compact_prompt",
+        "events": "Compaction End Event Message ModelSeen RunTotal StateSeen ToolCall ToolResult Usage",
+        "gauge": "CompactDue ContextWarning",
+        "readers": "FORMATS format_of",
+        "readers.stream": "Feed read",
+        "windows": "Window",
+    },
+)

@@ -27,22 +27,12 @@ if TYPE_CHECKING:
     from brim.window.memory import MemoryConfig as MemoryConfig
     from brim.window.memory import WorkingMemory as WorkingMemory
 
-_MODULES = {
-    "assembly": ("Assembly", "DroppedItem", "Section"),
-    "budget": (
-        "DEFAULT_CONTEXT_WINDOW",
-        "MODEL_CONTEXT_WINDOWS",
-        "RESPONSE_RESERVE_MAX",
-        "RESPONSE_RESERVE_MIN",
-        "RESPONSE_RESERVE_RATIO",
-        "SAFETY_BUFFER_RATIO",
-        "Reserves",
-        "TokenBudget",
-        "TokenBudgetCalculator",
+__getattr__, __dir__ = exports(
+    __name__,
+    assembly="Assembly DroppedItem Section",
+    budget=(
+        "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN "
+        "RESPONSE_RESERVE_RATIO Reserves SAFETY_BUFFER_RATIO TokenBudget TokenBudgetCalculator"
     ),
-    "memory": ("MemoryConfig", "WorkingMemory"),
-}
-_NAMES = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = list(_NAMES)
-__getattr__, __dir__ = exports(__name__, _NAMES)
+    memory="MemoryConfig WorkingMemory",
+)

@@ -7,7 +7,7 @@ every step of every agent to all of them.
 
 from __future__ import annotations
 
-from brim._lazy import public
+from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends.step import STATUSES as STATUSES
     from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
 
-__getattr__, __dir__, __all__ = public(
+__getattr__, __dir__ = exports(
     __name__,
-    {
-        "detector": "DeadEndDetector",
-        "step": "RULES STATUSES DeadEnd",
-    },
+    detector="DeadEndDetector",
+    step="DeadEnd RULES STATUSES",
 )

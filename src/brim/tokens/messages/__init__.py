@@ -16,10 +16,13 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.tokens.messages.request import measure
-    from brim.tokens.messages.rules import Framing
-    from brim.tokens.messages.tally import Tally
+    from brim.tokens.messages.request import measure as measure
+    from brim.tokens.messages.rules import Framing as Framing
+    from brim.tokens.messages.tally import Tally as Tally
 
-__all__ = ["Framing", "Tally", "measure"]
-
-__getattr__, __dir__ = exports(__name__, {"Framing": "rules", "Tally": "tally", "measure": "request"})
+__getattr__, __dir__ = exports(
+    __name__,
+    request="measure",
+    rules="Framing",
+    tally="Tally",
+)
