@@ -115,7 +115,7 @@ def test_the_same_limit_again_keeps_what_was_answered_unless_it_is_said_anew(bri
 def test_a_warning_is_told(brim: Brim) -> None:
     brim("spend", "limit", "shop", "1")
     brim("spend", "reserve", "shop", "0.9", "--request-id", "r1")
-    assert "shop: $0.90 of $1.00 is spent (90 %)" in brim("spend", "settle", "r1", "0.9").err
+    assert "shop: $0.90 of $1.00 is spent (90%)" in brim("spend", "settle", "r1", "0.9").err
 
 
 def test_an_overrun_is_told_and_closes_the_scope(brim: Brim) -> None:

@@ -15,6 +15,7 @@ RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "le
 """
 
 WORDS: dict[str, str] = {
+    r"(\d) %": r"\1%",  # without a space
     r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
 }

@@ -42,9 +42,9 @@ def test_it_shows_how_full_the_window_is_and_keeps_the_numbers_for_the_hooks(cla
     with opened(claude) as terminal:
         terminal.wait_for("Opus 5.5 ░░░░░░░░││░░ window 1,000,000 $0.00")
         terminal.enter("Say hello.")
-        terminal.wait_for("compact at 78 %")
+        terminal.wait_for("compact at 78%")
         assert "████████▋" in terminal.text
-        assert "72 %" in terminal.text
+        assert "72%" in terminal.text
         terminal.wait(lambda: remembered(claude))
     usage = remembered(claude)
     assert (usage["tokens"], usage["window"], usage["model"]) == (720_008, 1_000_000, claude.model)

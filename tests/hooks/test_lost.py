@@ -57,8 +57,8 @@ def test_a_command_is_kept_if_its_words_stand_together(summary: str, command: st
         ("At most 2.50 MB.", "2.5 MB", False),
         ("It costs $5.", "$5", False),
         ("It costs 5 dollars.", "$5", False),
-        ("Some limit.", "80 %", True),
-        ("It is 80%.", "80 %", False),
+        ("Some limit.", "80%", True),
+        ("It is 80%.", "80%", False),
     ],
 )
 def test_a_number_is_kept_with_its_unit(summary: str, number: str, is_lost: bool) -> None:

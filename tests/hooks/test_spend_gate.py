@@ -42,7 +42,7 @@ def test_a_warning_goes_to_the_human_once(sitting: Sitting) -> None:
     limit(sitting, 10_000)
     sitting.used("m1", 2_700)
     told = sitting.tool("Read", {"file_path": "a"})
-    assert told == {"systemMessage": "brim: shop: $0.0081 of $0.01 is spent (81 %)"}
+    assert told == {"systemMessage": "brim: shop: $0.0081 of $0.01 is spent (81%)"}
     assert sitting.tool("Read", {"file_path": "a"}) == {}
     assert before(sitting) == {}
 
@@ -207,6 +207,6 @@ def test_a_turn_that_a_person_stopped_is_settled_with_the_next_prompt(sitting: S
     limit(sitting, 10_000)
     before(sitting)
     sitting.used("m1", 2_700)
-    told = {"systemMessage": "brim: shop: $0.0081 of $0.01 is spent (81 %)"}
+    told = {"systemMessage": "brim: shop: $0.0081 of $0.01 is spent (81%)"}
     assert sitting.prompt("no, do it so") == told
     assert sitting.prompt("go on") == {}

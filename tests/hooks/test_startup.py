@@ -202,4 +202,4 @@ def test_an_old_status_line_still_draws(world: World) -> None:
         "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet"},
     }
     context = {"context_window_size": 200_000, "current_usage": usage}
-    assert "40 %" in run_old(world, OLD_STATUS, {**sent, "context_window": context})
+    assert "40%" in run_old(world, OLD_STATUS, {**sent, "context_window": context})

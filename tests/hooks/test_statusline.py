@@ -61,7 +61,7 @@ def chain(environ: Mapping[str, str], command: str) -> None:
 def test_it_prints_one_line(environ: dict[str, str]) -> None:
     out = io.BytesIO()
     assert main(io.BytesIO(encoded(sent())), out, environ) == 0
-    assert out.getvalue().decode().startswith("Sonnet 4.5  █████▏░░││░░  43 %  86,425 of 200,000  $1.24  cache cold")
+    assert out.getvalue().decode().startswith("Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache cold")
     assert out.getvalue().endswith(b"\n")
 
 
@@ -69,14 +69,14 @@ def test_marks_and_window_are_those_of_the_settings(environ: dict[str, str]) -> 
     config = Path(environ["BRIM_HOME"], "config.yaml")
     config.write_text("context:\n  warn: 0.2\n  compact: 0.4\n  window: 100000\n")
     (line,) = shown(sent(30_000), environ)
-    assert "30 %  30,000 of 100,000" in line
-    assert line.endswith("compact at 40 %")
+    assert "30%  30,000 of 100,000" in line
+    assert line.endswith("compact at 40%")
 
 
 def test_settings_that_cannot_be_read_are_the_defaults_and_one_line_in_the_log(environ: dict[str, str]) -> None:
     Path(environ["BRIM_HOME"], "config.yaml").write_text("context: [\n")
     (line,) = shown(sent(140_000), environ)
-    assert line.endswith("compact at 78 %")
+    assert line.endswith("compact at 78%")
     assert "config.yaml" in Path(environ["BRIM_HOME"], "log", "hook.log").read_text()
 
 
@@ -110,7 +110,7 @@ def test_it_stays_within_what_the_client_leaves_of_the_width(environ: dict[str, 
 def test_colours_are_there_unless_they_are_unwanted(environ: dict[str, str]) -> None:
     assert "\x1b[" not in shown(sent(), environ)[0]
     assert "\x1b[" not in shown(sent(), {**environ, "NO_COLOR": "", "TERM": "dumb"})[0]
-    assert "\x1b[32m43 %" in shown(sent(), {**environ, "NO_COLOR": ""})[0]
+    assert "\x1b[32m43%" in shown(sent(), {**environ, "NO_COLOR": ""})[0]
 
 
 # What it remembers ---------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def test_a_hook_warns_by_what_the_status_line_was_told(environ: dict[str, str]) 
     shown(sent(150_000), environ)
     stopped = {"session_id": SESSION, "transcript_path": "", "cwd": "/", "hook_event_name": "Stop"}
     answer = answer_to("Stop", "claude", stopped, environ, now=NOW + 1)
-    assert "filling up: 150,000 of 200,000 tokens, 75 %" in answer
+    assert "filling up: 150,000 of 200,000 tokens, 75%" in answer
 
 
 def test_each_session_has_its_own(environ: dict[str, str]) -> None:
@@ -204,7 +204,7 @@ def test_the_lines_of_the_other_come_first(environ: dict[str, str]) -> None:
 def test_a_failure_of_the_other_is_told_and_costs_nothing_else(environ: dict[str, str]) -> None:
     chain(environ, "echo lost; exit 7")
     (line,) = shown(sent(), environ)
-    assert line.startswith("Sonnet 4.5  █████▏░░││░░  43 %")
+    assert line.startswith("Sonnet 4.5  █████▏░░││░░  43%")
     assert "the other status line ended with 7" in Path(environ["BRIM_HOME"], "log", "hook.log").read_text()
 
 
@@ -264,7 +264,7 @@ def test_a_home_that_is_not_there_or_no_folder_changes_nothing(environ: dict[str
     (tmp_path / "file").touch()
     for home in ("gone", "file", "file/below"):
         (line,) = shown(sent(), {**environ, "BRIM_HOME": str(tmp_path / home)})
-        assert line.startswith("Sonnet 4.5  █████▏░░││░░  43 %")
+        assert line.startswith("Sonnet 4.5  █████▏░░││░░  43%")
 
 
 def test_a_broken_state_changes_nothing(environ: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ def drawn(data: Any, look: Look = PLAIN, **more: Any) -> str:
 
 
 def test_it_says_model_gauge_share_tokens_window_cost_and_cache() -> None:
-    assert drawn(sent()) == "Sonnet 4.5  █████▏░░││░░  43 %  86,425 of 200,000  $1.24  cache warm until 14:32"
+    assert drawn(sent()) == "Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache warm until 14:32"
 
 
 def test_before_the_first_answer_it_says_how_large_the_window_is() -> None:
@@ -44,8 +44,8 @@ def test_a_cold_cache_says_what_the_next_request_writes_again() -> None:
     ("used", "said"),
     [
         (139_999, "cache warm until 14:32"),
-        (140_000, "compact at 78 %"),
-        (155_999, "compact at 78 %"),
+        (140_000, "compact at 78%"),
+        (155_999, "compact at 78%"),
         (156_000, "time to /compact"),
         (250_000, "time to /compact"),
     ],
@@ -55,23 +55,23 @@ def test_a_mark_is_crossed_when_it_is_reached(used: int, said: str) -> None:
 
 
 def test_a_share_is_rounded_down_so_that_no_mark_looks_crossed_before_it_is() -> None:
-    assert "77 %" in drawn(sent(155_999))
-    assert "78 %" in drawn(sent(156_000))
-    assert "29 %" in drawn(sent(58_000))
+    assert "77%" in drawn(sent(155_999))
+    assert "78%" in drawn(sent(156_000))
+    assert "29%" in drawn(sent(58_000))
 
 
 def test_a_window_that_is_overfull_says_so() -> None:
-    assert "████████████  125 %" in drawn(sent(250_000))
+    assert "████████████  125%" in drawn(sent(250_000))
 
 
 def test_little_is_not_nothing() -> None:
-    assert "▏░░░░░░░││░░  < 1 %  13 of 200,000" in drawn(sent(13))
+    assert "▏░░░░░░░││░░  <1%  13 of 200,000" in drawn(sent(13))
 
 
 def test_the_marks_are_where_the_settings_put_them() -> None:
     look = PLAIN.replace(warn=0.25, compact=0.5)
     assert "░░░│░░│░░░░░" in drawn(sent(None), look)
-    assert drawn(sent(), look).endswith("compact at 50 %")
+    assert drawn(sent(), look).endswith("compact at 50%")
 
 
 def test_tokens_of_an_unknown_window_are_shown_without_a_gauge() -> None:
@@ -90,9 +90,9 @@ def test_money_is_to_the_cent(usd: float, text: str) -> None:
 
 def test_colours_follow_the_marks() -> None:
     look = Look(200)
-    assert "\x1b[32m43 %\x1b[0m" in drawn(sent(), look)
-    assert "\x1b[33m70 %\x1b[0m" in drawn(sent(140_000), look)
-    assert "\x1b[31m78 %\x1b[0m" in drawn(sent(156_000), look)
+    assert "\x1b[32m43%\x1b[0m" in drawn(sent(), look)
+    assert "\x1b[33m70%\x1b[0m" in drawn(sent(140_000), look)
+    assert "\x1b[31m78%\x1b[0m" in drawn(sent(156_000), look)
     assert "\x1b[1;31mtime to /compact\x1b[0m" in drawn(sent(156_000), look)
 
 
@@ -114,23 +114,23 @@ def test_a_name_cannot_steer_the_terminal() -> None:
 def test_the_least_important_is_shortened_or_left_out_first() -> None:
     lines = {width: drawn(sent(156_000), PLAIN.replace(width=width)) for width in (100, 80, 60, 40, 24, 12, 4)}
     assert lines == {
-        100: "Sonnet 4.5  █████████▍░░  78 %  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
-        80: "Sonnet 4.5  █████████▍░░  78 %  156k/200k  $1.24  warm  time to /compact",
-        60: "Sonnet 4.5  ██████▎░  78 %  156k/200k  $1.24  warm  /compact",
-        40: "78 %  156k/200k  $1.24  /compact",
-        24: "78 %  /compact",
-        12: "78 %",
-        4: "78 %",
+        100: "Sonnet 4.5  █████████▍░░  78%  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
+        80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
+        60: "Sonnet 4.5  ██████▎░  78%  156k/200k  $1.24  warm  /compact",
+        40: "78%  156k/200k  $1.24  /compact",
+        24: "78%  /compact",
+        12: "78%",
+        4: "78%",
     }
 
 
 def test_the_share_and_what_to_do_stay_longest() -> None:
-    assert drawn(sent(156_000), PLAIN.replace(width=14)) == "78 %  /compact"
+    assert drawn(sent(156_000), PLAIN.replace(width=14)) == "78%  /compact"
 
 
 def test_notices_come_last_and_outlast_the_cost() -> None:
     assert drawn(sent(), notices=["spending limit reached"]).endswith("14:32  spending limit reached")
-    assert drawn(sent(), PLAIN.replace(width=30), notices=["spending limit reached"]) == "43 %  spending limit reached"
+    assert drawn(sent(), PLAIN.replace(width=30), notices=["spending limit reached"]) == "43%  spending limit reached"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_notices_come_last_and_outlast_the_cost() -> None:
 def test_an_aside_never_takes_the_place_of_the_gauge(width: int, end: str) -> None:
     aside = ["the other status line took longer than 0.5 s", "the other one failed"]
     line = drawn(sent(), PLAIN.replace(width=width), aside=aside)
-    assert line.startswith("Sonnet 4.5  █████▏░░││░░  43 %  86")
+    assert line.startswith("Sonnet 4.5  █████▏░░││░░  43%  86")
     assert line.endswith(end)
 
 

@@ -29,13 +29,13 @@ def test_nothing_is_said_below_the_mark(sitting: Sitting) -> None:
 
 
 def test_the_mark_itself_warns_once(sitting: Sitting) -> None:
-    assert stop(sitting, 140_000) == "brim: The context window is filling up: 140,000 of 200,000 tokens, 70 %."
+    assert stop(sitting, 140_000) == "brim: The context window is filling up: 140,000 of 200,000 tokens, 70%."
     assert stop(sitting, 145_000) == ""
 
 
 def test_the_second_mark_says_what_to_type_once(sitting: Sitting) -> None:
     stop(sitting, 140_000)
-    assert stop(sitting, 156_000) == "brim: It is time to compact: 156,000 of 200,000 tokens, 78 %. Type /compact."
+    assert stop(sitting, 156_000) == "brim: It is time to compact: 156,000 of 200,000 tokens, 78%. Type /compact."
     assert stop(sitting, 170_000) == ""
 
 
@@ -60,7 +60,7 @@ def test_a_compaction_that_did_not_help_is_said_once_instead_of_asking_again(sit
 
 def test_the_marks_are_settings(sitting: Sitting) -> None:
     (sitting.home / "config.yaml").write_text("context:\n  warn: 0.1\n  compact: 0.5\n  window: 1000\n")
-    assert "100 of 1,000 tokens, 10 %" in stop(sitting, 100)
+    assert "100 of 1,000 tokens, 10%" in stop(sitting, 100)
     assert "time to compact" in stop(sitting, 500)
 
 

@@ -210,8 +210,8 @@ def test_each_notice_comes_once_per_latch() -> None:
 
 def test_a_notice_says_what_was_measured_and_reads_as_a_sentence() -> None:
     warning, due = ContextBudget().update(assistant("m1", 158_000))
-    assert str(warning) == "The context window is filling up: 158,000 of 200,000 tokens, 79 %."
-    assert str(due) == "It is time to compact: 158,000 of 200,000 tokens, 79 %."
+    assert str(warning) == "The context window is filling up: 158,000 of 200,000 tokens, 79%."
+    assert str(due) == "It is time to compact: 158,000 of 200,000 tokens, 79%."
     facts: Any = due
     assert (facts.used_tokens, facts.window, facts.utilization, facts.session) == (158_000, 200_000, 0.79, "s1")
 
@@ -243,7 +243,7 @@ def test_a_window_that_is_no_number_is_refused(fields: Any) -> None:
         ContextBudget(**fields)
 
 
-@pytest.mark.parametrize("threshold", [-0.1, float("nan"), "70 %", True])
+@pytest.mark.parametrize("threshold", [-0.1, float("nan"), "70%", True])
 def test_a_threshold_that_is_no_share_is_refused(threshold: Any) -> None:
     with pytest.raises(InputError, match="warn_threshold must be a share"):
         ContextBudget(warn_threshold=threshold)

@@ -106,7 +106,7 @@ def test_overhead_over_the_threshold_is_said_once_and_compaction_not_asked_for_a
     assert reasons.count("overhead") == 1
     assert COMPACT_DUE not in [notice.kind for notice in told]
     assert str(told[0]) == (
-        "Compacting does not help: what stays (system, tools, pinned text) takes 164,000 of 200,000 tokens, 82 %."
+        "Compacting does not help: what stays (system, tools, pinned text) takes 164,000 of 200,000 tokens, 82%."
         " Remove tools or pinned text, or use a model with a larger window."
     )
 

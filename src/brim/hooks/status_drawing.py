@@ -114,11 +114,11 @@ def _percent(status: Status, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
-    return _said(_colour(level_of(status, look)), "< 1 %" if 0 < share < 0.01 else f"{_percents(share)} %")
+    return _said(_colour(level_of(status, look)), "<1%" if 0 < share < 0.01 else f"{_percents(share)}%")
 
 
 def _percents(share: float) -> int:
-    """Return whole per cent, rounded down: 77.9 % is not yet the mark at 78."""
+    """Return whole per cent, rounded down: 77.9% is not yet the mark at 78."""
     return int(100 * share + 1e-9)
 
 
@@ -160,7 +160,7 @@ def _cache(status: Status, until: struct_time | None) -> Part:
 def _warning(level: str, look: Look) -> Part:
     if level == "compact":
         return _said("bold red", "time to /compact", "/compact")
-    return _said("yellow", f"compact at {_percents(look.compact)} %", "nearly full") if level else []
+    return _said("yellow", f"compact at {_percents(look.compact)}%", "nearly full") if level else []
 
 
 def _colour(level: str) -> str:

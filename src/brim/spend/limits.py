@@ -187,7 +187,7 @@ class CostWarning(CostNotice):
     limit: int
 
     def __str__(self) -> str:
-        share = f" ({100 * self.spent // self.limit} %)" if self.limit else ""
+        share = f" ({100 * self.spent // self.limit}%)" if self.limit else ""
         return f"{self._whose}{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent{share}"
 
 
@@ -224,7 +224,7 @@ class InputRequested(CostNotice):
     answers: tuple[str, ...] = ANSWERS
 
     def __str__(self) -> str:
-        what = "continue" if self.limit is None else "continue once (+10 %), raise the limit"
+        what = "continue" if self.limit is None else "continue once (+10%), raise the limit"
         return f"{self._whose}{what}, wrap up, or stop?"
 
 
@@ -239,7 +239,7 @@ class CostBudget:
     >>> budget.add(1_200_000)
     []
     >>> [str(notice) for notice in budget.add(3_000_000)]
-    ['$4.20 of $5.00 is spent (84 %)']
+    ['$4.20 of $5.00 is spent (84%)']
     >>> [notice.kind for notice in budget.add(600_000)]
     ['COST_LIMIT', 'INPUT_REQUESTED']
     """
@@ -290,7 +290,7 @@ class CostBudget:
 
     @property
     def held(self) -> int:
-        """What of the limit is held back for the wrap-up: 5 %, at most $0.50."""
+        """What of the limit is held back for the wrap-up: 5%, at most $0.50."""
         return self._limit.held
 
     @property

@@ -49,7 +49,7 @@ class ContextNotice(Notice):
 
     @property
     def _full(self) -> str:
-        return f"{self.used_tokens:,} of {self.window:,} tokens, {100 * self.utilization:.0f} %"
+        return f"{self.used_tokens:,} of {self.window:,} tokens, {100 * self.utilization:.0f}%"
 
 
 class ContextWarning(ContextNotice):
