@@ -28,7 +28,7 @@ FOLDER = "/home/user/shop"
 SUB_AGENT = "a0000000000000001"
 MODEL = "claude-sonnet-4-5"
 WINDOW = 200_000
-SHOWN_LINES = 3
+SHOWN_LINES = 2
 """Lines of a text that are printed; the rest is counted."""
 
 

@@ -48,7 +48,7 @@ def test_a_circle_of_requires_is_refused_and_named(brim: Brim) -> None:
     [
         (("b-1", "loves", "b-2"), ("'loves'", "requires, overrides, conflicts")),
         (("b-1", "requires", "b-1"), ("itself",)),
-        (("b-1", "requires", "b-9"), ("'b-9'", "brim list")),
+        (("b-1", "requires", "b-9"), ("'b-9'", "brim rules")),
         (("b-1", "requires", "b-2", "--weight", "0"), ("above 0", "0.0")),
         (("b-1", "requires", "b-2", "--weight", "1.5"), ("at most 1",)),
         (("b-1", "requires", "b-2", "--weight", "nan"), ("nan",)),

@@ -121,7 +121,7 @@ def test_what_cannot_be_is_said(brim: Brim, tmp_path: Path) -> None:
     assert "which file" in brim("export").err
     assert "folder" in brim("export", str(tmp_path)).err
     assert "cannot be written" in brim("export", "no/such/folder/x.jsonl").err
-    assert "no project" in brim("export", "x", "--project").err
+    assert "not in a project" in brim("export", "x", "--project").err
     assert brim("export", "-", "--json").code == 2
     assert os.listdir(brim.cwd) == []
 

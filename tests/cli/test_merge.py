@@ -101,7 +101,7 @@ def test_near_duplicates_are_shown_and_merged(brim: Brim) -> None:
     assert stored(brim, "b-3") == OTHER
     again = brim("dedupe", "--yes")
     assert (again.code, again.out) == (0, "")
-    assert "no two rules are alike" in again.err
+    assert "no two rules are" in again.err
 
 
 def test_three_of_a_kind_become_one_and_every_text_is_kept(brim: Brim) -> None:

@@ -86,7 +86,7 @@ def test_a_beginning_of_an_id_will_do_if_no_other_begins_so(brim: Brim) -> None:
 
 
 def test_what_is_not_there_is_said(brim: Brim) -> None:
-    refused(brim("show", "nothing"), "'nothing'", "brim list")
+    refused(brim("show", "nothing"), "'nothing'", "brim rules")
     assert not (brim.home / ".brim").exists()
 
 

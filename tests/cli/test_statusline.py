@@ -22,7 +22,7 @@ def test_the_example_is_the_same_everywhere(brim: Brim) -> None:
 
 def test_the_example_fits_the_terminal_and_speaks_ascii_if_it_must(brim: Brim) -> None:
     ran = brim("statusline", "--example", env={"COLUMNS": "40", "LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"})
-    assert ran.lines == ["####--|-  43%  86.4k/200k  $1.24"]
+    assert ran.lines == ["###---|-  43%  86.4k/200k  $1.24"]
 
 
 def test_what_a_client_sends_is_shown_in_colour_though_it_is_no_terminal(brim: Brim) -> None:

@@ -89,7 +89,7 @@ def test_the_json_lists_what_is_let_in(brim: Brim) -> None:
 
 def test_trusted_projects_are_listed_and_removed(brim: Brim) -> None:
     some(brim)
-    assert "no project" in brim("trust", "--list").err
+    assert "no trusted projects" in brim("trust", "--list").err
     brim("trust", "--yes")
     (only,) = brim("trust", "--list", "--json").json["projects"]
     assert (only["project"], only["valid"]) == (str(brim.cwd), True)

@@ -80,7 +80,7 @@ def test_lines_that_are_not_counted_are_counted_without_asking(brim: Brim) -> No
     assert rules(brim) == ["stale-costs"]
     ran = brim("validate", "--fix")
     assert (ran.code, ran.lines[-1]) == (0, "all is well")
-    assert "2 behaviors counted" in ran.out
+    assert "2 rules counted" in ran.out
     assert rules(brim) == []
 
 

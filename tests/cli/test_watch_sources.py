@@ -136,9 +136,12 @@ def test_the_command_says_which_one_it_took(brim: Brim) -> None:
         (folder / project).mkdir(parents=True)
         (folder / project / "s.jsonl").write_text(called(1, 20_000))
     ran = brim("watch", "--once")
-    assert f"the newest session of this project: {folder}/{slug}/s.jsonl" in ran.err
+    assert f"the newest session of this project: ~/.claude/projects/{slug}/s.jsonl" in ran.err
     (folder / slug / "s.jsonl").unlink()
-    assert f"no session of this project; the newest of all: {folder}/-elsewhere/s.jsonl" in brim("watch", "--once").err
+    assert (
+        f"no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl"
+        in brim("watch", "--once").err
+    )
 
 
 def test_without_any_session_it_says_what_to_do(brim: Brim) -> None:

@@ -105,4 +105,4 @@ def test_an_id_that_means_none_or_several_is_refused(brim: Brim, id: str) -> Non
     ran = brim("why", id)
     assert (ran.code, ran.out) == (2, "")
     assert "\x1b" not in ran.err
-    assert any(words in ran.err for words in ("brim list", "may mean", "did you mean"))
+    assert any(words in ran.err for words in ("brim rules", "brim list", "may mean", "did you mean"))

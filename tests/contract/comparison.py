@@ -27,6 +27,8 @@ WORDS: dict[str, str] = {
 IGNORED: tuple[str, ...] = (
     "commands-general/001 brim",  # shows where things stand
     "commands-told/059 brim why",  # shows what an agent would be told
+    "*brim init*/out/reason",  # in other words
+    "*brim init*/out/skipped",
     "launchers/*/out/launchers",  # an upgrade from 0.1 rewrites them
     "*brim config*/out/*activation.*",  # most of these are constants now
     "*brim doctor*/out/findings/*/start",  # counted for the agent's model,

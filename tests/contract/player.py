@@ -434,7 +434,7 @@ def _stop_the_clock() -> None:
             return cls.fromtimestamp(clock.now)
 
     def urandom(size: int) -> bytes:
-        return bytes([int(clock.now - NOW) // 10% 256]) * size  # another for every step
+        return bytes([int(clock.now - NOW) // 10 % 256]) * size  # another for every step
 
     patches: list[tuple[Any, str, Any]] = [
         (time, "time", lambda: clock.now),

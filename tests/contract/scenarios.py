@@ -47,7 +47,7 @@ class Sitting:
     def line(self, **line: Any) -> None:
         """Add to the transcript."""
         self.number += 1
-        stamp = f"2026-11-15T12:{self.number // 60% 60:02}:{self.number % 60:02}.000Z"
+        stamp = f"2026-11-15T12:{self.number // 60 % 60:02}:{self.number % 60:02}.000Z"
         if self.agent == "claude":
             line |= {"sessionId": self.session, "isSidechain": False, "cwd": SHOP, "uuid": f"u-{self.number}"}
         elif self.agent == "codex":

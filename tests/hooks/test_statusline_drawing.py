@@ -118,7 +118,7 @@ def test_the_least_important_is_shortened_or_left_out_first() -> None:
         80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
         60: "Sonnet 4.5  ██████▎░  78%  156k/200k  $1.24  warm  /compact",
         40: "78%  156k/200k  $1.24  /compact",
-        24: "78%  /compact",
+        24: "78%  156k/200k  /compact",
         12: "78%",
         4: "78%",
     }

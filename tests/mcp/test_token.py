@@ -28,7 +28,7 @@ def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     read_token(str(tmp_path))
     os.chmod(token_file(str(tmp_path)), 0o644)
-    with pytest.raises(StoreError, match="no secret"):
+    with pytest.raises(StoreError, match="isn't secret"):
         read_token(str(tmp_path))
 
 

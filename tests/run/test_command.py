@@ -83,7 +83,7 @@ def test_gemini_takes_its_prompt_as_an_option() -> None:
 
 def test_another_name_of_an_agent_can_be_said() -> None:
     assert client_command(["./wrapper", "-p", "x"], agent="claude").program == "./wrapper"
-    with pytest.raises(InputError, match="say --agent"):
+    with pytest.raises(InputError, match="add --agent"):
         client_command(["./wrapper", "-p", "x"])
 
 

@@ -224,13 +224,13 @@ def test_a_process_for_one_turn_that_fails_is_a_failure(run: Run, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "what shall be run?"),
-        (("--", "vim", "x"), "no agent that brim can run"),
+        ((), "which command?"),
+        (("--", "vim", "x"), "an agent that brim can run"),
         (("--", "/nowhere/claude", "-p", "x"), "cannot be started"),
-        (("--", "claude", "-p"), "there is no prompt"),
+        (("--", "claude", "-p"), "prompt"),
         (("--", "claude", "-p", "one", "two"), "which is the prompt"),
         (("--then", " ", "--", "claude", "-p", "x"), "--then is empty"),
-        (("--budget-usd", "much", "--", "claude", "-p", "x"), "is no amount"),
+        (("--budget-usd", "much", "--", "claude", "-p", "x"), "much"),
         (("--", "codex", "fix it"), "codex exec"),
     ],
 )

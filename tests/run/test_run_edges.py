@@ -55,7 +55,7 @@ def test_an_input_that_stays_open_and_silent_does_not_stop_the_run(run: Run) -> 
     os.close(writing)
     os.close(reading)
     assert (ran.returncode, ran.stdout) == (0, b"did: hi\n")
-    assert b"nothing came on standard input in 3 s" in ran.stderr
+    assert b"no standard input after 3 s" in ran.stderr
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
@@ -130,7 +130,7 @@ def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
     assert codex.brim("run", *words, env=codex.environ).code == 0
 
 
-@pytest.mark.parametrize(("mode", "says"), [(None, "install it, or write the whole path"), (0o644, "chmod +x")])
+@pytest.mark.parametrize(("mode", "says"), [(None, "install it, or write its full path"), (0o644, "chmod +x")])
 def test_whoever_cannot_be_started_is_told_what_to_do(brim: Brim, tmp_path: Path, mode: int | None, says: str) -> None:
     path = tmp_path / "claude"
     if mode is not None:

@@ -23,7 +23,7 @@ def test_a_spend_counts_against_every_scope_above() -> None:
     "scope", ["", "/", "a/", "/a", "a//b", "a b", ".", "a/..", "ä", "a" * 81, "/".join("abcdefghi"), None, 1]
 )
 def test_what_is_no_scope_is_an_error(scope: Any) -> None:
-    with pytest.raises(InputError, match="no scope"):
+    with pytest.raises(InputError, match="isn't a scope"):
         lineage(scope)
 
 

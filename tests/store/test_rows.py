@@ -66,11 +66,11 @@ def test_a_row_that_brim_cannot_have_written_is_an_error_that_names_it(
         store.put(behavior(when={"task": "x"}), event="learned", now=1.0)
         with store.writing():
             store.database.run(f"UPDATE behaviors SET {column} = ?", (value,))
-        with pytest.raises(StoreError, match="'b1' cannot be read") as caught:
+        with pytest.raises(StoreError, match="'b1' can't be read") as caught:
             store.behaviors()
         assert caught.value.reason == "damaged"
         if column == "conditions":
-            with pytest.raises(StoreError, match="'b1' cannot be read"):
+            with pytest.raises(StoreError, match="'b1' can't be read"):
                 store.nodes(["b1"])
 
 
@@ -123,7 +123,7 @@ def test_secrets_are_masked_wherever_they_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("use", [{"injected": "many"}, {"last_used": "x"}])
 def test_what_could_not_be_read_again_is_not_stored(tmp_path: Path, use: dict[str, Any]) -> None:
     with open_store(str(tmp_path / "brim.db")) as store:
-        with pytest.raises(InputError, match="'odd' cannot be stored"):
+        with pytest.raises(InputError, match="'odd' can't be stored"):
             store.put_many([behavior("b1"), behavior("odd", usage=Usage(**use))], event="learned", now=1.0)
         assert store.behaviors() == []
         assert store.events() == []

@@ -145,7 +145,7 @@ class _Doctor:
         if not events:
             state, text, fix = OFF, self._absent(target), ""
             if target.is_orphan:
-                text, fix = f"{target.path}: its project is no longer there: {FIX} forgets it", FIX
+                text, fix = f"{target.path}: its project is gone: {FIX} forgets it", FIX
             elif record is not None:
                 state, text, fix = WRONG, f"{target.path}: brim's hooks are gone", FIX
             if fix or target.scope == "user":
@@ -181,9 +181,9 @@ class _Doctor:
 
     def _absent(self, target: Target) -> str:
         if any(each.scope == "project" for each in self.here.installed([target.agent])):
-            return "is not installed for every project"
+            return "installed in some projects only"
         is_used = is_present(target.agent, self.here.environ)
-        return f"not installed: brim init --agent {target.agent}" if is_used else "is not here"
+        return f"not installed: brim init --agent {target.agent}" if is_used else "not found"
 
     def _hook(self, agent: str) -> Iterator[Finding]:
         """Run the launcher, and say how long it takes."""
@@ -234,7 +234,7 @@ class _Doctor:
             if not os.path.lexists(path):
                 text, fix = "nothing has been learned for every project yet", ""
                 if installed:
-                    text, fix = f"{path}: is not there, so hooks remember no session and count no money", FIX
+                    text, fix = f"{path}: is missing, so hooks can't remember sessions or count money", FIX
                 if scope == "user":
                     yield Finding(WRONG if installed else OFF, "store", text, fix, **facts)
                 continue
@@ -300,7 +300,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     """Correct what needs no decision; return what was corrected, and what could not be.
 
     Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
-    for projects that are gone. Launchers are written, and stores brought up to date.
+    for projects that are gone. Launchers are written, and stores updated.
     """
     again, out, orphans, problems = [], [], [], []
     for target in here.targets():
@@ -320,15 +320,15 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     here.apply([*out, *orphans], installing=False)
     here.remove_resident_server()
     fixed = [f"{change.target.path}: hooks as they should be" for change in again]
-    fixed += [f"{change.target.path}: forgotten, since its project is no longer there" for change in orphans]
+    fixed += [f"{change.target.path}: forgotten, since its project is gone" for change in orphans]
     fixed += [f"{change.target.path}: taken out, since it is for every project" for change in out]
     is_installed = bool(fixed or here.installed())
     if is_installed:
-        fixed += [f"{path} written anew" for path in install_launchers(here.home)]
+        fixed += [f"{path} rewritten" for path in install_launchers(here.home)]
         if not os.path.lexists(here.database):
             fixed.append(f"{here.home}: has a store now")
     stores, broken = here.upgrade_stores(create=is_installed)
-    return fixed + [f"{path} brought up to date" for path, older in stores.items() if older], problems + broken
+    return fixed + [f"{path} updated" for path, older in stores.items() if older], problems + broken
 
 
 def _twice(installed: list[dict[str, Any]]) -> Iterator[Finding]:

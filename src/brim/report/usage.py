@@ -301,7 +301,7 @@ def parse_day(text: str, today: date) -> str:
         year, month = divmod(today.year * 12 + today.month - 1 - number, 12)
         return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1])).isoformat()
     except (ValueError, OverflowError):
-        raise InputError(f"{text!r} is no day: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
+        raise InputError(f"{text!r} isn't a date: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
 
 
 class UsageReading:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 PATHS = ("file_path", "notebook_path", "filePath", "path")
 """The names that clients give to the file of a call."""
-EXIT = r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?\s+(-?\d{1,9})"
+EXIT = (
+    r"(?i)\s{0,9}(?:error: )?(?:command failed with |process )?(?:exit|exited with) (?:code|status):?[ \t]+(-?\d{1,9})"
+)
 """How an output begins that tells the exit code."""
 _SAID = "the user said:"
 _MOST_OPEN = 10_000

@@ -99,11 +99,13 @@ def is_tracked(
     path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
 ) -> bool:
     """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*."""
-    place = os.path.join(os.path.realpath(os.path.dirname(path) or "."), os.path.basename(path))
-    top, git = _checkout(os.path.dirname(place))
+    folder = os.path.realpath(os.path.dirname(path) or ".")
+    top, git = _checkout(folder)
     if git is None:
         return False
-    name = os.path.relpath(place, top).replace(os.sep, "/")
+    # Not relpath() of the whole: a path that ends with a slash, to which endings are added, must keep it.
+    above = "" if folder == top else os.path.relpath(folder, top).replace(os.sep, "/") + "/"
+    name = above + os.path.basename(path)
     tracked = [f"{name}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
     return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
 

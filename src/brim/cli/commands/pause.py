@@ -1,36 +1,44 @@
-"""``brim pause``: lets every hook say nothing, until it is taken back."""
+"""``brim pause`` and ``brim resume``: silence every hook for a while."""
 
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+import time
+from argparse import Namespace
 
-from brim.cli.options import add_json, command
+from brim.cli.options import add_json, command, option
 from brim.cli.output import say, say_json
 from brim.install import installation
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("action", nargs="?", choices=("resume",), help="the same as --off")
-    parser.add_argument("--off", action="store_true", help="go on")
-    add_json(parser)
-
-
-@command(_arguments)
+@command(
+    option("time", nargs="?", metavar="TIME", help="how long, such as 30m, 2h or 1d (default: until 'brim resume')"),
+    option("--off", action="store_true", help="the same as 'brim resume'"),
+    add_json,
+)
 def pause(options: Namespace) -> int:
-    """Silence every hook in every agent, until 'brim resume'.
+    """Silence every hook in every agent, for a while or until 'brim resume'.
 
     Nothing is uninstalled, and nothing is recorded meanwhile. For one process alone, set BRIM_DISABLE=1 in its
     environment.
 
     Examples:
       brim pause
-      brim pause --off
+      brim pause 30m
     """
-    done = installation.pause(os.environ, paused=not (options.off or options.action))
+    if options.off or options.time == "resume":
+        done = installation.resume(os.environ)
+    else:
+        seconds = None if options.time is None else installation.duration(options.time)
+        done = installation.pause(os.environ, seconds=seconds)
+    already = "" if done["changed"] else " already"
     if options.as_json:
         say_json(done)
+    elif not done["paused"]:
+        say(f"brim is not paused{already}")
+    elif "until" in done:
+        clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(done["until"]))
+        say(f"brim is paused until {clock}: 'brim resume' ends it")
     else:
-        already = "" if done["changed"] else " already"
-        say(f"brim is paused{already}: 'brim resume' ends it" if done["paused"] else f"brim is not paused{already}")
+        say(f"brim is paused{already}: 'brim resume' ends it")
     return 0

@@ -24,7 +24,7 @@ from brim.cli.output import (
     terminal_width,
 )
 from brim.errors import InputError
-from brim.hooks.process import PAUSED
+from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.report.model_notes import Memory
 from brim.report.watch import Watch
@@ -87,7 +87,7 @@ def resume(options: Namespace) -> int:
     Example:
       brim resume
     """
-    code: int = pause.run(Namespace(action="resume", off=True, as_json=options.as_json))
+    code: int = pause.run(Namespace(time=None, off=True, as_json=options.as_json))
     return code
 
 
@@ -116,7 +116,7 @@ def status(options: Namespace) -> int:
             "pending": waiting,
         },
         "spending": None if spending is None else fields_of(spending),
-        "paused": os.path.lexists(os.path.join(workspace.home, PAUSED)),
+        "paused": is_paused(workspace.home),
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
     emit(found, _status_view, options.as_json)
