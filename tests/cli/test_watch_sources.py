@@ -139,7 +139,7 @@ def test_the_command_says_which_one_it_took(brim: Brim) -> None:
     assert f"the newest session of this project: ~/.claude/projects/{slug}/s.jsonl" in ran.err
     (folder / slug / "s.jsonl").unlink()
     assert (
-        f"no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl"
+        "no session of this project; the newest of all: ~/.claude/projects/-elsewhere/s.jsonl"
         in brim("watch", "--once").err
     )
 
