@@ -70,3 +70,11 @@ def _nothing_configured_or_reported() -> Iterator[None]:
     yield
     use({})
     remember_in(before)
+
+
+@pytest.fixture(autouse=True)
+def _broken_pipes_stay_errors() -> Iterator[None]:
+    """The command line lets SIGPIPE end its process; a test that runs it in this one must not leave that behind."""
+    before = signal.getsignal(signal.SIGPIPE)
+    yield
+    signal.signal(signal.SIGPIPE, before)
