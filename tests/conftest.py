@@ -75,6 +75,6 @@ def _nothing_configured_or_reported() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _broken_pipes_stay_errors() -> Iterator[None]:
     """The command line lets SIGPIPE end its process; a test that runs it in this one must not leave that behind."""
-    before = signal.getsignal(signal.SIGPIPE)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     yield
-    signal.signal(signal.SIGPIPE, before)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
