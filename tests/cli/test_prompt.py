@@ -140,7 +140,7 @@ def test_a_file_that_cannot_be_used_is_named_and_left_alone(brim: Brim, command:
     file.write_bytes(b"this is no database" * 100)
     ran = brim(*words)
     assert (ran.code, ran.out) == (2, "")
-    assert file.name in ran.err
+    assert str(file).replace(str(brim.home), "~") in ran.err
     assert file.read_bytes() == b"this is no database" * 100
     file.unlink()
     remember(brim, behavior("x"))

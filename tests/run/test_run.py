@@ -227,10 +227,10 @@ def test_a_process_for_one_turn_that_fails_is_a_failure(run: Run, tmp_path: Path
         ((), "which command?"),
         (("--", "vim", "x"), "an agent that brim can run"),
         (("--", "/nowhere/claude", "-p", "x"), "cannot be started"),
-        (("--", "claude", "-p"), "prompt"),
+        (("--", "claude", "-p"), "no prompt: the command has none"),
         (("--", "claude", "-p", "one", "two"), "which is the prompt"),
         (("--then", " ", "--", "claude", "-p", "x"), "--then is empty"),
-        (("--budget-usd", "much", "--", "claude", "-p", "x"), "much"),
+        (("--budget-usd", "much", "--", "claude", "-p", "x"), "isn't an amount"),
         (("--", "codex", "fix it"), "codex exec"),
     ],
 )

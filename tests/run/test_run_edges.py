@@ -116,7 +116,7 @@ def test_what_only_the_agent_can_price_rests_on_its_word(run: Run) -> None:
     ran = run("COST=0.25 hi", "--then", "more", "--budget-usd", "1", FAKE_MODEL="mystery-9")
     assert ran.code == 0
     assert "$0.26 of $1.00, as claude reports: no known price for mystery-9" in ran.err
-    assert "no known price for this" not in ran.err
+    assert "mystery-9: no known price" not in ran.err
 
 
 def test_a_limit_that_cannot_be_kept_ends_the_run(codex: Run) -> None:
