@@ -351,34 +351,6 @@ def statusline() -> list[Step]:
     return steps
 
 
-def old_home() -> list[Step]:
-    """What made the home in ``data/home.json``: played by ``record`` with brim 0.1, never again."""
-    mine = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}
-    work_here = work("claude")
-    return [
-        {"do": "write", "path": "/home/user/.claude/settings.json", "text": json.dumps(mine, indent=2) + "\n"},
-        {"do": "write", "path": "/home/user/.codex/config.toml", "text": 'model = "gpt-5"\n'},
-        {"do": "write", "path": "/home/user/.gemini/settings.json", "text": '{"theme": "Dark"}\n'},
-        *rules(),
-        brim("init", "--agent", "all", "--yes", "--json"),
-        brim("init", "--project", "--agent", "claude", "--yes", "--hooks", "injection-only", "--json"),
-        brim("config", "set", "token_budget.default", "1500"),
-        brim("config", "set", "--project", "hooks.gate", "constraints"),
-        brim("spend", "limit", "shop", "20"),
-        *work_here,
-        brim("spend", "reserve", "shop/job-7", "0.25", "--request-id", "r1"),
-        brim("spend", "settle", "r1", "0.18"),
-        brim("feedback", "use-pathlib", "confirmed"),
-        brim("forget", "ci-print-no-colors", "--reason", "no more"),
-        brim("scratch", "add", "--kind", "decision", "Keep SQLite: one file, no server"),
-        *(
-            {**step, "path": "/home/user/.claude/projects/-home-user-shop/s1.jsonl"}
-            for step in work_here
-            if "lines" in step
-        ),
-    ]
-
-
 def home() -> list[Step]:
     """A home that 0.1 left is read, used and cleaned up."""
     return [
