@@ -19,7 +19,6 @@ import re
 import shutil
 import signal
 import sqlite3
-import stat
 import subprocess
 import sys
 import time
