@@ -8,9 +8,12 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
 
 import pytest
+
+from tests.forks import server
 
 COMMAND = str(Path(sys.executable).with_name("brim"))
 NOWHERE = "http://127.0.0.1:9"
@@ -31,6 +34,11 @@ class Ran(NamedTuple):
     @property
     def lines(self) -> list[str]:
         return self.out.splitlines()
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 class Brim:
@@ -57,16 +65,19 @@ class Brim:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Ran:
-        done = subprocess.run(
-            [COMMAND, *arguments],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env={**self.environ, **(env or {})},
-            cwd=cwd or self.cwd,
-            timeout=60,
-            check=False,
-        )
-        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+        words, environ = [COMMAND, *map(os.fsdecode, arguments)], {**self.environ, **(env or {})}
+        folder = cwd or self.cwd
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+            given.write(stdin.encode() if isinstance(stdin, str) else stdin)
+            given.seek(0)
+            if any(name.startswith(("PYTHON", "LC_")) for name in env or ()):  # what Python reads when it starts
+                code = subprocess.call(
+                    words, stdin=given, stdout=out, stderr=err, env=environ, cwd=cwd or self.cwd, timeout=60
+                )
+            else:
+                streams = [file.fileno() for file in (given, out, err)]
+                code = server().run(words, streams, environ, str(folder), timeout=60)
+            ran = Ran(code, _text(out), _text(err))
         assert "Traceback" not in ran.err, ran.err
         return ran
 

@@ -13,7 +13,6 @@ import importlib
 import io
 import json
 import os
-import pkgutil
 import random
 import re
 import shutil
@@ -24,7 +23,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,11 +47,12 @@ _REAL_TIME = time.time
 def main() -> None:
     """Play the scenarios that the command line names."""
     from tests.contract.scenarios import SCENARIOS
+    from tests.forks import load
 
     out, renamed, *names = sys.argv[1:]
     _stop_the_clock()
     if any(name.startswith("commands") for name in names):
-        _load()
+        load()  # every command is a fork, and would import what it needs again
     found = {}
     for name in names:
         while True:  # nine digits: paths are equally long and have equally many tokens every time
@@ -395,17 +395,6 @@ def _version() -> str:
     import brim
 
     return brim.__version__
-
-
-def _load() -> None:
-    """Import all of brim, and a vocabulary, once: every command is a fork, and would load what it needs again."""
-    import brim
-
-    for module in pkgutil.walk_packages(brim.__path__, "brim."):
-        if not module.name.endswith("__main__"):
-            with suppress(ImportError):  # what needs an extra that isn't installed
-                importlib.import_module(module.name)
-    brim.count("a", model="gpt-4o")
 
 
 def _stop_the_clock() -> None:
