@@ -20,10 +20,10 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     begin_with_user,
     give_roles,
@@ -130,16 +130,15 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
 # Turns, for checking and repairing
 
 
-@dataclass(eq=False, slots=True)
-class Block:
-    """One block of a turn."""
+@dataclass(eq=False, slots=True, kw_only=True)
+class Block(Slot):
+    """One block of a turn: a slot that holds a part of a message."""
 
     owner: Any
     """The entry or slot whose message holds it."""
     at: int
     """Its place in that message."""
     kind: str
-    value: Any
     id: str
     """The id of the call that it is, or answers."""
 
@@ -177,7 +176,7 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
             for at, value in enumerate(blocks_of(owner.message)):
                 kind = kind_of(value)
                 id_ = string(get(value, "tool_use_id" if kind.endswith("tool_result") else "id"))
-                turn.blocks.append(Block(owner, at, kind, value, id_))
+                turn.blocks.append(Block(owner.index, value, owner=owner, at=at, kind=kind, id=id_))
         turns.append(turn)
     return turns
 
@@ -228,7 +227,7 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
         yield from _check_pairs(before, turn)
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
-        yield Violation(last[-1].owner.index, "reasoning-not-last", "the last message cannot end in thinking")
+        yield Violation(last[-1].index, "reasoning-not-last", "the last message cannot end in thinking")
     yield from _check_server_tools(turns)
 
 
@@ -252,9 +251,9 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
         said = called = False
         for block in turn.blocks:
             if turn.role == "user" and block.kind == "tool_result" and said:
-                yield Violation(block.owner.index, "results-first", "a result stands after other content of its turn")
+                yield Violation(block.index, "results-first", "a result stands after other content of its turn")
             if turn.role == "assistant" and block.kind == "text" and called:
-                yield Violation(block.owner.index, "calls-last", "a text stands after a call of the same turn")
+                yield Violation(block.index, "calls-last", "a text stands after a call of the same turn")
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
 
 
@@ -265,16 +264,16 @@ def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
     for result in results:
         if result.id and result.id not in called:
             text = f"the result of {result.id} answers no call of the turn before it"
-            yield Violation(result.owner.index, "result-has-call", text)
+            yield Violation(result.index, "result-has-call", text)
     for result in results:
         if result.id in answered and result.id in called:
             text = f"the call {result.id} has been answered before"
-            yield Violation(result.owner.index, "one-result-per-call", text)
+            yield Violation(result.index, "one-result-per-call", text)
         answered.add(result.id)
     for call in before.of("tool_use"):
         if call.id and call.id not in answered:
             text = f"the call {call.id} has no result in the next turn"
-            yield Violation(call.owner.index, "call-has-result", text)
+            yield Violation(call.index, "call-has-result", text)
 
 
 def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
@@ -286,11 +285,13 @@ def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
             if block.kind in SERVER_CALLS:
                 called.add(block.id)
                 if is_over and block.id not in answered:
-                    text = f"a {block.kind} of {string(get(block.value, 'name')) or 'a tool'} has no result in its turn"
-                    yield Violation(block.owner.index, "server-call-has-result", text)
+                    text = (
+                        f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
+                    )
+                    yield Violation(block.index, "server-call-has-result", text)
             elif is_server_result(block.kind) and block.id not in called:
                 text = f"a {block.kind} stands without its call before it in the same turn"
-                yield Violation(block.owner.index, "server-result-has-call", text)
+                yield Violation(block.index, "server-result-has-call", text)
 
 
 # What a pruner must drop
@@ -490,7 +491,8 @@ class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
 
     def set(self, old: Block, *new: Any) -> None:
         """Put *new* in the place of *old*; nothing removes it."""
-        self[old.owner][old.at] = new
+        if len(new) != 1 or new[0] is not blocks_of(old.owner.message)[old.at]:
+            self[old.owner][old.at] = new
 
     def apply(self, draft: Draft) -> None:
         """Change the messages."""
@@ -513,12 +515,12 @@ def give_ids(draft: Draft) -> None:
                 free = (result.id for result in home if not call.id and result.id not in taken)
                 new = next(free, "") or draft.fresh_id("toolu_")
                 rule = "call-ids-unique" if call.id else "call-has-id"
-                draft.note(call.owner, rule, "changed", f"id {call.id!r} to {new!r}")
-                edits.set(call, with_fields(call.value, id=new))
+                draft.note(call, rule, "changed", f"id {call.id!r} to {new!r}")
+                edits.set(call, with_fields(call.message, id=new))
                 same = [result for result in home if call.id and result.id == call.id][call.id in mine :]
                 for result in same[:1]:
                     result.id = new
-                    edits.set(result, with_fields(result.value, tool_use_id=new))
+                    edits.set(result, with_fields(result.message, tool_use_id=new))
                 call.id = new
                 taken.add(new)
             seen.add(call.id)
@@ -530,51 +532,47 @@ def pair_results(draft: Draft) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
     turns = turns_of(draft.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
-    calls = {CallAt(Call(spot.id), at): spot for at, turn in enumerate(turns) for spot in turn.of("tool_use")}
-    results = {
-        ResultAt(Call(spot.id), at, before, after): spot
+    calls = [Half(Call(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
+    results = [
+        Half(Call(block.id), at, block, before, after)
         for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
-        for spot in turn.of("tool_result")
-    }
-    pair(list(calls), list(results))
+        for block in turn.of("tool_result")
+    ]
+    pair(calls, results)
     edits = Edits(dict)
     answers: dict[int, list[Any]] = defaultdict(list)
     stubs: dict[int, list[Any]] = defaultdict(list)
-    for call, spot in calls.items():
-        if call.answer is None:
-            draft.note(spot.owner, "call-has-result", "added", f"a result for {spot.id}")
-            stub = {"type": "tool_result", "tool_use_id": spot.id, "is_error": True, "content": NO_RESULT}
-            answers[call.place].append(stub)
-            continue
-        answer = results[call.answer]
-        block = answer.value
-        if not answer.id:
-            draft.note(answer.owner, "result-has-id", "changed", f"tool_use_id is {spot.id}")
-            block = with_fields(block, tool_use_id=spot.id)
-            edits.set(answer, block)
-        if not call.answer.is_home:
-            draft.note(answer.owner, "result-has-call", "moved", f"the result of {spot.id}, to its call")
-            edits.set(answer)
-            answers[call.place].append(block)
+    for call in calls:
+        answers[call.place] += [slot.message for slot in PAIRS.result_of(draft, call)]
     taken = {call.call.id for call in calls}
-    for result, spot in results.items():
-        if result.call is None:
-            restored = any(block["id"] == spot.id for blocks in stubs.values() for block in blocks)
-            result.repeated = result.repeated or restored
-            if result.repeated or not draft.restore_calls:
-                draft.note(spot.owner, result.broken_rule, "removed", words(spot.value))
-                edits.set(spot)
-                continue
-            id_ = spot.id if spot.id and spot.id not in taken else draft.fresh_id("toolu_")
-            if id_ != spot.id:
-                edits.set(spot, with_fields(spot.value, tool_use_id=id_))
-            draft.note(spot.owner, result.broken_rule, "added", f"a call for the result of {id_}")
-            stubs[result.place].append({"type": "tool_use", "id": id_, "name": UNKNOWN_TOOL, "input": {}})
+    restored: set[str] = set()
+    for result in results:
+        kept = [result.slot] if result.is_home else []
+        if result.other is None:
+            result.repeated = result.repeated or result.call.id in restored
+            made = PAIRS.leftover(draft, result, taken=taken)
+            stubs[result.place] += [slot.message for slot in made[:1]]
+            restored.update(slot.message["id"] for slot in made[:1])
+            kept = made[1:]
+        edits.set(result.slot, *(slot.message for slot in kept))
     edits.apply(draft)
     for at, blocks in answers.items():
-        _add_results(draft, turns[at], blocks)
+        if blocks:
+            _add_results(draft, turns[at], blocks)
     for at, blocks in stubs.items():
-        _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+        if blocks:
+            _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+
+
+def _stub_result(call: Call) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call.id, "is_error": True, "content": NO_RESULT}
+
+
+def _stub_call(result: Call) -> dict[str, Any]:
+    return {"type": "tool_use", "id": result.id, "name": UNKNOWN_TOOL, "input": {}}
+
+
+PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _stub_call)
 
 
 def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
@@ -674,29 +672,29 @@ def pair_server_tools(draft: Draft) -> None:
 
 def _with_error(draft: Draft, call: Block) -> list[Any]:
     """Return *call* with an error as its result, or nothing if it can't have one."""
-    name = string(get(call.value, "name"))
+    name = string(get(call.message, "name"))
     if not call.id or not name:
-        draft.note(call.owner, "server-call-has-result", "removed", words(call.value))
+        draft.note(call, "server-call-has-result", "removed", words(call.message))
         return []
-    draft.note(call.owner, "server-call-has-result", "added", f"an error as the result of {call.id}")
+    draft.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
     if call.kind == "mcp_tool_use":
         text = [{"type": "text", "text": NO_RESULT}]
-        return [call.value, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
+        return [call.message, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
     error = {"type": f"{name}_tool_result_error", "error_code": "unavailable"}
-    return [call.value, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
+    return [call.message, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
 
 
 def _with_call(draft: Draft, result: Block) -> list[Any]:
     """Return what becomes of a result without its call: nothing, or itself behind a stub of it."""
     if not draft.restore_calls or not result.id:
-        draft.note(result.owner, "server-result-has-call", "removed", words(result.value))
+        draft.note(result, "server-result-has-call", "removed", words(result.message))
         return []
-    draft.note(result.owner, "server-result-has-call", "added", f"a call for the result of {result.id}")
+    draft.note(result, "server-result-has-call", "added", f"a call for the result of {result.id}")
     name = result.kind.removesuffix("_tool_result")
     stub = {"type": "server_tool_use", "id": result.id, "name": name, "input": {}}
     if name == "mcp":
         stub = {**stub, "type": "mcp_tool_use", "name": UNKNOWN_TOOL, "server_name": "unknown"}
-    return [stub, result.value]
+    return [stub, result.message]
 
 
 def drop_last_thinking(draft: Draft) -> None:

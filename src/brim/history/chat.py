@@ -7,7 +7,6 @@ broken messages share only the reading: the one is what the other is tested agai
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
@@ -18,10 +17,10 @@ from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     fill_content,
     give_roles,
@@ -276,72 +275,44 @@ def give_ids(draft: Draft) -> None:
 def pair_results(draft: Draft) -> None:
     """Put every result behind its call, answer calls without a result, and remove what answers nothing."""
     read = draft.read()
-    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls]
-    results = _placed_results([entry for _, entry in read])
-    pair(calls, list(results.values()))
-    answers: dict[int, list[CallAt]] = defaultdict(list)
-    for call in calls:
-        answers[call.place].append(call)
+    calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)}
+    results = _placed_results(read)
+    pair([call for several in calls.values() for call in several], list(results.values()))
     rebuilt: list[Slot] = []
     for at, (slot, _) in enumerate(read):
         if at not in results:
-            rebuilt += [slot, *_answers(draft, slot, answers[at], read)]
-        elif results[at].call is None:
-            rebuilt += _leftover(draft, slot, results[at])
+            in_place = [call.other.place for call in calls[at] if call.other is not None and call.other.is_home]
+            rebuilt += [slot, *(read[place][0] for place in sorted(in_place))]
+            rebuilt += [new for call in calls[at] for new in PAIRS.result_of(draft, call)]
+        elif results[at].other is None:
+            rebuilt += PAIRS.leftover(draft, results[at])
     draft.slots = rebuilt
 
 
-def _placed_results(entries: list[Entry]) -> dict[int, ResultAt]:
+def _placed_results(read: list[tuple[Slot, Entry]]) -> dict[int, Half]:
     """Return every result by its place, with the message before its run and the one behind it."""
-    results: dict[int, ResultAt] = {}
+    results: dict[int, Half] = {}
     before: int | None = None
-    for is_result, run in groupby(enumerate(entries), key=lambda place: place[1].role == "tool"):
+    for is_result, run in groupby(range(len(read)), key=lambda at: read[at][1].role == "tool"):
         places = list(run)
         if is_result:
-            end = places[-1][0] + 1
-            ahead = end if end < len(entries) else None
-            results.update({at: ResultAt(entry.results[0], at, before, ahead) for at, entry in places})
-        before = places[-1][0]
+            ahead = places[-1] + 1
+            results.update({at: Half(read[at][1].results[0], at, read[at][0], before, ahead) for at in places})
+        before = places[-1]
     return results
 
 
-def _answers(draft: Draft, caller: Slot, calls: list[CallAt], read: list[tuple[Slot, Entry]]) -> list[Slot]:
-    """Return the results of *calls*: those in place in their order, then the others."""
-    in_place = [call.answer.place for call in calls if call.answer is not None and call.answer.is_home]
-    slots = [read[place][0] for place in sorted(in_place)]
-    for call in calls:
-        id_, is_function = call.call.id, call.call.kind == "function"
-        field = "name" if is_function else "tool_call_id"
-        if call.answer is None:
-            draft.note(caller, "call-has-result", "added", f"a result for {id_}")
-            stub = {"role": "function" if is_function else "tool", field: id_, "content": NO_RESULT}
-            slots.append(Slot(caller.index, stub))
-            continue
-        slot = read[call.answer.place][0]
-        if not call.answer.is_home:
-            draft.note(slot, "result-has-call", "moved", f"the result of {id_}, to its call")
-            slots.append(slot)
-        if not call.answer.result.id:
-            draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
-    return slots
+def _stub_result(call: Call) -> dict[str, Any]:
+    role, field = ("function", "name") if call.kind == "function" else ("tool", "tool_call_id")
+    return {"role": role, field: call.id, "content": NO_RESULT}
 
 
-def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
-    """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call."""
-    if result.repeated or not draft.restore_calls:
-        draft.note(slot, result.broken_rule, "removed", words(slot.message))
-        return []
-    answer = result.result
-    is_function = answer.kind == "function"
-    if not answer.id:
-        made = {"name": UNKNOWN_TOOL} if is_function else {"tool_call_id": draft.fresh_id("call_")}
-        slot.message = with_fields(slot.message, **made)
-        answer = read_chat(slot.index, slot.message).results[0]
-    draft.note(slot, result.broken_rule, "added", f"a call for the result of {answer.id}")
-    function = {"name": answer.name or UNKNOWN_TOOL, "arguments": "{}"}
-    call = {"tool_calls": [{"id": answer.id, "type": "function", "function": function}]}
-    stub = {"role": "assistant", "content": None, **({"function_call": function} if is_function else call)}
-    return [Slot(slot.index, stub), slot]
+def _stub_call(result: Call) -> dict[str, Any]:
+    function = {"name": result.name or UNKNOWN_TOOL, "arguments": "{}"}
+    calls = [{"id": result.id, "type": "function", "function": function}]
+    own = {"function_call": function} if result.kind == "function" else {"tool_calls": calls}
+    return {"role": "assistant", "content": None, **own}
 
 
+PAIRS = Pairs(("a result", "result"), "tool_call_id", "call_", _stub_result, _stub_call, {"function": "name"})
 PASSES: tuple[Pass, ...] = (give_roles, drop_empty_calls, name_calls, give_ids, pair_results, fill_content)

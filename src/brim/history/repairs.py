@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -201,67 +201,106 @@ def split_sides(
 
 
 @dataclass(eq=False, slots=True)
-class CallAt:
-    """A call, and where it stands."""
+class Half:
+    """A call or a result, where it stands, and the other half of the pair."""
 
     call: Call
     place: int
     """The place of its message, or of its turn."""
-    answer: ResultAt | None = None
-
-
-@dataclass(eq=False, slots=True)
-class ResultAt:
-    """A result, and where it stands."""
-
-    result: Call
-    place: int
-    """The place of its message, or of its turn."""
-    home: int | None
-    """The place of the calls that it would answer where it stands."""
+    slot: Slot
+    """Holds the message, or the part of one, that is the call or the result."""
+    home: int | None = None
+    """Of a result: the place of the calls that it would answer where it stands."""
     ahead: int | None = None
-    """The place of the message right after it, in case the two were swapped."""
-    call: CallAt | None = None
+    """Of a result: the place of the message right after it, in case the two were swapped."""
+    other: Half | None = None
+    """The result of this call, or the call of this result."""
     repeated: bool = False
-    """Whether its call, which stands before it, has another answer."""
+    """Of a result: whether its call, which stands before it, has another answer."""
 
     @property
     def is_home(self) -> bool:
-        """Whether it stands where its call wants it."""
-        return self.call is not None and self.call.place == self.home
+        """Whether a result stands where its call wants it."""
+        return self.other is not None and self.other.place == self.home
 
     @property
     def broken_rule(self) -> str:
-        """The rule that it breaks if it has no call."""
-        return "one-result-per-call" if self.repeated else "result-has-call" if self.result.id else "result-has-id"
+        """The rule that a result breaks if it has no call."""
+        return "one-result-per-call" if self.repeated else "result-has-call" if self.call.id else "result-has-id"
+
+    def answer(self, calls: Iterable[Half]) -> None:
+        """Let a result without a call answer the first of *calls* that has no answer."""
+        if self.other is None:
+            self.other = next((call for call in calls if call.other is None), None)
+            if self.other is not None:
+                self.other.other = self
 
 
-def pair(calls: Sequence[CallAt], results: Sequence[ResultAt]) -> None:
+def pair(calls: Sequence[Half], results: Sequence[Half]) -> None:
     """Give every result its call: by id and place first, then by id alone, then by place alone."""
-    by_key: dict[tuple[str, str], list[CallAt]] = defaultdict(list)
-    by_kind: dict[str, list[CallAt]] = defaultdict(list)
+    by_key: dict[tuple[str, str], list[Half]] = defaultdict(list)
+    by_kind: dict[str, list[Half]] = defaultdict(list)
     for call in calls:
         by_kind[call.call.kind].append(call)
         if call.call.id:
             by_key[call.call.key].append(call)
-    named = [(result, by_key[result.result.key]) for result in results if result.result.id]
+    named = [(result, by_key[result.call.key]) for result in results if result.call.id]
     for result, same in named:
-        _answer(result, (call for call in same if call.place == result.home))
+        result.answer(call for call in same if call.place == result.home)
     for result, same in named:
-        _answer(result, (call for call in reversed(same) if call.place < result.place))
+        result.answer(call for call in reversed(same) if call.place < result.place)
     for result, same in named:
-        _answer(result, (call for call in same if call.place == result.ahead))
-        result.repeated = result.call is None and any(call.place < result.place for call in same)
+        result.answer(call for call in same if call.place == result.ahead)
+        result.repeated = result.other is None and any(call.place < result.place for call in same)
     for result in results:
-        if not result.result.id:
-            same_kind = by_kind[result.result.kind]
-            _answer(result, (call for call in same_kind if call.place == result.home))
-            _answer(result, (call for call in reversed(same_kind) if call.place < result.place))
+        if not result.call.id:
+            same_kind = by_kind[result.call.kind]
+            result.answer(call for call in same_kind if call.place == result.home)
+            result.answer(call for call in reversed(same_kind) if call.place < result.place)
 
 
-def _answer(result: ResultAt, calls: Iterable[CallAt]) -> None:
-    """Let *result* answer the first of *calls* that has no answer."""
-    if result.call is None:
-        result.call = next((call for call in calls if call.answer is None), None)
-        if result.call is not None:
-            result.call.answer = result
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How a provider writes the two halves of a pair, to complete those that lack one."""
+
+    noun: tuple[str, str]
+    """What it calls a result, with and without an article."""
+    field: str
+    """The field of a result that names its call."""
+    prefix: str
+    """What a new id begins with."""
+    stub_result: Callable[[Call], dict[str, Any]]
+    """Makes the result of a call that has none."""
+    stub_call: Callable[[Call], dict[str, Any]]
+    """Makes the call of a result that has none."""
+    other_fields: Mapping[str, str] = field(default_factory=dict)
+    """The fields that some kinds of results have in place of ``field``."""
+
+    def result_of(self, draft: Draft, call: Half) -> list[Slot]:
+        """Return what must be put behind *call*: nothing if its result is there."""
+        id_, result = call.call.id, call.other
+        if result is None:
+            draft.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
+            return [Slot(call.slot.index, self.stub_result(call.call))]
+        if not result.is_home:
+            draft.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
+        if not result.call.id:
+            name = self.other_fields.get(result.call.kind, self.field)
+            draft.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
+        return [] if result.is_home else [result.slot]
+
+    def leftover(self, draft: Draft, result: Half, *, restore: bool = True, taken: Collection[str] = ()) -> list[Slot]:
+        """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call.
+
+        It gets another id if its own is *taken*.
+        """
+        if result.repeated or not draft.restore_calls or not restore:
+            draft.note(result.slot, result.broken_rule, "removed", words(result.slot.message))
+            return []
+        call = result.call
+        if not call.id or call.id in taken:
+            name = self.other_fields.get(call.kind, self.field)
+            call = replace(call, id=UNKNOWN_TOOL if name == "name" else draft.fresh_id(self.prefix))
+            result.slot.message = with_fields(result.slot.message, **{name: call.id})
+        draft.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
+        return [Slot(result.slot.index, self.stub_call(call)), result.slot]

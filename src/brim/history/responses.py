@@ -11,16 +11,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from brim.history.content import with_fields, without_field, words
+from brim.history.content import without_field
 from brim.history.entries import NO_FAULT, Call, Entry, Role, named, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     fill_content,
     give_roles,
@@ -50,8 +50,6 @@ NO_PICTURE = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 """One transparent pixel: the answer of a computer must be a picture."""
-
-Read = list[tuple[Slot, Entry]]
 
 
 # Reading
@@ -272,50 +270,32 @@ def align_kinds(draft: Draft) -> None:
 def pair_outputs(draft: Draft) -> None:
     """Put an output behind its call, answer calls without one, and remove what answers nothing."""
     read = draft.read()
-    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls if call.id]
-    results: dict[int, ResultAt] = {}
+    calls = [Half(call, at, slot) for at, (slot, entry) in enumerate(read) for call in entry.calls if call.id]
+    results: dict[int, Half] = {}
     behind: int | None = None  # the item after an output and the outputs next to it
-    for at in range(len(read) - 1, -1, -1):
-        if read[at][1].results:
-            results[at] = ResultAt(read[at][1].results[0], at, None, behind)
+    for at, (slot, entry) in reversed(list(enumerate(read))):
+        if entry.results:
+            results[at] = Half(entry.results[0], at, slot, ahead=behind)
         else:
             behind = at
     pair(calls, [results[at] for at in sorted(results)])
-    late = _added(draft, calls, read)
-    rebuilt: list[Slot] = []
-    for at, (slot, _) in enumerate(read):
-        result = results.get(at)
-        if result is None:
-            rebuilt.append(slot)
-        elif result.call is None:
-            rebuilt += _leftover(draft, slot, result)
-        elif result.call.place < at:
-            if not result.result.id:
-                field, id_ = "approval_request_id" if result.result.kind == "mcp" else "call_id", result.call.call.id
-                draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
-            rebuilt.append(slot)
-        rebuilt += late[at]
-    draft.slots = rebuilt
-
-
-def _added(draft: Draft, calls: list[CallAt], read: Read) -> dict[int, list[Slot]]:
-    """Return what must be added behind which item: stubs, and outputs that stood before their calls."""
     added: dict[int, list[Slot]] = defaultdict(list)
     for call in calls:
-        caller = read[call.place][0]
-        if call.answer is not None and call.answer.place < call.place:
-            slot = read[call.answer.place][0]
-            draft.note(slot, "result-has-call", "moved", f"the output of {call.call.id}, to its call")
-        elif call.answer is None and call.call.required:
-            slot = Slot(caller.index, _stub_output(call.call))
-            draft.note(caller, "call-has-result", "added", f"an output for {call.call.id}")
-        else:
-            continue
-        end = call.place
-        while end + 1 < len(read) and read[end + 1][1].calls:
-            end += 1
-        added[end].append(slot)
-    return added
+        if call.other is not None and call.place < call.other.place:
+            call.other.home = call.place  # it may stand anywhere behind its call
+        if call.other is not None or call.call.required:
+            end = call.place
+            while end + 1 < len(read) and read[end + 1][1].calls:
+                end += 1
+            added[end] += PAIRS.result_of(draft, call)
+    draft.slots = []
+    for at, (slot, _) in enumerate(read):
+        result = results.get(at)
+        if result is not None and result.other is None:
+            draft.slots += PAIRS.leftover(draft, result, restore=result.call.kind in ANSWERED)
+        elif result is None or result.is_home:
+            draft.slots.append(slot)
+        draft.slots += added[at]
 
 
 def _stub_output(call: Call) -> dict[str, Any]:
@@ -330,16 +310,8 @@ def _stub_output(call: Call) -> dict[str, Any]:
     return {**answer, **extras.get(call.kind, {})}
 
 
-def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
-    """Return what becomes of an output that answers nothing: nothing, or itself behind a stub of its call."""
-    if result.repeated or not draft.restore_calls or result.result.kind not in ANSWERED:
-        draft.note(slot, result.broken_rule, "removed", words(slot.message))
-        return []
-    if not result.result.id:
-        slot.message = with_fields(slot.message, call_id=draft.fresh_id("call_"))
-    answer = read_item(slot.index, slot.message).results[0]
-    draft.note(slot, result.broken_rule, "added", f"a call for the output of {answer.id}")
-    name = answer.name or UNKNOWN_TOOL
+def _stub_call(output: Call) -> dict[str, Any]:
+    name = output.name or UNKNOWN_TOOL
     extras: dict[str, dict[str, Any]] = {
         "function": {"name": name, "arguments": "{}"},
         "custom_tool": {"name": name, "input": ""},
@@ -348,7 +320,12 @@ def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
         "local_shell": {"action": {"type": "exec", "command": [], "env": {}}, "status": "completed"},
         "apply_patch": {"operation": {"type": "delete_file", "path": "unknown"}, "status": "completed"},
     }
-    return [Slot(slot.index, {"type": f"{answer.kind}_call", "call_id": answer.id, **extras[answer.kind]}), slot]
+    return {"type": f"{output.kind}_call", "call_id": output.id, **extras[output.kind]}
+
+
+PAIRS = Pairs(
+    *(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"}),
+)
 
 
 def drop_loose_reasoning(draft: Draft) -> None:
