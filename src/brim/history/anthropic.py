@@ -1,8 +1,7 @@
 """Anthropic's Messages format.
 
 Messages of one role in a row are one turn; results begin the turn after their calls. This module reads it, checks it
-(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
-broken messages share only the reading: the one is what the other is tested against.
+(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -11,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -30,7 +29,15 @@ from brim.history.repairs import (
     pair,
     split_sides,
 )
-from brim.history.rules import calls_have_ids, known_roles, results_have_ids, sides_are_right, user_is_first
+from brim.history.rules import (
+    Found,
+    calls_have_ids,
+    known_roles,
+    pairs_match,
+    results_have_ids,
+    sides_are_right,
+    user_is_first,
+)
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -156,6 +163,10 @@ class Turn:
         """Return the calls of an assistant's turn, or the results of a user's."""
         return [block for block in self.blocks if block.kind == kind] if self.role == SIDES[kind] else []
 
+    def pairable(self, kind: str) -> list[Found]:
+        """Return the same for checking."""
+        return [(block.index, Call(block.id)) for block in self.of(kind)]
+
     @property
     def may_precede_system(self) -> bool:
         """Whether a system message may follow: after the user, or after one of the provider's own tools."""
@@ -224,7 +235,8 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
             seen.add(call.id)
     yield from _check_order(turns)
     for before, turn in zip([NO_TURN, *turns], [*turns, NO_TURN], strict=True):
-        yield from _check_pairs(before, turn)
+        calls, results = before.pairable("tool_use"), turn.pairable("tool_result")
+        yield from pairs_match(calls, results, "turn", "in the next turn")
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
         yield Violation(last[-1].index, "reasoning-not-last", "the last message cannot end in thinking")
@@ -257,25 +269,6 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
 
 
-def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
-    """A turn's results answer the calls of the turn right before it, each of them once."""
-    called, results = {call.id for call in before.of("tool_use")}, turn.of("tool_result")
-    answered: set[str] = set()
-    for result in results:
-        if result.id and result.id not in called:
-            text = f"the result of {result.id} answers no call of the turn before it"
-            yield Violation(result.index, "result-has-call", text)
-    for result in results:
-        if result.id in answered and result.id in called:
-            text = f"the call {result.id} has been answered before"
-            yield Violation(result.index, "one-result-per-call", text)
-        answered.add(result.id)
-    for call in before.of("tool_use"):
-        if call.id and call.id not in answered:
-            text = f"the call {call.id} has no result in the next turn"
-            yield Violation(call.index, "call-has-result", text)
-
-
 def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
     """The provider's own tools are called and answered in one long turn of the assistant's."""
     for blocks, is_over in long_turns(turns):
@@ -292,109 +285,6 @@ def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
             elif is_server_result(block.kind) and block.id not in called:
                 text = f"a {block.kind} stands without its call before it in the same turn"
                 yield Violation(block.index, "server-result-has-call", text)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the messages that can't be sent next to the others: index and reason."""
-    entries = [entry for entry in entries if not is_directive(entry.message)]
-    turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
-    thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
-    broken = {
-        **_out_of_order(turns),
-        **_reused_ids(entries),
-        **_misplaced_notes(turns),
-        **{entry.index: "the last message cannot end in thinking" for entry in thoughts},
-    }
-    before: list[Entry] = []
-    for turn in turns:
-        broken.update(_orphans(before, turn))
-        broken.update(_unanswered(before, turn))
-        before = turn
-    return {**broken, **_unanswered(before, []), **_unpaired_server_tools(turns)}
-
-
-def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
-    """Within a turn results come first, and nothing is said after a call."""
-    broken = {}
-    for turn in turns:
-        said = called = False
-        for entry in turn:
-            if not entry.in_order:
-                broken[entry.index] = "a result stands after text, or text after a call"
-            elif entry.results and said:
-                broken[entry.index] = "the result stands after other text of the same turn"
-            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.message)):
-                broken[entry.index] = "it stands between a call and its result"
-            said, called = said or entry.says, called or bool(entry.calls)
-    return broken
-
-
-def _reused_ids(entries: Sequence[Entry]) -> dict[int, str]:
-    """A call's id may be used once in a history; the newest use stays."""
-    broken: dict[int, str] = {}
-    seen: set[str] = set()
-    for entry in reversed(entries):
-        for call in entry.calls:
-            if call.id in seen:
-                broken[entry.index] = f"the id {named([call.id])} is used again later"
-        seen.update(call.id for call in entry.calls)
-    return broken
-
-
-def _orphans(before: list[Entry], turn: list[Entry]) -> dict[int, str]:
-    called = {call.id for entry in before if entry.role == "assistant" for call in entry.calls}
-    broken, answered = {}, set()
-    for entry in turn:
-        for result in entry.results:
-            if result.id not in called:
-                broken[entry.index] = "it answers no call of the turn before it"
-            elif result.id in answered:
-                broken[entry.index] = "its call was answered before"
-            answered.add(result.id)
-    return broken
-
-
-def _unanswered(turn: list[Entry], after: list[Entry]) -> dict[int, str]:
-    answered = {result.id for entry in after for result in entry.results}
-    missing = [call.id for entry in turn for call in entry.calls if call.id not in answered]
-    reason = f"{named(missing)} has no result"
-    return {entry.index: reason for entry in turn if entry.calls} if missing else {}
-
-
-def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
-    """A system message stands after a user's turn and before an assistant's, or at the end, and never two in a row."""
-    broken = {}
-    for at, turn in enumerate(turns):
-        if turn[0].role == "system":
-            after = turns[at + 1][0].role if at + 1 < len(turns) else "assistant"
-            fits = at > 0 and _may_precede_note(turns[at - 1]) and after == "assistant"
-            for entry in turn if not fits else turn[1:]:
-                broken[entry.index] = "a system message must stand between a user's turn and the assistant's"
-    return broken
-
-
-def _may_precede_note(turn: list[Entry]) -> bool:
-    last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
-    ends_in_server_tool = is_server_kind(last) and not any(entry.calls for entry in turn)
-    return turn[-1].role == "user" or (turn[-1].role == "assistant" and ends_in_server_tool)
-
-
-def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
-    """The provider's own calls have their results in the same turn, which goes on over bare results of other calls."""
-    broken: dict[int, str] = {}
-    waiting: dict[str, int] = {}
-    for turn in turns:
-        if turn[0].role == "user" and any(entry.says or entry.reasons for entry in turn):
-            broken.update(dict.fromkeys(waiting.values(), "a call of the provider's own tool has no result"))
-            waiting = {}
-        for entry in turn if turn[0].role == "assistant" else ():
-            if any(waiting.pop(call, None) is None for call in entry.closes):
-                broken[entry.index] = "a result of the provider's own tool has no call"
-            waiting.update(dict.fromkeys(entry.opens, entry.index))
-    return broken
 
 
 # Repairing

@@ -1,8 +1,7 @@
 """OpenAI's chat format, and those of its many copies.
 
 The results of a message's calls follow it directly, one for each, in any order. This module reads it, checks it
-(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
-broken messages share only the reading: the one is what the other is tested against.
+(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from itertools import groupby, takewhile
 from typing import Any
 
 from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -26,7 +25,7 @@ from brim.history.repairs import (
     give_roles,
     pair,
 )
-from brim.history.rules import calls_have_ids, calls_have_names, known_roles, results_have_ids
+from brim.history.rules import Found, calls_have_ids, calls_have_names, known_roles, pairs_match, results_have_ids
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {
@@ -140,60 +139,14 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
 
 def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
     """Each run of results answers the calls of the message right before it, each of them once."""
-    caller = end = Entry(len(history), None, "")
-    called: set[tuple[str, str]] = set()
-    answered: set[tuple[str, str]] = set()
-    for entry in (*history, end):
-        if entry.role != "tool":
-            for call in caller.calls:
-                if call.id and call.key not in answered:
-                    text = f"the call {call.id} has no result right after its message"
-                    yield Violation(caller.index, "call-has-result", text)
-            caller, called, answered = entry, {call.key for call in entry.calls}, set()
-        for result in entry.results:
-            if result.id and result.key not in called:
-                text = f"the result of {result.id} answers no call of the message before it"
-                yield Violation(entry.index, "result-has-call", text)
-            elif result.id and result.key in answered:
-                yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
-            answered.add(result.key)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the messages that can't be sent next to the others: index and reason."""
-    broken: dict[int, str] = {}
-    at = 0
-    while at < len(entries):
-        entry = entries[at]
-        at += 1
-        if entry.role == "tool":
-            broken[entry.index] = "it answers no call of the message before it"
-        elif entry.calls:
-            following = (entries[place] for place in range(at, len(entries)))
-            answers = list(takewhile(lambda answer: answer.role == "tool", following))
-            broken.update(_broken_step(entry, answers))
-            at += len(answers)
-    return broken
-
-
-def _broken_step(caller: Entry, answers: Sequence[Entry]) -> dict[int, str]:
-    open_calls = {call.key for call in caller.calls}
-    answered = set()
-    broken: dict[int, str] = {}
-    for answer in answers:
-        key = answer.results[0].key
-        if key in answered:
-            broken[answer.index] = "its call was answered before"
-        elif key not in open_calls:
-            broken[answer.index] = "it answers no call of the message before it"
-        answered.add(key)
-    if open_calls - answered:
-        missing = named(sorted(call_id for _, call_id in open_calls - answered))
-        broken.update(dict.fromkeys((caller.index, *(answer.index for answer in answers)), f"{missing} has no result"))
-    return broken
+    calls: list[Found] = []
+    results: list[Found] = []
+    for entry in (*history, None):
+        if entry is None or entry.role != "tool":
+            yield from pairs_match(calls, results, "message", "right after its message")
+            calls, results = [(entry.index, call) for call in entry.calls] if entry else [], []
+        else:
+            results += [(entry.index, result) for result in entry.results]
 
 
 # Repairing

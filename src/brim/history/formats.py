@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from brim.errors import InputError
 from brim.history import anthropic, chat, gemini, responses
+from brim.history.broken import broken_chat, broken_contents, broken_items, broken_messages
 from brim.history.content import filled, listed
 from brim.history.entries import PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
@@ -42,10 +43,10 @@ class Format:
 
 
 FORMATS: dict[Provider, Format] = {
-    "openai": Format(chat.read_chat, chat.check, chat.find_broken, chat.PASSES),
-    "responses": Format(responses.read_item, responses.check, responses.find_broken, responses.PASSES),
-    "anthropic": Format(anthropic.read_message, anthropic.check, anthropic.find_broken, anthropic.PASSES),
-    "gemini": Format(gemini.read_content, gemini.check, gemini.find_broken, gemini.PASSES),
+    "openai": Format(chat.read_chat, chat.check, broken_chat, chat.PASSES),
+    "responses": Format(responses.read_item, responses.check, broken_items, responses.PASSES),
+    "anthropic": Format(anthropic.read_message, anthropic.check, broken_messages, anthropic.PASSES),
+    "gemini": Format(gemini.read_content, gemini.check, broken_contents, gemini.PASSES),
 }
 
 

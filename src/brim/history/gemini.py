@@ -1,8 +1,7 @@
 """Gemini's format.
 
 Calls come right after the user's content, and the very next content answers all of them. This module reads it, checks
-it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search
-for broken contents share only the reading: the one is what the other is tested against.
+it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
@@ -134,30 +132,6 @@ def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Ite
     if called and results and called != results:
         text = f"{results} function responses answer {called} function calls"
         yield Violation(entry.index, "results-match-calls", text)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the contents that can't be sent next to the others: index and reason."""
-    broken = {}
-    for at, entry in enumerate(entries):
-        before = entries[at - 1] if at else None
-        after = entries[at + 1] if at + 1 < len(entries) else None
-        if entry.calls:
-            results = len(after.results) if after is not None else 0
-            if results != len(entry.calls):
-                broken[entry.index] = f"{results} of its {len(entry.calls)} calls have results right after it"
-            elif before is None:
-                broken[entry.index] = "a call cannot come first"
-            else:
-                earlier = (entries[place] for place in range(at - 1, -1, -1))
-                for text in takewhile(lambda each: each.role == "assistant" and not each.calls, earlier):
-                    broken[text.index] = "a call follows, which must come right after the user"
-        if entry.results and (before is None or not before.calls):
-            broken[entry.index] = "it answers no call of the content before it"
-    return broken
 
 
 # Repairing

@@ -1,8 +1,7 @@
 """OpenAI's Responses format.
 
-An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``),
-finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for broken items
-share only the reading: the one is what the other is tested against.
+An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``)
+and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from brim.history.content import without_field
-from brim.history.entries import NO_FAULT, Call, Entry, Role, named, unknown_role
+from brim.history.entries import NO_FAULT, Call, Entry, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
@@ -143,26 +142,6 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
             yield Violation(entry.index, "call-has-result", f"the call {call.id} has no output after it")
 
 
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the items that can't be sent next to the others: index and reason."""
-    broken: dict[int, str] = {}
-    seen: set[str] = set()
-    for entry in entries:
-        if entry.id and entry.id in seen:
-            broken[entry.index] = f"an item with the id {entry.id} stands before it"
-        seen.add(entry.id)
-    broken.update(_unpaired(entries))
-    leads_on = False
-    for entry in reversed(entries):
-        if entry.reasons and not leads_on:
-            broken[entry.index] = "the reasoning leads to nothing"
-        leads_on = leads_on if entry.reasons else entry.role == "assistant"
-    return broken
-
-
 def runs(entries: Sequence[Entry]) -> Iterator[range]:
     """Yield the places of each run of items that one response gave: reasoning and all that follows, or parallel calls.
 
@@ -179,40 +158,6 @@ def runs(entries: Sequence[Entry]) -> Iterator[range]:
         if first.role == "assistant":
             yield range(at, end)
         at = end
-
-
-def _unpaired(entries: Sequence[Entry]) -> dict[int, str]:
-    waiting: dict[tuple[str, str], list[int]] = defaultdict(list)
-    broken = {}
-    for at, entry in enumerate(entries):
-        for call in entry.calls:
-            if call.required:
-                waiting[call.key].append(at)
-            else:
-                waiting[call.key].insert(0, -1)
-        for result in entry.results:
-            if waiting[result.key]:
-                waiting[result.key].pop()
-            else:
-                broken[entry.index] = "it answers no call before it"
-    unanswered = {at for places in waiting.values() for at in places if at >= 0}
-    for run in _led_by_reasoning(entries) if unanswered else ():
-        missing = [entries[at].calls[0].id for at in run if at in unanswered]
-        for at in run if missing else ():
-            if entries[at].calls or entries[at].reasons:
-                broken[entries[at].index] = f"{named(missing)} has no result"
-    return broken
-
-
-def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
-    """Yield the runs, divided before each reasoning that follows something else: it led to what comes after it."""
-    for run in runs(entries):
-        start = run.start
-        for at in run[1:]:
-            if entries[at].reasons and not entries[at - 1].reasons:
-                yield range(start, at)
-                start = at
-        yield range(start, run.stop)
 
 
 # Repairing

@@ -118,19 +118,12 @@ class CalibrationStore(Protocol):
         """Keep *calibration* for *model*, in place of what was there."""
 
 
-class MemoryCalibrationStore:
+class MemoryCalibrationStore(dict[str, Calibration]):
     """Calibrations in memory, for tests and long-running processes."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Calibration] = {}
-
-    def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*, or None."""
-        return self._kept.get(model)
 
     def put(self, model: str, calibration: Calibration, /) -> None:
         """Keep *calibration* for *model*."""
-        self._kept[model] = calibration
+        self[model] = calibration
 
 
 def prior_for(encoding: str) -> Ratio:

@@ -137,7 +137,7 @@ class Ledger:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count = cache(count_text)
-        self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high = NOTHING
+        self._sums = list(NOTHING)
         self._reasons: dict[str, None] = {}
         self._here: dict[str, None] = {}  # the reasons of this message
         self._fixed_reasons: tuple[str, ...] = ()
@@ -147,21 +147,17 @@ class Ledger:
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
         tokens = self._count(text) if text else 0
-        self._text += tokens
-        self._text_low += tokens if low == 1.0 else int(tokens * low)
-        self._text_high += tokens if high == 1.0 else -int(-tokens * high // 1)
+        most = tokens if high == 1.0 else -int(-tokens * high // 1)
+        self._add(TEXT, tokens, tokens if low == 1.0 else int(tokens * low), most)
 
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
         tokens = self._count(text) if text else 0
-        self._text += tokens if likely else 0
-        self._text_high += tokens
+        self._add(TEXT, tokens if likely else 0, 0, tokens)
 
     def other(self, tokens: int, low: int, high: int) -> None:
         """Add *tokens* of the model's own kind."""
-        self._other += tokens
-        self._other_low += min(low, tokens)
-        self._other_high += max(high, tokens)
+        self._add(OTHER, tokens, min(low, tokens), max(high, tokens))
 
     def width(self, width: Width, times: int = 1) -> None:
         """Add what a row of ``widths.tsv`` says, *times* over, and give its reason."""
@@ -174,21 +170,22 @@ class Ledger:
 
     def begin_messages(self) -> None:
         """Begin the first message: what was added before belongs to none."""
-        self._mark, self._fixed_reasons, self._here = self._sums(), tuple(self._here), {}
+        self._mark, self._fixed_reasons, self._here = tuple(self._sums), tuple(self._here), {}
 
     def close_message(self) -> None:
         """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
-        now = self._sums()
+        now = tuple(self._sums)
         self._details.append((_minus(now, self._mark), tuple(self._here)))
         self._mark, self._here = now, {}
 
     def tally(self) -> Tally:
         """Return the result."""
         parts = tuple([(added[TEXT], added[OTHER]) for added, _ in self._details])
-        return Tally(parts, self._sums(), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
+        return Tally(parts, tuple(self._sums), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
 
-    def _sums(self) -> Amounts:
-        return self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high
+    def _add(self, at: int, *amounts: int) -> None:
+        for place, amount in enumerate(amounts, start=at):
+            self._sums[place] += amount
 
 
 def _sum(several: Iterable[Amounts]) -> Amounts:
