@@ -192,20 +192,28 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
     return turns
 
 
-def long_turns(turns: Iterable[Turn]) -> Iterator[tuple[list[Block], bool]]:
-    """Yield what the assistant does between two prompts, and whether a prompt has ended it.
+def unpaired_server_tools(turns: Iterable[Turn]) -> Iterator[Block]:
+    """Yield calls of the provider's own tools without a result, and results without a call before them.
 
-    A call of the provider's own tools may wait while the user answers other calls, so the assistant's turn goes on over
-    messages that hold only results. Anything else that the user says ends it.
+    They belong into one long turn of the assistant's: a call may wait while the user answers other calls, so the turn
+    goes on over messages that hold only results. Anything else that the user says ends it; a call waits until then.
     """
     going_on: list[Block] = []
-    for turn in turns:
+    for turn in (*turns, NO_TURN):
         if turn.role == "assistant":
             going_on += turn.blocks
-        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
-            yield going_on, True
-            going_on = []
-    yield going_on, False
+        is_over = turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks)
+        if turn.role == "assistant" or not (is_over or turn is NO_TURN):
+            continue
+        answered = {block.id for block in going_on if is_server_result(block.kind)}
+        called: set[str] = set()
+        for block in going_on:
+            is_call = block.kind in SERVER_CALLS
+            called.update([block.id] if is_call else [])
+            is_unanswered = is_call and is_over and block.id not in answered
+            if is_unanswered or (is_server_result(block.kind) and block.id not in called):
+                yield block
+        going_on = []
 
 
 # Checking
@@ -240,7 +248,12 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
         yield Violation(last[-1].index, "reasoning-not-last", "the last message cannot end in thinking")
-    yield from _check_server_tools(turns)
+    for block in unpaired_server_tools(turns):
+        rule, text = "server-result-has-call", f"a {block.kind} stands without its call before it in the same turn"
+        if block.kind in SERVER_CALLS:
+            rule = "server-call-has-result"
+            text = f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
+        yield Violation(block.index, rule, text)
 
 
 def _check_system(turns: list[Turn]) -> Iterator[Violation]:
@@ -267,24 +280,6 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
             if turn.role == "assistant" and block.kind == "text" and called:
                 yield Violation(block.index, "calls-last", "a text stands after a call of the same turn")
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
-
-
-def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
-    """The provider's own tools are called and answered in one long turn of the assistant's."""
-    for blocks, is_over in long_turns(turns):
-        answered = {block.id for block in blocks if is_server_result(block.kind)}
-        called: set[str] = set()
-        for block in blocks:
-            if block.kind in SERVER_CALLS:
-                called.add(block.id)
-                if is_over and block.id not in answered:
-                    text = (
-                        f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
-                    )
-                    yield Violation(block.index, "server-call-has-result", text)
-            elif is_server_result(block.kind) and block.id not in called:
-                text = f"a {block.kind} stands without its call before it in the same turn"
-                yield Violation(block.index, "server-result-has-call", text)
 
 
 # Repairing
@@ -545,18 +540,14 @@ def calls_last(draft: Draft) -> None:
 def pair_server_tools(draft: Draft) -> None:
     """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
     edits = Edits(dict)
-    for blocks, is_over in long_turns(turns_of(draft.slots)):
-        answered = {block.id for block in blocks if is_server_result(block.kind)}
-        called: set[str] = set()
-        for block in blocks:
-            if block.kind in SERVER_CALLS:
-                called.add(block.id)
-                if is_over and block.id not in answered:
-                    edits.set(block, *_with_error(draft, block))
-            elif is_server_result(block.kind) and block.id not in called:
-                new = _with_call(draft, block)
-                edits.set(block, *new)
-                called.update([block.id] if new else [])
+    restored: set[str] = set()
+    for block in unpaired_server_tools(turns_of(draft.slots)):
+        if block.kind in SERVER_CALLS:
+            edits.set(block, *_with_error(draft, block))
+        elif block.id not in restored:
+            new = _with_call(draft, block)
+            edits.set(block, *new)
+            restored.update([block.id] if new else [])
     edits.apply(draft)
 
 

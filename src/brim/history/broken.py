@@ -113,12 +113,8 @@ def broken_messages(entries: Sequence[Entry]) -> dict[int, str]:
     entries = [entry for entry in entries if not is_directive(entry.message)]
     turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
     thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
-    broken = {
-        **_out_of_order(turns),
-        **_reused_ids(entries),
-        **_misplaced_notes(turns),
-        **{entry.index: "the last message cannot end in thinking" for entry in thoughts},
-    }
+    broken = _out_of_order(turns) | _reused_ids(entries) | _misplaced_notes(turns)
+    broken |= {entry.index: "the last message cannot end in thinking" for entry in thoughts}
     for before, turn in zip([[], *turns], [*turns, []], strict=True):
         callers = [entry for entry in before if entry.calls]
         found, reason = _unpaired(callers, turn, "turn")

@@ -295,24 +295,14 @@ class Draft:
         no_place = self._without_a_place(chosen, self.target if limit is None else limit)
         why = {**dict.fromkeys(no_place, NO_PLACE), **(reasons or {})}
         why.update(dict.fromkeys(self.pins, f"it is pinned, but {NO_PLACE}"))
-        gone = [
-            Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason))
-            for at, unit in enumerate(self.units)
-            if at not in chosen
-        ]
-        receipt = Receipt(
-            pruner=pruner,
-            provider=self.provider,
-            model=self.model,
-            target=self.target,
-            before=self.before,
-            after=after,
-            dropped=tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices)),
-            fits=fits,
-            reason="" if fits else self._why_not(chosen, int(after)),
-            cache=self._cache_effect(chosen, int(after), prices),
-            notes=(*self.notes, *notes, *self._thinking_notes(chosen)),
-        )
+        left = [(at, unit) for at, unit in enumerate(self.units) if at not in chosen]
+        gone = [Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason)) for at, unit in left]
+        dropped = tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices))
+        why_not = "" if fits else self._why_not(chosen, int(after))
+        cache = self._cache_effect(chosen, int(after), prices)
+        about = pruner, self.provider, self.model, self.target, self.before, after
+        told = (*self.notes, *notes, *self._thinking_notes(chosen))
+        receipt = Receipt(*about, dropped, fits, why_not, cache, told)
         return Pruned(messages, after, fits, receipt, decisions)
 
     def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:

@@ -182,12 +182,9 @@ def split_sides(
         if all(side == entry.role for side, _ in pieces):
             continue
         is_call = any(side == "assistant" != entry.role for side, _ in pieces)
-        draft.note(
-            slot,
-            "call-by-assistant" if is_call else "result-by-user",
-            "changed" if len(pieces) == 1 else "moved",
-            f"from a message of {entry.role} to one of {'assistant' if is_call else 'user'}",
-        )
+        rule, side = ("call-by-assistant", "assistant") if is_call else ("result-by-user", "user")
+        action = "changed" if len(pieces) == 1 else "moved"
+        draft.note(slot, rule, action, f"from a message of {entry.role} to one of {side}")
         split = []
         for at, (side, parts) in enumerate(pieces):
             role = {} if side == entry.role else {"role": names[side]}

@@ -204,15 +204,8 @@ class WatermarkPruner(Strategy):
                 broken = [index for unit in work.broken for index in unit.indices]
                 decided = earlier.cut_again(work.messages, work.indices(kept), broken)
         self.decisions = decided
-        return work.finish(
-            "watermark",
-            kept,
-            reason=f"over the high mark of {high:,} tokens",
-            notes=notes,
-            decisions=decided,
-            prices=prices,
-            limit=high if decided is earlier else 0,
-        )
+        reason, limit = f"over the high mark of {high:,} tokens", high if decided is earlier else 0
+        return work.finish("watermark", kept, reason=reason, notes=notes, decisions=decided, prices=prices, limit=limit)
 
     def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
         if self.low != "auto":

@@ -43,20 +43,6 @@ class MessageCosts(Record):
         return MessageCosts(each, self.fixed, count_of)
 
 
-def joined(several: Sequence[MessageCosts]) -> MessageCosts:
-    """Return the costs of several lists as those of one; ``fixed`` is the first one's."""
-    places = [(costs, at) for costs in several for at in range(len(costs.each))]
-
-    def count_of(kept: Sequence[int]) -> Count:
-        total = several[0].count(())
-        for at in kept:
-            costs, place = places[at]
-            total += costs.alone((place,))
-        return total
-
-    return MessageCosts(tuple(costs.each[at] for costs, at in places), several[0].fixed, count_of)
-
-
 def message_costs(counter: TokenCounter, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
     """Return what *counter* gives for each of *messages*, each counted once.
 

@@ -13,7 +13,7 @@ from brim.tokens.messages.fields import compact, first, get, is_sequence, pairs,
 from brim.tokens.messages.rules import best, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     Rule = dict[str, Any]
@@ -32,11 +32,10 @@ _URL_SAFE = {ord("-"): "+", ord("_"): "/", ord("\n"): None, ord("\r"): None, ord
 class Payload:
     """What a part carries: ``mime``, and data or a reference to it."""
 
-    def __init__(self) -> None:
-        self.mime = ""
-        self.data: bytes | str | None = None
-        self.start = 0
-        self.referred = False
+    mime: str = ""
+    data: bytes | str | None = None
+    start: int = 0
+    referred: bool = False
 
     def size(self) -> int:
         """How many bytes the data has, to within a few; 0 if there is none."""
@@ -254,11 +253,8 @@ def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
     level = detail if detail in levels else rule["auto"]
     full = _patches(width, height, *levels[level])
     patches = _patches(width, height, 256, 512) if detail == "low" else full
-    return (
-        _times(patches, rule["multiplier"]),
-        _times(patches, rule["multiplier_low"]),
-        _times(full, rule["multiplier"]),
-    )
+    factor, least = rule["multiplier"], rule["multiplier_low"]
+    return _times(patches, factor), _times(patches, least), _times(full, factor)
 
 
 def _patches(width: float, height: float, budget: int, max_edge: int) -> int:
@@ -325,9 +321,7 @@ def _budget(rule: Rule, _: int, __: int, detail: str) -> Cost:
     return most, int(most * rule["spread_low"]), most
 
 
-_KINDS: dict[str, Callable[[Rule, int, int, str], Cost]] = {
-    **{"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
-}
+_KINDS = {"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
 
 
 def _detail(part: object) -> str:
