@@ -178,7 +178,10 @@ NO_TURN = Turn("", [], [])
 
 
 def turns_of(owners: Iterable[Any]) -> list[Turn]:
-    """Return the turns of entries or slots; settings without a text are in none."""
+    """Return the turns of entries or slots.
+
+    Settings without a text are in none.
+    """
     turns = []
     said = (owner for owner in owners if not is_directive(owner.message))
     for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.message, "role")), "")):

@@ -66,7 +66,10 @@ class ToolResultCap(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class Shortener:
-    """Shortens results to *limit* tokens each; what fits is returned as it is."""
+    """Shortens results to *limit* tokens each.
+
+    What fits is returned as it is.
+    """
 
     limit: int
     counter: TokenCounter

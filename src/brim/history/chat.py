@@ -198,7 +198,10 @@ def _named(draft: Draft, slot: Slot, call: Any) -> Any:
 
 
 def give_ids(draft: Draft) -> None:
-    """Give every call of a message its own id; a result that answers no call has one to give."""
+    """Give every call of a message its own id.
+
+    A result that answers no call has one to give.
+    """
     read = draft.read()
     for at, (slot, entry) in enumerate(read):
         ids = [call.id for call in entry.calls if call.kind != "function"]

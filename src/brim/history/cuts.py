@@ -70,7 +70,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
-    """Return the places where every rule allows a cut, in order; the beginning and the end are always among them."""
+    """Return the places where every rule allows a cut, in order.
+
+    The beginning and the end are always among them.
+    """
     depth = [0] * (len(entries) + 2)
     for rule in RULES:
         for first, last in rule(entries, provider):

@@ -52,7 +52,10 @@ class Document:
         return self.lines[min(index, len(self.lines) - 1)] if self.lines else 1
 
     def provider(self, asked: str, model: str | None = None) -> tuple[Provider, str]:
-        """Return whose rules hold, and how that was found; *asked* is what ``--provider`` says."""
+        """Return whose rules hold, and how that was found.
+
+        *asked* is what ``--provider`` says.
+        """
         from brim.history.formats import provider_of
 
         model = model or self.model
@@ -108,7 +111,10 @@ class Document:
         return Count(tokens, whole.basis, min(low, tokens), max(high, tokens))
 
     def pins(self, given: list[str], provider: Provider) -> set[int | str]:
-        """Return the places and ids in *given*; one that names nothing is a mistake."""
+        """Return the places and ids in *given*.
+
+        One that names nothing is a mistake.
+        """
         ids = {id_ for entry in read(self.messages if given else [], provider) for id_ in entry.ids}
         found: set[int | str] = set()
         for text in given:

@@ -72,7 +72,10 @@ class Entry:
 
     @property
     def rule(self) -> str:
-        """The name of the rule that the message breaks on its own; empty if there is none."""
+        """The name of the rule that the message breaks on its own.
+
+        Empty if there is none.
+        """
         return self.fault[0]
 
     @property

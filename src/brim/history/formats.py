@@ -51,7 +51,10 @@ FORMATS: dict[Provider, Format] = {
 
 
 def as_list(messages: object) -> list[Any]:
-    """Return *messages* as a list; ``InputError`` if they aren't a list of messages."""
+    """Return *messages* as a list.
+
+    ``InputError`` if they aren't a list of messages.
+    """
     if isinstance(messages, list):
         return messages
     if isinstance(messages, (str, bytes, bytearray)) or is_mapping(messages) or not hasattr(messages, "__iter__"):

@@ -138,7 +138,10 @@ def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Ite
 
 
 def fill_parts(draft: Draft) -> None:
-    """Remove empty parts and contents without parts; what a content says elsewhere becomes its part."""
+    """Remove empty parts and contents without parts.
+
+    What a content says elsewhere becomes its part.
+    """
     for slot, entry in draft.read():
         parts = parts_of(slot.message)
         kept = [part for part in parts if not is_empty_part(part)]

@@ -58,7 +58,10 @@ class Pruner(Protocol):
 
 
 class Strategy(Pruner, ABC):
-    """A pruner whose whole judgement is ``choose``; it keeps the rules of ``Pruner``."""
+    """A pruner whose whole judgement is ``choose``.
+
+    It keeps the rules of ``Pruner``.
+    """
 
     def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
         """Return the places of the *messages* to look at; None for all."""
@@ -66,7 +69,10 @@ class Strategy(Pruner, ABC):
 
     @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return what stays of *work*; *fill* asks for older units where there is room."""
+        """Return what stays of *work*.
+
+        *fill* asks for older units where there is room.
+        """
 
 
 class FifoPruner(Strategy):

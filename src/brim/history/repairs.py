@@ -63,7 +63,10 @@ class Draft:
     """The number of the last id that was made."""
 
     def read(self) -> list[tuple[Slot, Entry]]:
-        """Return every slot with what its message holds; an unchanged message is read once."""
+        """Return every slot with what its message holds.
+
+        An unchanged message is read once.
+        """
         read = []
         for slot in self.slots:
             if slot.entry is None or slot.entry.message is not slot.message:
@@ -91,7 +94,10 @@ class Draft:
         return "parts" if self.provider == "gemini" else "content"
 
     def set_body(self, slot: Slot, parts: list[Any]) -> None:
-        """Let a message hold *parts*; without any it is removed, and what else it holds is recorded."""
+        """Let a message hold *parts*.
+
+        Without any it is removed, and what else it holds is recorded.
+        """
         if parts:
             slot.message = with_fields(slot.message, **{self.body: parts})
             return

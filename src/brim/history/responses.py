@@ -164,7 +164,10 @@ def runs(entries: Sequence[Entry]) -> Iterator[range]:
 
 
 def drop_copies(draft: Draft) -> None:
-    """Remove an item that stands there twice; take the id from a different item that has the same one."""
+    """Remove an item that stands there twice.
+
+    Take the id from a different item that has the same one.
+    """
     first: dict[str, Slot] = {}
     for slot, entry in draft.read():
         if not entry.id or entry.id not in first:

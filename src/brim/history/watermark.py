@@ -51,7 +51,10 @@ class Decisions:
             raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
 
     def view(self, messages: Sequence[Any]) -> list[int] | None:
-        """Return the places in *messages* that stay; None if these decisions were made on another transcript."""
+        """Return the places in *messages* that stay.
+
+        None if these decisions were made on another transcript.
+        """
         if not self.cut:
             return list(range(len(messages)))
         if not self.digest or self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
@@ -182,7 +185,10 @@ class WatermarkPruner(Strategy):
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
     def view(self, messages: list[Any]) -> list[int] | None:
-        """Return what the decisions so far leave of *messages*; None if they are of another transcript."""
+        """Return what the decisions so far leave of *messages*.
+
+        None if they are of another transcript.
+        """
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:

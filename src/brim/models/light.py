@@ -73,7 +73,9 @@ class Found(Record):
 
 
 def lookup(name: str) -> Light:
-    """Return what is known about the model *name*; never raises, whatever the text.
+    """Return what is known about the model *name*.
+
+    Never raises, whatever the text.
 
     >>> lookup("openai/gpt-4o-2099-01-01").context_window
     128000

@@ -52,7 +52,10 @@ class Raise(Record):
 
 
 class Limit(Record):
-    """A limit as it stands. Each answer and each sum gives another one."""
+    """A limit as it stands.
+
+    Each answer and each sum gives another one.
+    """
 
     given: int | None = None
     """Micro-dollars as a person set it; None is no limit, 0 means that nothing may be spent."""
@@ -218,7 +221,10 @@ class CostLimit(CostNotice):
 
 
 class InputRequested(CostNotice):
-    """A person has to answer before anything more is spent. ``answers`` are the words that ``answer`` takes."""
+    """A person has to answer before anything more is spent.
+
+    ``answers`` are the words that ``answer`` takes.
+    """
 
     kind = INPUT_REQUESTED
     answers: tuple[str, ...] = ANSWERS
@@ -256,7 +262,9 @@ class CostBudget:
         self.warn, self.scope, self.parent = warn, scope, parent
 
     def add(self, amount: int) -> list[Notice]:
-        """Count *amount* as spent; a negative one takes back what was counted too high.
+        """Count *amount* as spent.
+
+        A negative one takes back what was counted too high.
 
         Return what is to be told now: nothing, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``. What
         the scopes above have to tell follows.
@@ -280,7 +288,10 @@ class CostBudget:
         self._limit = self._limit.answered(answer, self.spent, self.warn)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of every notice of this budget from now on; call what is returned to end that."""
+        """Tell *subscriber* of every notice of this budget from now on.
+
+        Call what is returned to end that.
+        """
         return self._subscribers.add(subscriber)
 
     @property
@@ -305,7 +316,9 @@ class CostBudget:
 
     @property
     def left(self) -> int | None:
-        """What may still be spent here and in every scope above; None is without end.
+        """What may still be spent here and in every scope above.
+
+        None is without end.
 
         While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
@@ -339,7 +352,9 @@ class CostBudget:
 def build_wrap_up_prompt(
     spent: int, limit: int | None, *, held: int = 0, task: str = "", scratch_path: str | None = None
 ) -> str:
-    """Return the prompt that wraps the work up. It is its own turn: nothing else is put into the same message.
+    """Return the prompt that wraps the work up.
+
+    It is its own turn: nothing else is put into the same message.
 
     *limit* is None if there is none; that it is reached is only said if it is. *held* is what that turn may cost at
     most, 0 if that is not said. *task* is folded to one line; *scratch_path* is where notes for the next one belong.

@@ -21,7 +21,9 @@ from brim.tokens.counters import TokenCounter
 
 
 def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
-    """Yield the digest of each prefix, shortest first; each takes in the one before it, so each message is read once.
+    """Yield the digest of each prefix, shortest first.
+
+    Each takes in the one before it, so each message is read once.
 
     It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
     seen): nothing after it is known, which costs an anchor and never gives a wrong one.
@@ -116,7 +118,10 @@ class MemoryAnchorStore:
         self._lock = threading.Lock()
 
     def get(self, digest: str, /) -> Anchor | None:
-        """Return the anchor with *digest*, or None; it is then the last to be forgotten."""
+        """Return the anchor with *digest*, or None.
+
+        It is then the last to be forgotten.
+        """
         with self._lock:
             anchor = self._kept.pop(digest, None)
             if anchor is not None:

@@ -164,7 +164,9 @@ def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = N
 
 
 def learn(store: CalibrationStore, model_name: str, encoding: str, *, reported: float, local: float) -> None:
-    """Put into *store* what one report teaches about *model_name*; the first one starts from the family's prior.
+    """Put into *store* what one report teaches about *model_name*.
+
+    The first one starts from the family's prior.
 
     A family whose vocabulary is here has nothing to learn: where its counts differ from the provider's, it is by
     framing, which is a sum and not a ratio.

@@ -115,7 +115,9 @@ class VocabularyCounter:
 
 
 class ExactTokenCounter(VocabularyCounter):
-    """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
+    """Counts with the vocabulary of *model*, or of an *encoding* named directly.
+
+    Offline, without a download.
 
     It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
     Tools, images and other families make a message count ``estimated``, with an interval.
@@ -217,7 +219,9 @@ def local_counter(
 
 
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
-    """Return the number of tokens of *text* for *model*; without one, in o200k_base.
+    """Return the number of tokens of *text* for *model*.
+
+    Without one, in o200k_base.
 
     >>> count("Hello world", model="gpt-4o")
     Count(2)

@@ -179,13 +179,18 @@ class NativeEngine:
 
 
 class NativeCounter:
-    """Counts text in one encoding with splintr. Raises ``EngineFailed`` if splintr breaks, and nothing else."""
+    """Counts text in one encoding with splintr.
+
+    Raises ``EngineFailed`` if splintr breaks, and nothing else.
+    """
 
     _pool_owner: int | None = None
     """The process that started splintr's threads; they do not live on in its forked children."""
 
     def __init__(self, encoding: str, tokenizer: Any) -> None:
-        """Take what is used of a splintr tokenizer; the flat calls give four bytes for each token.
+        """Take what is used of a splintr tokenizer.
+
+        The flat calls give four bytes for each token.
 
         Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat calls.
         ``encode_batch_flat`` runs on several threads, and also says where each text begins.

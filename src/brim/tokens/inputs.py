@@ -77,7 +77,10 @@ def name_of(path: str) -> str:
 
 
 def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
-    """Yield the text of *source* piece by piece; *on_read* gets the bytes of each."""
+    """Yield the text of *source* piece by piece.
+
+    *on_read* gets the bytes of each.
+    """
     if source.problem:
         raise InputError(f"{source.name}: {source.problem}")
     if source.path is None:

@@ -61,7 +61,9 @@ class WorkingMemory:
         episodes: int | str = 0,
         current_message: int | str = 0,
     ) -> int:
-        """Return the tokens left for message history; 0 if the sections leave none.
+        """Return the tokens left for message history.
+
+        0 if the sections leave none.
 
         Each section is given as its number of tokens, or as its text, which is then counted.
         """

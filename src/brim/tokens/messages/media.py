@@ -38,13 +38,19 @@ class Payload:
     referred: bool = False
 
     def size(self) -> int:
-        """How many bytes the data has, to within a few; 0 if there is none."""
+        """How many bytes the data has, to within a few.
+
+        0 if there is none.
+        """
         if isinstance(self.data, str):
             return (len(self.data) - self.start) * 3 // 4
         return len(self.data or b"")
 
     def head(self, size: int) -> bytes:
-        """Return the first *size* bytes; fewer if there are no more, none if it is not base64."""
+        """Return the first *size* bytes.
+
+        Fewer if there are no more, none if it is not base64.
+        """
         if not isinstance(self.data, str):
             return (self.data or b"")[:size]
         # A line break after every 76 letters is the most that encoders add.
@@ -115,7 +121,10 @@ _NO_LENGTH = frozenset((0x01, *range(0xD0, 0xD9)))
 
 
 def image_size(head: bytes) -> Size | None:
-    """Return width and height of the image that begins with *head*; ``None`` if that doesn't say."""
+    """Return width and height of the image that begins with *head*.
+
+    ``None`` if that doesn't say.
+    """
     try:
         size = _read(head)
     except struct.error:  # the head is too short
@@ -357,7 +366,10 @@ def add_audio(part: object, walk: Walk) -> None:
 
 
 def add_video(part: object, walk: Walk) -> None:
-    """Add a film: seconds × rate. Sources: the rows of ``video`` in ``media.json``."""
+    """Add a film: seconds × rate.
+
+    Sources: the rows of ``video`` in ``media.json``.
+    """
     _timed("video", locate(part), walk)
 
 
@@ -399,7 +411,10 @@ def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
 
 
 def count_pages(document: bytes) -> int:
-    """Return how many pages a PDF says it has; 0 if it hides them in compressed streams."""
+    """Return how many pages a PDF says it has.
+
+    0 if it hides them in compressed streams.
+    """
     return sum(
         document.count(b"/Type" + space + b"/Page") - document.count(b"/Type" + space + b"/Pages")
         for space in (b"", b" ", b"\n", b"\r\n")
@@ -407,7 +422,10 @@ def count_pages(document: bytes) -> int:
 
 
 def wav_seconds(head: bytes, size: int) -> float:
-    """Return how long a WAV file of *size* bytes plays; 0 if *head* is not the head of one."""
+    """Return how long a WAV file of *size* bytes plays.
+
+    0 if *head* is not the head of one.
+    """
     at = head.find(b"fmt ", 12, 200)
     if head[:4] != b"RIFF" or head[8:12] != b"WAVE" or at < 0 or len(head) < at + 20:
         return 0.0

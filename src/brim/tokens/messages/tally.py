@@ -165,7 +165,10 @@ class Ledger:
         self.because(width.reason)
 
     def because(self, reason: str) -> None:
-        """Give a reason why the result is not exact; each is listed once."""
+        """Give a reason why the result is not exact.
+
+        Each is listed once.
+        """
         self._reasons[reason] = self._here[reason] = None
 
     def begin_messages(self) -> None:
