@@ -396,23 +396,10 @@ def give_ids(draft: Draft) -> None:
     seen: set[str] = set()
     edits = Edits(dict)
     for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
-        home = after.of("tool_result")
-        mine: set[str] = set()
-        for call in turn.of("tool_use"):
-            if not call.id or call.id in seen:
-                free = (result.id for result in home if not call.id and result.id not in taken)
-                new = next(free, "") or draft.fresh_id("toolu_")
-                rule = "call-ids-unique" if call.id else "call-has-id"
-                draft.note(call, rule, "changed", f"id {call.id!r} to {new!r}")
-                edits.set(call, with_fields(call.message, id=new))
-                same = [result for result in home if call.id and result.id == call.id][call.id in mine :]
-                for result in same[:1]:
-                    result.id = new
-                    edits.set(result, with_fields(result.message, tool_use_id=new))
-                call.id = new
-                taken.add(new)
-            seen.add(call.id)
-            mine.add(call.id)
+        calls, results = turn.of("tool_use"), after.of("tool_result")
+        PAIRS.give_ids(draft, calls, results, seen, taken)
+        for block in (*calls, *results):
+            edits.set(block, block.message)
     edits.apply(draft)
 
 

@@ -210,22 +210,9 @@ def give_ids(draft: Draft) -> None:
         following = (read[place] for place in range(at + 1, len(read)))
         answers = takewhile(lambda pair: pair[1].role == "tool", following)
         run = [answer for answer, result in answers if result.results[0].kind != "function"]
-        changed, seen = [], set()
-        for call in listed(get(slot.message, "tool_calls")):
-            id_ = string(get(call, "id"))
-            if not id_ or id_ in seen:
-                offered = (string(get(answer.message, "tool_call_id")) for answer in run)
-                new = next((other for other in offered if other not in ids), "") if not id_ else ""
-                new = new or draft.fresh_id("call_")
-                draft.note(slot, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
-                same = [answer for answer in run if id_ and string(get(answer.message, "tool_call_id")) == id_]
-                for second in same[1:2]:
-                    second.message = with_fields(second.message, tool_call_id=new)
-                call, id_ = with_fields(call, id=new), new  # noqa: PLW2901
-                ids.append(new)
-            seen.add(id_)
-            changed.append(call)
-        slot.message = with_fields(slot.message, tool_calls=changed)
+        calls = [Slot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
+        PAIRS.give_ids(draft, calls, run, set(), set(ids))
+        slot.message = with_fields(slot.message, tool_calls=[call.message for call in calls])
 
 
 def pair_results(draft: Draft) -> None:

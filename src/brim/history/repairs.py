@@ -279,6 +279,29 @@ class Pairs:
     other_fields: Mapping[str, str] = field(default_factory=dict)
     """The fields that some kinds of results have in place of ``field``."""
 
+    def give_ids(
+        self, draft: Draft, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
+    ) -> None:
+        """Give each of *calls* an id that isn't *seen*, and the same one to its result.
+
+        One of the *results* whose id isn't *taken* has one to give to a call without an id.
+        """
+        mine: set[str] = set()
+        for call in calls:
+            id_ = string(get(call.message, "id"))
+            if not id_ or id_ in seen:
+                answers = [(string(get(result.message, self.field)), result) for result in results]
+                offered = "" if id_ else next((other for other, _ in answers if other not in taken), "")
+                new = offered or draft.fresh_id(self.prefix)
+                draft.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
+                same = [result for other, result in answers if id_ and other == id_]
+                for result in same[id_ in mine :][:1]:
+                    result.message = with_fields(result.message, **{self.field: new})
+                call.message, id_ = with_fields(call.message, id=new), new
+                taken.add(new)
+            seen.add(id_)
+            mine.add(id_)
+
     def result_of(self, draft: Draft, call: Half) -> list[Slot]:
         """Return what must be put behind *call*: nothing if its result is there."""
         id_, result = call.call.id, call.other

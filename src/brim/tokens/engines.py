@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
@@ -221,16 +222,10 @@ class NativeCounter:
         if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
             return self._count(text)
         total = 0
-        group: list[str] = []
-        for block in _blocks(text):
-            if self._plain(block):
-                group.append(block)
-                if len(group) == GROUP:
-                    total += self._count_group(group)
-                    group = []
-            else:
-                total += self._count(block)
-        return total + self._count_group(group)
+        for is_plain, run in groupby(_blocks(text), self._plain):
+            while group := list(islice(run, GROUP)):
+                total += self._count_group(group) if is_plain else sum(map(self._count, group))
+        return total
 
     def _plain(self, text: str) -> bool:
         """Whether the fast calls, which match special tokens, count *text* as ordinary text."""
