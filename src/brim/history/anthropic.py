@@ -293,9 +293,14 @@ def kinds_in(slot: Slot) -> list[str]:
     return [kind_of(block) for block in blocks_of(slot.message)]
 
 
+def as_block(value: Any) -> Any:
+    """Return a text as a block, and a block as it is."""
+    return {"type": "text", "text": value} if isinstance(value, str) else value
+
+
 def blocks_in(slot: Slot) -> list[Any]:
     """Return the blocks of a message, texts among them as blocks."""
-    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks_of(slot.message)]
+    return [as_block(block) for block in blocks_of(slot.message)]
 
 
 def drop_empty(draft: Draft) -> None:
@@ -377,8 +382,8 @@ def _tagged(slot: Slot) -> list[Any]:
 class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
     """Blocks to put in place of others, by message and place."""
 
-    def set(self, old: Block, *new: Any) -> None:
-        """Put *new* in the place of *old*; nothing removes it."""
+    def set(self, old: Any, *new: Any) -> None:
+        """Put *new* in the place of the block *old*; nothing removes it."""
         if len(new) != 1 or new[0] is not blocks_of(old.owner.message)[old.at]:
             self[old.owner][old.at] = new
 
@@ -508,23 +513,17 @@ def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
 
 def calls_last(draft: Draft) -> None:
     """Move a text that stands after a call to before the first call of its turn."""
+    edits = Edits(dict)
     for turn in turns_of(draft.slots):
-        caller = next((slot for slot in turn.owners if "tool_use" in kinds_in(slot)), None)
-        if turn.role != "assistant" or caller is None:
-            continue
-        moved: list[Any] = []
-        called = False
-        for slot in turn.owners:
-            kept: list[Any] = []
-            for block in blocks_in(slot):
-                called = called or kind_of(block) == "tool_use"
-                (moved if called and kind_of(block) == "text" else kept).append(block)
-            if len(kept) < len(kinds_in(slot)):
-                draft.note(slot, "calls-last", "moved", "the text, before the calls of its turn")
-                draft.set_body(slot, kept)
-        if moved:
-            at = kinds_in(caller).index("tool_use")
-            draft.set_body(caller, [*blocks_in(caller)[:at], *moved, *blocks_in(caller)[at:]])
+        calls = turn.of("tool_use")
+        late = [block for block in turn.blocks[turn.blocks.index(calls[0]) :] if block.kind == "text"] if calls else []
+        for owner in dict.fromkeys(block.owner for block in late):
+            draft.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
+        for block in late:
+            edits.set(block)
+        if late:
+            edits.set(calls[0], *(as_block(block.message) for block in late), calls[0].message)
+    edits.apply(draft)
 
 
 def pair_server_tools(draft: Draft) -> None:

@@ -243,7 +243,8 @@ def _match(calls: dict[int, list[Half]], right: set[int], responses: list[Half])
             response.answer(calls[response.place - 1])
     for fits in (_same_id, _same_name, lambda _, result: not result.call.name):
         for response in responses:
-            response.answer(call for call in calls.get(response.home, ()) if fits(call, response))
+            at_home = calls[response.home] if response.home is not None else ()
+            response.answer(call for call in at_home if fits(call, response))
     newest_first = sorted(calls, reverse=True)
     for response in responses:
         places = [*(at for at in newest_first if at < response.place), response.place + 1]

@@ -268,7 +268,7 @@ class Pairs:
 
     noun: tuple[str, str]
     """What it calls a result, with and without an article."""
-    field: str
+    id_field: str
     """The field of a result that names its call."""
     prefix: str
     """What a new id begins with."""
@@ -277,7 +277,7 @@ class Pairs:
     stub_call: Callable[[Call], dict[str, Any]]
     """Makes the call of a result that has none."""
     other_fields: Mapping[str, str] = field(default_factory=dict)
-    """The fields that some kinds of results have in place of ``field``."""
+    """The fields that some kinds of results have in place of ``id_field``."""
 
     def give_ids(
         self, draft: Draft, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
@@ -290,13 +290,13 @@ class Pairs:
         for call in calls:
             id_ = string(get(call.message, "id"))
             if not id_ or id_ in seen:
-                answers = [(string(get(result.message, self.field)), result) for result in results]
+                answers = [(string(get(result.message, self.id_field)), result) for result in results]
                 offered = "" if id_ else next((other for other, _ in answers if other not in taken), "")
                 new = offered or draft.fresh_id(self.prefix)
                 draft.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
                 same = [result for other, result in answers if id_ and other == id_]
                 for result in same[id_ in mine :][:1]:
-                    result.message = with_fields(result.message, **{self.field: new})
+                    result.message = with_fields(result.message, **{self.id_field: new})
                 call.message, id_ = with_fields(call.message, id=new), new
                 taken.add(new)
             seen.add(id_)
@@ -311,7 +311,7 @@ class Pairs:
         if not result.is_home:
             draft.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
         if not result.call.id:
-            name = self.other_fields.get(result.call.kind, self.field)
+            name = self.other_fields.get(result.call.kind, self.id_field)
             draft.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
         return [] if result.is_home else [result.slot]
 
@@ -325,7 +325,7 @@ class Pairs:
             return []
         call = result.call
         if not call.id or call.id in taken:
-            name = self.other_fields.get(call.kind, self.field)
+            name = self.other_fields.get(call.kind, self.id_field)
             call = replace(call, id=UNKNOWN_TOOL if name == "name" else draft.fresh_id(self.prefix))
             result.slot.message = with_fields(result.slot.message, **{name: call.id})
         draft.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
