@@ -323,12 +323,15 @@ def is_prompt(message: object) -> bool:
 
 _ROLES = frozenset(("system", "user", "assistant"))
 """The roles that the published rule knows."""
+_PLAIN = frozenset(("role", "content", "name"))
 _OTHER_NAMES = {"human": "user", "ai": "assistant"}
 _RESULT_ROLES = frozenset(("tool", "function"))
 
 
 def add_message(message: object, walk: Walk) -> None:
     """Add *message* with its framing; whatever it is, it does not raise."""
+    if type(message) is dict and _PLAIN.issuperset(message) and _add_plain(message, walk):
+        return
     if message is None:
         walk.ledger.width(width("empty"))
     elif is_sequence(message) or isinstance(message, (str, bytes, int, float)):
@@ -348,6 +351,18 @@ def add_system(value: object, walk: Walk) -> None:
     inner = get(value, "parts")
     walk.part(value if inner is None else inner)
     walk.ledger.width(width("item"))
+
+
+def _add_plain(message: dict[object, object], walk: Walk) -> bool:
+    """The common case, without detours: role, text, perhaps a name."""
+    role, content, name = message.get("role"), message.get("content"), message.get("name")
+    if not (type(role) is type(content) is str and role in _ROLES and (name is None or type(name) is str)):
+        return False
+    walk.ledger.other(*walk.family.message)
+    _add_role(role, walk)
+    _add_name(name, walk)
+    walk.ledger.text(content)
+    return True
 
 
 def _add_fields(message: object, walk: Walk) -> None:

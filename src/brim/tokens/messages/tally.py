@@ -186,9 +186,10 @@ class Ledger:
         parts = tuple([(added[TEXT], added[OTHER]) for added, _ in self._details])
         return Tally(parts, tuple(self._sums), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
 
-    def _add(self, at: int, *amounts: int) -> None:
-        for place, amount in enumerate(amounts, start=at):
-            self._sums[place] += amount
+    def _add(self, at: int, point: int, low: int, high: int) -> None:
+        self._sums[at] += point
+        self._sums[at + 1] += low
+        self._sums[at + 2] += high
 
 
 def _sum(several: Iterable[Amounts]) -> Amounts:
