@@ -1,4 +1,4 @@
-"""Messages that can't be sent next to the others, so a pruner must drop them.
+"""Messages that a pruner must drop: they can't be sent.
 
 One function per format returns their index and the reason. It shares only the reading with ``check``, which it is
 tested against. A message that leaves can break others; ``formats.find_broken`` asks again until nothing is broken.

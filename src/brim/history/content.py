@@ -1,4 +1,4 @@
-"""The text in a message of any format, and changed copies of messages."""
+"""Texts in messages of any format, and changed copies of messages."""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Messages that no legal cut divides: a prompt, a text of the assistant's, or a step.
+    """Messages that no legal cut divides.
+
+    It is a prompt, a text of the assistant's, or a step.
 
     A step is a message with calls, or several that one response made, with all their results and the reasoning that
     led to them.

@@ -1,4 +1,7 @@
-"""Histories in JSON: a list of messages, a request body or an agent's transcript; written back in the same form."""
+"""Histories in JSON, written back in the same form.
+
+One is a list of messages, a request body or an agent's transcript.
+"""
 
 from __future__ import annotations
 

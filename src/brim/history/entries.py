@@ -1,4 +1,4 @@
-"""One message, read: who speaks, which tools it calls, which calls it answers."""
+"""One message, read: its role, its calls and its results."""
 
 from __future__ import annotations
 

@@ -97,7 +97,10 @@ def _format_of(message: object) -> Provider | None:
 
 
 def read(messages: Sequence[Any], provider: Provider, only: Sequence[int] | None = None) -> list[Entry]:
-    """Return what *messages*, or those at the places *only*, hold, in the format of *provider*."""
+    """Return what *messages* hold, in the format of *provider*.
+
+    With *only*, those at these places.
+    """
     reader = FORMATS[provider].read
     return [reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)]
 
@@ -134,7 +137,9 @@ def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "au
 def repair(
     messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", *, restore_calls: bool = False
 ) -> Repaired:
-    """Return *messages* with the smallest change that *provider* accepts, and every change made.
+    """Return *messages* as *provider* accepts them, and every change made.
+
+    The changes are as small as possible.
 
     - A result in the wrong place is moved to its call. A result without a call is removed, and its text is in the list
       of changes; with *restore_calls* it stays, and a call without arguments is put before it.

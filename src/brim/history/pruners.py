@@ -1,4 +1,4 @@
-"""What a pruner is, and the two simplest: oldest first, and the newest turns."""
+"""What a pruner is, and the two simplest ones."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ class FifoPruner(Strategy):
     """
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the longest legal run of the newest units that fits, and with *fill* older ones."""
+        """Return the longest legal run of the newest units that fits.
+
+        With *fill*, older ones follow.
+        """
         return work.finish("fifo", work.select(work.target, fill=fill))
 
 

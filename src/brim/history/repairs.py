@@ -1,4 +1,4 @@
-"""A history while it is repaired, and the repairs that several providers share."""
+"""A history while it is repaired, and repairs that providers share."""
 
 from __future__ import annotations
 

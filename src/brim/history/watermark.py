@@ -62,7 +62,9 @@ class Decisions:
         return [*self.kept, *range(self.cut, len(messages))]
 
     def cut_again(self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]) -> Decisions:
-        """Return the decisions to keep the messages at the places *indices*, and all that follow the last of them.
+        """Return the decisions to keep the messages at the places *indices*.
+
+        All that follow the last of them stay too.
 
         The cut lies before the run of kept messages that reaches to the end; kept messages before it are listed.
         *broken* messages don't end the run: a call that waits for its result now will have it in the next turn.
@@ -141,7 +143,9 @@ class Outlook:
 
 
 class WatermarkPruner(Strategy):
-    """Drops nothing up to a high mark, and then cuts down to a low mark.
+    """Drops nothing up to a high mark, then cuts down.
+
+    It is cut to a low mark.
 
     Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
     same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
@@ -192,7 +196,10 @@ class WatermarkPruner(Strategy):
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the messages as decided so far, cut again if they are over the high mark."""
+        """Return the messages as decided so far, cut again if needed.
+
+        That is when they are over the high mark.
+        """
         earlier, notes = self.decisions, []
         if work.only is None:
             notes.append("the decisions are of another transcript: begun anew")

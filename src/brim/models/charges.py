@@ -1,4 +1,6 @@
-"""What a model charges, in whole numbers: the same for a hook, which waits for every module, as for ``cost``.
+"""What a model charges, in whole numbers.
+
+It is the same for a hook, which waits for every module, as for ``cost``.
 
 The table has one line per model, so that one is parsed and not four thousand. A rate is kept as a whole number over a
 power of ten, so nothing is rounded before the sum is.

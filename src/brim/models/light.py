@@ -1,4 +1,6 @@
-"""What a model holds: name, tokenizer family and window, found without parsing the full table.
+"""What a model holds, found without parsing the full table.
+
+That is name, tokenizer family and window.
 
 A hook waits for this, so the table is a sorted file of bytes, searched by halves; nothing here imports ``typing`` or
 ``dataclasses``. The full record of a model is in ``catalog``.

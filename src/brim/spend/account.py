@@ -1,4 +1,4 @@
-"""One session's money: what its requests cost, compared with what its client's own total says.
+"""One session's money, compared with its client's own total.
 
 Some requests are in no line at all (compactions, above all); only the client's total has them. ``SpendMeter`` keeps a
 ``SessionTotal`` per session in memory. Hooks keep an ``Account`` between two processes, so that each reads only what is
@@ -116,7 +116,7 @@ class Account(SessionTotal):
             self.kin = [*self.kin, scope][-_MOST_KIN:]
 
     def dumps(self) -> str:
-        """Return the account as JSON, without all but the latest files and requests."""
+        """Return the account as JSON, with the latest files and requests."""
         values = {"offsets": {}, **vars(self)}
         values["offsets"] = dict(list(self.offsets.items())[-_MOST_FILES:])
         values["recent"] = dict(list(self.recent.items())[-_MOST_RECENT:])

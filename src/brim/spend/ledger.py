@@ -1,4 +1,6 @@
-"""``Ledger``: who may still spend, decided before the call. ``brim.store.open_ledger`` opens one in a file.
+"""``Ledger``: who may still spend, decided before the call.
+
+``brim.store.open_ledger`` opens one in a file.
 
 Scopes are paths such as ``project/job/agent``. What a child spends counts against every scope above it.
 """
@@ -44,7 +46,9 @@ RECORDED = "recorded"
 
 
 def lineage(scope: str) -> list[str]:
-    """Return the scopes that a spend in *scope* counts against: the outermost first, itself last.
+    """Return the scopes that a spend in *scope* counts against.
+
+    The outermost is first, itself last.
 
     >>> lineage("shop/job-7/agent-2")
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
@@ -109,7 +113,7 @@ class ScopeStatus(Record):
 
 
 class Ledger(Protocol):
-    """Limits over a tree of scopes, and what is spent and set aside under them.
+    """Limits over a tree of scopes, with what is spent and reserved.
 
     The rules that every ledger keeps:
 
@@ -166,16 +170,24 @@ class Ledger(Protocol):
         """
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
-        """Do what a person said about the limit of *scope*: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
+        """Do what a person said about the limit of *scope*.
+
+        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``.
+        """
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it.
+        """Return how every known scope stands, by name.
+
+        With *under*, only that one and those below it.
 
         *default* shows them as they would stand under that default, which is not set.
         """
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of warnings and limits from now on, each once per limit, whichever process is first."""
+        """Send *subscriber* warnings and limits from now on.
+
+        Each is sent once per limit, whichever process is first.
+        """

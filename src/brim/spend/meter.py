@@ -56,7 +56,10 @@ class SpendMeter:
 
     @property
     def unattributed(self) -> int:
-        """What the clients' totals have more than their requests: compactions, and answers that no line has whole."""
+        """What the clients' totals have more than their requests.
+
+        Those are compactions, and answers that no line has whole.
+        """
         return self.total - self._known
 
     @property

@@ -129,7 +129,10 @@ class MemoryAnchorStore:
             return anchor
 
     def put(self, anchor: Anchor, /) -> None:
-        """Keep *anchor*, and forget the one that was not used for longest if there are too many."""
+        """Keep *anchor*.
+
+        If there are too many, the one that wasn't used for longest is forgotten.
+        """
         with self._lock:
             self._kept.pop(anchor.digest, None)
             self._kept[anchor.digest] = anchor
@@ -176,7 +179,10 @@ class AnchoredTokenCounter:
         self._encoding = str(family) if encoding is None else encoding
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return what the wrapped counter gives for each message: no report says what a single one takes."""
+        """Return what the wrapped counter gives for each message.
+
+        No report says what a single one takes.
+        """
         return message_costs(self.counter, messages, tools)
 
     def count(self, text: str, /) -> Count:

@@ -154,7 +154,7 @@ class ApiTokenCounter:
         return self._endpoint.name
 
     def count(self, text: str, /) -> Count:
-        """Return what the endpoint counts for a request whose only message is *text*, by the user.
+        """Return what the endpoint counts for *text* as the only message.
 
         That includes the framing of one message, which no endpoint gives separately: a few tokens more than the text
         alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
@@ -164,11 +164,17 @@ class ApiTokenCounter:
         return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return what the endpoint counts for a request with *messages* and *tools*, in any provider's shape."""
+        """Return what the endpoint counts for *messages* and *tools*.
+
+        They may have any provider's shape.
+        """
         return self._count(messages, tools, lambda: self.fallback.count_messages(messages, tools))
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return what the fallback gives for each message: asking would be one request per message."""
+        """Return what the fallback gives for each message.
+
+        Asking would be one request per message.
+        """
         return message_costs(self.fallback, messages, tools)
 
     def close(self) -> None:

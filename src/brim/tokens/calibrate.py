@@ -41,7 +41,9 @@ ANY_FAMILY = "*"
 
 
 class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.0, 0.0, 0.0))):
-    """What is known about one model's ratio, as a tuple of three numbers that a store can keep.
+    """What is known about one model's ratio.
+
+    It is a tuple of three numbers that a store can keep.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
     ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an
@@ -63,7 +65,9 @@ class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.
         return super().__new__(cls, float(ratio), float(spread), float(samples))
 
     def observe(self, reported: float, local: float) -> Calibration:
-        """Return what is known after the provider reported *reported* tokens where *local* were counted here.
+        """Return what is known after another report.
+
+        The provider reported *reported* tokens where *local* were counted here.
 
         Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is. Once there are ten
         observations, a new one moves the ratio by at most a tenth of its distance: one odd request spoils little.

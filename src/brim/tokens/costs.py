@@ -1,4 +1,7 @@
-"""What each message costs, so that dropping some doesn't mean counting the rest again."""
+"""What each message costs.
+
+With it, dropping some doesn't mean counting the rest again.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,9 @@ DEFAULT_ENCODING = "o200k_base"
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of text and messages, and says what each count rests on.
+    """Counts the tokens of text and messages.
+
+    Each count says what it rests on.
 
     The rules every counter keeps:
 
@@ -52,7 +54,10 @@ class TokenCounter(Protocol):
         """Return the number of tokens of *text*."""
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return the number of tokens of a request with *messages* and *tools*, framing included."""
+        """Return the tokens of a request with *messages* and *tools*.
+
+        Framing is included.
+        """
 
 
 class VocabularyCounter:
@@ -150,7 +155,10 @@ class ExactTokenCounter(VocabularyCounter):
         return None if self._engine.exact else prior_for(ANY_FAMILY)
 
     def of_units(self, units: int, /) -> Count:
-        """Return so many tokens as a count: exact, unless the only engine failed and another one stood in."""
+        """Return so many tokens as a count.
+
+        It is exact, unless the only engine failed and another one stood in.
+        """
         count = super().of_units(units)
         if self._engine.exact:
             return count
@@ -158,7 +166,9 @@ class ExactTokenCounter(VocabularyCounter):
 
 
 class CalibratedTokenCounter(VocabularyCounter):
-    """Counts with a stand-in vocabulary, times a ratio: learned (``calibrated``), else a prior (``estimated``).
+    """Counts with a stand-in vocabulary, times a ratio.
+
+    The ratio is learned (``calibrated``), else a prior (``estimated``).
 
     A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
     """
@@ -176,7 +186,7 @@ class CalibratedTokenCounter(VocabularyCounter):
 
     @property
     def ratio(self) -> Ratio:
-        """Tokens of the model for one token of the vocabulary that is counted with."""
+        """Tokens of the model for one token of the vocabulary."""
         return ratio_for(self.model, self.family, self._calibrations)
 
     def _ratio(self) -> Ratio:

@@ -71,7 +71,7 @@ def _many(count: int, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Assembly:
-    """A request that is ready to send, and how it came to be."""
+    """A request that is ready to send, with its account."""
 
     messages: list[Any]
     """The messages in the provider's shape. Those of the history are the caller's own objects."""

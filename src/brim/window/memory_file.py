@@ -1,4 +1,7 @@
-"""The file that a working memory is assembled from: YAML or JSON; mistakes are reported with their line."""
+"""The YAML or JSON file that a working memory is assembled from.
+
+Mistakes are reported with their line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces of a request: what precedes the history, and the history itself."""
+"""The pieces of a request: the history, and what precedes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reads dicts and objects alike, and never raises: SDK classes, pydantic models, named tuples, plain namespaces."""
+"""Reads dicts and objects alike, and never raises.
+
+Objects are SDK classes, pydantic models, named tuples, plain namespaces.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which published rule holds for a model: the tables in ``data/``, read when they are first needed.
+"""Which published rule holds for a model.
+
+The tables are in ``data/``, read when they are first needed.
 
 A model's row is the one whose prefix is the longest that the name begins with, ending where a part of the name ends.
 """
@@ -43,7 +45,10 @@ class Family(Record):
 
 
 class Framing(Record):
-    """A formula of the caller's own: *priming* tokens once, *message* for each, and the role as text or not."""
+    """A formula of the caller's own.
+
+    It is *priming* tokens once, *message* for each, and the role as text or not.
+    """
 
     priming: int
     message: int

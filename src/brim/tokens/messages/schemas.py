@@ -1,4 +1,7 @@
-"""What the definitions of tools take: OpenAI's published formula, or their JSON and the prompt that tools bring."""
+"""What the definitions of tools take.
+
+That is OpenAI's published formula, or their JSON and the prompt that tools bring.
+"""
 
 from __future__ import annotations
 

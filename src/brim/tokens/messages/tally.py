@@ -1,4 +1,4 @@
-"""The result of a measurement, and the ledger it is added up in.
+"""The result of a measurement, and its ledger.
 
 Two currencies are kept apart. *Text* is what ``count_text`` counted: when its vocabulary is not the model's, the caller
 multiplies it by a ratio. *Other* is what a rule gave in the model's own tokens (framing, images, pages): a ratio must
@@ -83,12 +83,14 @@ class Tally(Record):
 
     @property
     def rest(self) -> tuple[int, int]:
-        """What ``count_text`` counted, and what rules gave, of what belongs to no message."""
+        """Text and other tokens of what belongs to no message."""
         texts, others = zip(*self.parts, strict=True) if self.parts else ((), ())
         return self.sums[TEXT] - sum(texts), self.sums[OTHER] - sum(others)
 
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
-        """Return the tally with its text multiplied by *ratio*, for a model whose vocabulary ``count_text`` is not.
+        """Return the tally with its text multiplied by *ratio*.
+
+        It is for a model whose vocabulary isn't that of ``count_text``.
 
         *low* and *high* bound the ratio. What rules gave in the model's own tokens stays as it is.
         """
@@ -102,7 +104,9 @@ class Tally(Record):
         return Tally(parts, sums, self.reasons or ("text counted with another vocabulary",))
 
     def only(self, kept: Iterable[int]) -> Tally:
-        """Return the tally of the messages at the places *kept* alone, with what belongs to no message.
+        """Return the tally of the messages at the places *kept*.
+
+        What belongs to no message is in it too.
 
         It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
         must be among them, because reasoning before it may not count. Not for a tally that was ``scaled``.
@@ -118,11 +122,14 @@ class Tally(Record):
 
     @property
     def count(self) -> Count:
-        """This tally as a count: ``exact``, or ``estimated`` with the reasons as its note."""
+        """This tally as a count.
+
+        It is ``exact``, or ``estimated`` with the reasons as its note.
+        """
         return self.count_on(None)
 
     def count_on(self, basis: Basis | None) -> Count:
-        """Return this tally as a count that rests on *basis*, or on its own."""
+        """Return this tally as a count on *basis*, or its own."""
         basis = basis or ("exact" if self.exact else "estimated")
         return Count(self.tokens, basis, self.low, self.high, "; ".join(self.reasons))
 
