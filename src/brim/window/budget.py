@@ -168,5 +168,5 @@ class TokenBudgetCalculator:
         consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
         memory = max(0, window - consumed)
         counted = messages_tokens, directive_tokens
-        left = reserve, safety, memory, memory < CONSTRAINED_BELOW
-        return TokenBudget(model, window, *counted, *left, tools_tokens)
+        is_constrained = memory < CONSTRAINED_BELOW
+        return TokenBudget(model, window, *counted, reserve, safety, memory, is_constrained, tools_tokens)
