@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brim.tokens import AnchoredTokenCounter, ApiTokenCounter, ApproximateTokenCounter, Count, TokenCounter, counter_for
-from brim.tokens.costs import joined, message_costs
+from brim.tokens.costs import message_costs
 
 PICTURE = {"type": "image_url", "image_url": {"url": "https://example.org/cat.png"}}
 CALL = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
@@ -75,11 +75,10 @@ def test_costs_alone_leave_out_what_belongs_to_no_message(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-def test_costs_can_be_replaced_and_joined(name: str) -> None:
+def test_costs_can_be_replaced(name: str) -> None:
     counter = COUNTERS[name]
     other = [{"role": "user", "content": "Something else."}, {"role": "tool", "tool_call_id": "c1", "content": "x"}]
-    both = joined([message_costs(counter, [message]) for message in other])
-    costs = message_costs(counter, MESSAGES).replaced([1, 3], both)
+    costs = message_costs(counter, MESSAGES).replaced([1, 3], message_costs(counter, other))
     changed = [MESSAGES[0], other[0], MESSAGES[2], other[1], *MESSAGES[4:]]
     assert int(costs.count(range(6))) == int(counter.count_messages(changed))
     assert costs.each == message_costs(counter, changed).each

@@ -5,9 +5,10 @@ text, and changed copies. One module per provider reads, checks and repairs its 
 ``anthropic``, ``gemini``, with what they share in ``rules`` and ``repairs``. ``formats`` finds the format of a history,
 and has ``validate`` and ``repair``.
 
-``cuts`` says where a history may be cut; ``draft`` holds one while it is pruned, and selects; ``receipt`` is what comes
-back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``. ``transcript`` finds the conversation in
-a session file. ``validate`` shares only the reading with the pruners, because it is what they are tested against.
+``broken`` says what can't be sent, ``cuts`` where a history may be cut; ``draft`` holds one while it is pruned, and
+selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summarize``, ``watermark`` and ``cap``.
+``transcript`` finds the conversation in a session file. ``validate`` shares only the reading with the pruners, because
+it is what they are tested against.
 """
 
 from __future__ import annotations

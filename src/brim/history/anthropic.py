@@ -1,8 +1,7 @@
 """Anthropic's Messages format.
 
 Messages of one role in a row are one turn; results begin the turn after their calls. This module reads it, checks it
-(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
-broken messages share only the reading: the one is what the other is tested against.
+(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -11,26 +10,34 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, takewhile
+from itertools import groupby
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     begin_with_user,
     give_roles,
     pair,
     split_sides,
 )
-from brim.history.rules import calls_have_ids, known_roles, results_have_ids, sides_are_right, user_is_first
+from brim.history.rules import (
+    Found,
+    calls_have_ids,
+    known_roles,
+    pairs_match,
+    results_have_ids,
+    sides_are_right,
+    user_is_first,
+)
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -130,16 +137,15 @@ def _fault(role: Role, message: object, blocks: list[tuple[str, Any]], ids: list
 # Turns, for checking and repairing
 
 
-@dataclass(eq=False, slots=True)
-class Block:
-    """One block of a turn."""
+@dataclass(eq=False, slots=True, kw_only=True)
+class Block(Slot):
+    """One block of a turn: a slot that holds a part of a message."""
 
     owner: Any
     """The entry or slot whose message holds it."""
     at: int
     """Its place in that message."""
     kind: str
-    value: Any
     id: str
     """The id of the call that it is, or answers."""
 
@@ -157,6 +163,10 @@ class Turn:
         """Return the calls of an assistant's turn, or the results of a user's."""
         return [block for block in self.blocks if block.kind == kind] if self.role == SIDES[kind] else []
 
+    def pairable(self, kind: str) -> list[Found]:
+        """Return the same for checking."""
+        return [(block.index, Call(block.id)) for block in self.of(kind)]
+
     @property
     def may_precede_system(self) -> bool:
         """Whether a system message may follow: after the user, or after one of the provider's own tools."""
@@ -168,7 +178,10 @@ NO_TURN = Turn("", [], [])
 
 
 def turns_of(owners: Iterable[Any]) -> list[Turn]:
-    """Return the turns of entries or slots; settings without a text are in none."""
+    """Return the turns of entries or slots.
+
+    Settings without a text are in none.
+    """
     turns = []
     said = (owner for owner in owners if not is_directive(owner.message))
     for role, group in groupby(said, lambda owner: ROLES.get(string(get(owner.message, "role")), "")):
@@ -177,25 +190,33 @@ def turns_of(owners: Iterable[Any]) -> list[Turn]:
             for at, value in enumerate(blocks_of(owner.message)):
                 kind = kind_of(value)
                 id_ = string(get(value, "tool_use_id" if kind.endswith("tool_result") else "id"))
-                turn.blocks.append(Block(owner, at, kind, value, id_))
+                turn.blocks.append(Block(owner.index, value, owner=owner, at=at, kind=kind, id=id_))
         turns.append(turn)
     return turns
 
 
-def long_turns(turns: Iterable[Turn]) -> Iterator[tuple[list[Block], bool]]:
-    """Yield what the assistant does between two prompts, and whether a prompt has ended it.
+def unpaired_server_tools(turns: Iterable[Turn]) -> Iterator[Block]:
+    """Yield calls of the provider's own tools without a result, and results without a call before them.
 
-    A call of the provider's own tools may wait while the user answers other calls, so the assistant's turn goes on over
-    messages that hold only results. Anything else that the user says ends it.
+    They belong into one long turn of the assistant's: a call may wait while the user answers other calls, so the turn
+    goes on over messages that hold only results. Anything else that the user says ends it; a call waits until then.
     """
     going_on: list[Block] = []
-    for turn in turns:
+    for turn in (*turns, NO_TURN):
         if turn.role == "assistant":
             going_on += turn.blocks
-        elif turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks):
-            yield going_on, True
-            going_on = []
-    yield going_on, False
+        is_over = turn.role != "system" and any(block.kind != "tool_result" for block in turn.blocks)
+        if turn.role == "assistant" or not (is_over or turn is NO_TURN):
+            continue
+        answered = {block.id for block in going_on if is_server_result(block.kind)}
+        called: set[str] = set()
+        for block in going_on:
+            is_call = block.kind in SERVER_CALLS
+            called.update([block.id] if is_call else [])
+            is_unanswered = is_call and is_over and block.id not in answered
+            if is_unanswered or (is_server_result(block.kind) and block.id not in called):
+                yield block
+        going_on = []
 
 
 # Checking
@@ -225,11 +246,17 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
             seen.add(call.id)
     yield from _check_order(turns)
     for before, turn in zip([NO_TURN, *turns], [*turns, NO_TURN], strict=True):
-        yield from _check_pairs(before, turn)
+        calls, results = before.pairable("tool_use"), turn.pairable("tool_result")
+        yield from pairs_match(calls, results, "turn", "in the next turn")
     last = turns[-1].blocks if turns and turns[-1].role == "assistant" else []
     if last and last[-1].kind in THINKING:
-        yield Violation(last[-1].owner.index, "reasoning-not-last", "the last message cannot end in thinking")
-    yield from _check_server_tools(turns)
+        yield Violation(last[-1].index, "reasoning-not-last", "the last message cannot end in thinking")
+    for block in unpaired_server_tools(turns):
+        rule, text = "server-result-has-call", f"a {block.kind} stands without its call before it in the same turn"
+        if block.kind in SERVER_CALLS:
+            rule = "server-call-has-result"
+            text = f"a {block.kind} of {string(get(block.message, 'name')) or 'a tool'} has no result in its turn"
+        yield Violation(block.index, rule, text)
 
 
 def _check_system(turns: list[Turn]) -> Iterator[Violation]:
@@ -252,148 +279,10 @@ def _check_order(turns: list[Turn]) -> Iterator[Violation]:
         said = called = False
         for block in turn.blocks:
             if turn.role == "user" and block.kind == "tool_result" and said:
-                yield Violation(block.owner.index, "results-first", "a result stands after other content of its turn")
+                yield Violation(block.index, "results-first", "a result stands after other content of its turn")
             if turn.role == "assistant" and block.kind == "text" and called:
-                yield Violation(block.owner.index, "calls-last", "a text stands after a call of the same turn")
+                yield Violation(block.index, "calls-last", "a text stands after a call of the same turn")
             said, called = said or block.kind != "tool_result", called or block.kind == "tool_use"
-
-
-def _check_pairs(before: Turn, turn: Turn) -> Iterator[Violation]:
-    """A turn's results answer the calls of the turn right before it, each of them once."""
-    called, results = {call.id for call in before.of("tool_use")}, turn.of("tool_result")
-    answered: set[str] = set()
-    for result in results:
-        if result.id and result.id not in called:
-            text = f"the result of {result.id} answers no call of the turn before it"
-            yield Violation(result.owner.index, "result-has-call", text)
-    for result in results:
-        if result.id in answered and result.id in called:
-            text = f"the call {result.id} has been answered before"
-            yield Violation(result.owner.index, "one-result-per-call", text)
-        answered.add(result.id)
-    for call in before.of("tool_use"):
-        if call.id and call.id not in answered:
-            text = f"the call {call.id} has no result in the next turn"
-            yield Violation(call.owner.index, "call-has-result", text)
-
-
-def _check_server_tools(turns: list[Turn]) -> Iterator[Violation]:
-    """The provider's own tools are called and answered in one long turn of the assistant's."""
-    for blocks, is_over in long_turns(turns):
-        answered = {block.id for block in blocks if is_server_result(block.kind)}
-        called: set[str] = set()
-        for block in blocks:
-            if block.kind in SERVER_CALLS:
-                called.add(block.id)
-                if is_over and block.id not in answered:
-                    text = f"a {block.kind} of {string(get(block.value, 'name')) or 'a tool'} has no result in its turn"
-                    yield Violation(block.owner.index, "server-call-has-result", text)
-            elif is_server_result(block.kind) and block.id not in called:
-                text = f"a {block.kind} stands without its call before it in the same turn"
-                yield Violation(block.owner.index, "server-result-has-call", text)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the messages that can't be sent next to the others: index and reason."""
-    entries = [entry for entry in entries if not is_directive(entry.message)]
-    turns = [list(turn) for _, turn in groupby(entries, key=lambda entry: entry.role)]
-    thoughts = takewhile(lambda entry: entry.ends_in_reasoning, reversed(entries))
-    broken = {
-        **_out_of_order(turns),
-        **_reused_ids(entries),
-        **_misplaced_notes(turns),
-        **{entry.index: "the last message cannot end in thinking" for entry in thoughts},
-    }
-    before: list[Entry] = []
-    for turn in turns:
-        broken.update(_orphans(before, turn))
-        broken.update(_unanswered(before, turn))
-        before = turn
-    return {**broken, **_unanswered(before, []), **_unpaired_server_tools(turns)}
-
-
-def _out_of_order(turns: list[list[Entry]]) -> dict[int, str]:
-    """Within a turn results come first, and nothing is said after a call."""
-    broken = {}
-    for turn in turns:
-        said = called = False
-        for entry in turn:
-            if not entry.in_order:
-                broken[entry.index] = "a result stands after text, or text after a call"
-            elif entry.results and said:
-                broken[entry.index] = "the result stands after other text of the same turn"
-            elif called and any(kind_of(block) == "text" for block in blocks_of(entry.message)):
-                broken[entry.index] = "it stands between a call and its result"
-            said, called = said or entry.says, called or bool(entry.calls)
-    return broken
-
-
-def _reused_ids(entries: Sequence[Entry]) -> dict[int, str]:
-    """A call's id may be used once in a history; the newest use stays."""
-    broken: dict[int, str] = {}
-    seen: set[str] = set()
-    for entry in reversed(entries):
-        for call in entry.calls:
-            if call.id in seen:
-                broken[entry.index] = f"the id {named([call.id])} is used again later"
-        seen.update(call.id for call in entry.calls)
-    return broken
-
-
-def _orphans(before: list[Entry], turn: list[Entry]) -> dict[int, str]:
-    called = {call.id for entry in before if entry.role == "assistant" for call in entry.calls}
-    broken, answered = {}, set()
-    for entry in turn:
-        for result in entry.results:
-            if result.id not in called:
-                broken[entry.index] = "it answers no call of the turn before it"
-            elif result.id in answered:
-                broken[entry.index] = "its call was answered before"
-            answered.add(result.id)
-    return broken
-
-
-def _unanswered(turn: list[Entry], after: list[Entry]) -> dict[int, str]:
-    answered = {result.id for entry in after for result in entry.results}
-    missing = [call.id for entry in turn for call in entry.calls if call.id not in answered]
-    reason = f"{named(missing)} has no result"
-    return {entry.index: reason for entry in turn if entry.calls} if missing else {}
-
-
-def _misplaced_notes(turns: list[list[Entry]]) -> dict[int, str]:
-    """A system message stands after a user's turn and before an assistant's, or at the end, and never two in a row."""
-    broken = {}
-    for at, turn in enumerate(turns):
-        if turn[0].role == "system":
-            after = turns[at + 1][0].role if at + 1 < len(turns) else "assistant"
-            fits = at > 0 and _may_precede_note(turns[at - 1]) and after == "assistant"
-            for entry in turn if not fits else turn[1:]:
-                broken[entry.index] = "a system message must stand between a user's turn and the assistant's"
-    return broken
-
-
-def _may_precede_note(turn: list[Entry]) -> bool:
-    last = kind_of((blocks_of(turn[-1].message) or [""])[-1])
-    ends_in_server_tool = is_server_kind(last) and not any(entry.calls for entry in turn)
-    return turn[-1].role == "user" or (turn[-1].role == "assistant" and ends_in_server_tool)
-
-
-def _unpaired_server_tools(turns: list[list[Entry]]) -> dict[int, str]:
-    """The provider's own calls have their results in the same turn, which goes on over bare results of other calls."""
-    broken: dict[int, str] = {}
-    waiting: dict[str, int] = {}
-    for turn in turns:
-        if turn[0].role == "user" and any(entry.says or entry.reasons for entry in turn):
-            broken.update(dict.fromkeys(waiting.values(), "a call of the provider's own tool has no result"))
-            waiting = {}
-        for entry in turn if turn[0].role == "assistant" else ():
-            if any(waiting.pop(call, None) is None for call in entry.closes):
-                broken[entry.index] = "a result of the provider's own tool has no call"
-            waiting.update(dict.fromkeys(entry.opens, entry.index))
-    return broken
 
 
 # Repairing
@@ -404,9 +293,14 @@ def kinds_in(slot: Slot) -> list[str]:
     return [kind_of(block) for block in blocks_of(slot.message)]
 
 
+def as_block(value: Any) -> Any:
+    """Return a text as a block, and a block as it is."""
+    return {"type": "text", "text": value} if isinstance(value, str) else value
+
+
 def blocks_in(slot: Slot) -> list[Any]:
     """Return the blocks of a message, texts among them as blocks."""
-    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks_of(slot.message)]
+    return [as_block(block) for block in blocks_of(slot.message)]
 
 
 def drop_empty(draft: Draft) -> None:
@@ -488,9 +382,10 @@ def _tagged(slot: Slot) -> list[Any]:
 class Edits(defaultdict[Slot, dict[int, tuple[Any, ...]]]):
     """Blocks to put in place of others, by message and place."""
 
-    def set(self, old: Block, *new: Any) -> None:
-        """Put *new* in the place of *old*; nothing removes it."""
-        self[old.owner][old.at] = new
+    def set(self, old: Any, *new: Any) -> None:
+        """Put *new* in the place of the block *old*; nothing removes it."""
+        if len(new) != 1 or new[0] is not blocks_of(old.owner.message)[old.at]:
+            self[old.owner][old.at] = new
 
     def apply(self, draft: Draft) -> None:
         """Change the messages."""
@@ -506,23 +401,10 @@ def give_ids(draft: Draft) -> None:
     seen: set[str] = set()
     edits = Edits(dict)
     for turn, after in zip(turns, [*turns[1:], NO_TURN], strict=False):
-        home = after.of("tool_result")
-        mine: set[str] = set()
-        for call in turn.of("tool_use"):
-            if not call.id or call.id in seen:
-                free = (result.id for result in home if not call.id and result.id not in taken)
-                new = next(free, "") or draft.fresh_id("toolu_")
-                rule = "call-ids-unique" if call.id else "call-has-id"
-                draft.note(call.owner, rule, "changed", f"id {call.id!r} to {new!r}")
-                edits.set(call, with_fields(call.value, id=new))
-                same = [result for result in home if call.id and result.id == call.id][call.id in mine :]
-                for result in same[:1]:
-                    result.id = new
-                    edits.set(result, with_fields(result.value, tool_use_id=new))
-                call.id = new
-                taken.add(new)
-            seen.add(call.id)
-            mine.add(call.id)
+        calls, results = turn.of("tool_use"), after.of("tool_result")
+        PAIRS.give_ids(draft, calls, results, seen, taken)
+        for block in (*calls, *results):
+            edits.set(block, block.message)
     edits.apply(draft)
 
 
@@ -530,51 +412,47 @@ def pair_results(draft: Draft) -> None:
     """Move results to their calls, answer calls without one, and remove what answers nothing."""
     turns = turns_of(draft.slots)
     sides = [at if turn.role == "assistant" else None for at, turn in enumerate(turns)]
-    calls = {CallAt(Call(spot.id), at): spot for at, turn in enumerate(turns) for spot in turn.of("tool_use")}
-    results = {
-        ResultAt(Call(spot.id), at, before, after): spot
+    calls = [Half(Call(block.id), at, block) for at, turn in enumerate(turns) for block in turn.of("tool_use")]
+    results = [
+        Half(Call(block.id), at, block, before, after)
         for at, (before, turn, after) in enumerate(zip([None, *sides], turns, [*sides[1:], None], strict=False))
-        for spot in turn.of("tool_result")
-    }
-    pair(list(calls), list(results))
+        for block in turn.of("tool_result")
+    ]
+    pair(calls, results)
     edits = Edits(dict)
     answers: dict[int, list[Any]] = defaultdict(list)
     stubs: dict[int, list[Any]] = defaultdict(list)
-    for call, spot in calls.items():
-        if call.answer is None:
-            draft.note(spot.owner, "call-has-result", "added", f"a result for {spot.id}")
-            stub = {"type": "tool_result", "tool_use_id": spot.id, "is_error": True, "content": NO_RESULT}
-            answers[call.place].append(stub)
-            continue
-        answer = results[call.answer]
-        block = answer.value
-        if not answer.id:
-            draft.note(answer.owner, "result-has-id", "changed", f"tool_use_id is {spot.id}")
-            block = with_fields(block, tool_use_id=spot.id)
-            edits.set(answer, block)
-        if not call.answer.is_home:
-            draft.note(answer.owner, "result-has-call", "moved", f"the result of {spot.id}, to its call")
-            edits.set(answer)
-            answers[call.place].append(block)
+    for call in calls:
+        answers[call.place] += [slot.message for slot in PAIRS.result_of(draft, call)]
     taken = {call.call.id for call in calls}
-    for result, spot in results.items():
-        if result.call is None:
-            restored = any(block["id"] == spot.id for blocks in stubs.values() for block in blocks)
-            result.repeated = result.repeated or restored
-            if result.repeated or not draft.restore_calls:
-                draft.note(spot.owner, result.broken_rule, "removed", words(spot.value))
-                edits.set(spot)
-                continue
-            id_ = spot.id if spot.id and spot.id not in taken else draft.fresh_id("toolu_")
-            if id_ != spot.id:
-                edits.set(spot, with_fields(spot.value, tool_use_id=id_))
-            draft.note(spot.owner, result.broken_rule, "added", f"a call for the result of {id_}")
-            stubs[result.place].append({"type": "tool_use", "id": id_, "name": UNKNOWN_TOOL, "input": {}})
+    restored: set[str] = set()
+    for result in results:
+        kept = [result.slot] if result.is_home else []
+        if result.other is None:
+            result.repeated = result.repeated or result.call.id in restored
+            made = PAIRS.leftover(draft, result, taken=taken)
+            stubs[result.place] += [slot.message for slot in made[:1]]
+            restored.update(slot.message["id"] for slot in made[:1])
+            kept = made[1:]
+        edits.set(result.slot, *(slot.message for slot in kept))
     edits.apply(draft)
     for at, blocks in answers.items():
-        _add_results(draft, turns[at], blocks)
+        if blocks:
+            _add_results(draft, turns[at], blocks)
     for at, blocks in stubs.items():
-        _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+        if blocks:
+            _add_calls(draft, turns[at - 1] if at else None, turns[at], blocks)
+
+
+def _stub_result(call: Call) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call.id, "is_error": True, "content": NO_RESULT}
+
+
+def _stub_call(result: Call) -> dict[str, Any]:
+    return {"type": "tool_use", "id": result.id, "name": UNKNOWN_TOOL, "input": {}}
+
+
+PAIRS = Pairs(("a result", "result"), "tool_use_id", "toolu_", _stub_result, _stub_call)
 
 
 def _add_calls(draft: Draft, before: Turn | None, turn: Turn, blocks: list[Any]) -> None:
@@ -635,68 +513,58 @@ def _ordered(draft: Draft, turn: Turn) -> list[Slot]:
 
 def calls_last(draft: Draft) -> None:
     """Move a text that stands after a call to before the first call of its turn."""
+    edits = Edits(dict)
     for turn in turns_of(draft.slots):
-        caller = next((slot for slot in turn.owners if "tool_use" in kinds_in(slot)), None)
-        if turn.role != "assistant" or caller is None:
-            continue
-        moved: list[Any] = []
-        called = False
-        for slot in turn.owners:
-            kept: list[Any] = []
-            for block in blocks_in(slot):
-                called = called or kind_of(block) == "tool_use"
-                (moved if called and kind_of(block) == "text" else kept).append(block)
-            if len(kept) < len(kinds_in(slot)):
-                draft.note(slot, "calls-last", "moved", "the text, before the calls of its turn")
-                draft.set_body(slot, kept)
-        if moved:
-            at = kinds_in(caller).index("tool_use")
-            draft.set_body(caller, [*blocks_in(caller)[:at], *moved, *blocks_in(caller)[at:]])
+        calls = turn.of("tool_use")
+        late = [block for block in turn.blocks[turn.blocks.index(calls[0]) :] if block.kind == "text"] if calls else []
+        for owner in dict.fromkeys(block.owner for block in late):
+            draft.note(owner, "calls-last", "moved", "the text, before the calls of its turn")
+        for block in late:
+            edits.set(block)
+        if late:
+            edits.set(calls[0], *(as_block(block.message) for block in late), calls[0].message)
+    edits.apply(draft)
 
 
 def pair_server_tools(draft: Draft) -> None:
     """Remove results of the provider's tools without calls, and give an error to calls whose turn is over."""
     edits = Edits(dict)
-    for blocks, is_over in long_turns(turns_of(draft.slots)):
-        answered = {block.id for block in blocks if is_server_result(block.kind)}
-        called: set[str] = set()
-        for block in blocks:
-            if block.kind in SERVER_CALLS:
-                called.add(block.id)
-                if is_over and block.id not in answered:
-                    edits.set(block, *_with_error(draft, block))
-            elif is_server_result(block.kind) and block.id not in called:
-                new = _with_call(draft, block)
-                edits.set(block, *new)
-                called.update([block.id] if new else [])
+    restored: set[str] = set()
+    for block in unpaired_server_tools(turns_of(draft.slots)):
+        if block.kind in SERVER_CALLS:
+            edits.set(block, *_with_error(draft, block))
+        elif block.id not in restored:
+            new = _with_call(draft, block)
+            edits.set(block, *new)
+            restored.update([block.id] if new else [])
     edits.apply(draft)
 
 
 def _with_error(draft: Draft, call: Block) -> list[Any]:
     """Return *call* with an error as its result, or nothing if it can't have one."""
-    name = string(get(call.value, "name"))
+    name = string(get(call.message, "name"))
     if not call.id or not name:
-        draft.note(call.owner, "server-call-has-result", "removed", words(call.value))
+        draft.note(call, "server-call-has-result", "removed", words(call.message))
         return []
-    draft.note(call.owner, "server-call-has-result", "added", f"an error as the result of {call.id}")
+    draft.note(call, "server-call-has-result", "added", f"an error as the result of {call.id}")
     if call.kind == "mcp_tool_use":
         text = [{"type": "text", "text": NO_RESULT}]
-        return [call.value, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
+        return [call.message, {"type": "mcp_tool_result", "tool_use_id": call.id, "is_error": True, "content": text}]
     error = {"type": f"{name}_tool_result_error", "error_code": "unavailable"}
-    return [call.value, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
+    return [call.message, {"type": f"{name}_tool_result", "tool_use_id": call.id, "content": error}]
 
 
 def _with_call(draft: Draft, result: Block) -> list[Any]:
     """Return what becomes of a result without its call: nothing, or itself behind a stub of it."""
     if not draft.restore_calls or not result.id:
-        draft.note(result.owner, "server-result-has-call", "removed", words(result.value))
+        draft.note(result, "server-result-has-call", "removed", words(result.message))
         return []
-    draft.note(result.owner, "server-result-has-call", "added", f"a call for the result of {result.id}")
+    draft.note(result, "server-result-has-call", "added", f"a call for the result of {result.id}")
     name = result.kind.removesuffix("_tool_result")
     stub = {"type": "server_tool_use", "id": result.id, "name": name, "input": {}}
     if name == "mcp":
         stub = {**stub, "type": "mcp_tool_use", "name": UNKNOWN_TOOL, "server_name": "unknown"}
-    return [stub, result.value]
+    return [stub, result.message]
 
 
 def drop_last_thinking(draft: Draft) -> None:

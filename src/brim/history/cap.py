@@ -11,7 +11,7 @@ from brim.history.draft import Draft, whole_number
 from brim.history.entries import Entry
 from brim.history.pruners import Strategy
 from brim.history.receipt import Pruned
-from brim.tokens.costs import joined, message_costs
+from brim.tokens.costs import message_costs
 from brim.tokens.counters import TokenCounter
 from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, string
 
@@ -48,7 +48,6 @@ class ToolResultCap(Strategy):
         over = work.total - work.target
         shortener = Shortener(self.limit, work.counter)
         changed: dict[int, Any] = {}
-        costs = []
         for at, entry in enumerate(entries):
             if over <= 0:
                 break
@@ -56,11 +55,10 @@ class ToolResultCap(Strategy):
                 message = shortener.message(entry)
                 if message is not entry.message:
                     changed[at] = message
-                    costs.append(message_costs(work.counter, [message]))
-                    over -= work.costs.each[at] - costs[-1].each[0]
+                    over -= work.costs.each[at] - message_costs(work.counter, [message]).each[0]
         notes = []
         if changed:
-            work = work.with_messages(changed, joined(costs))
+            work = work.with_messages(changed, message_costs(work.counter, list(changed.values())))
             places = ", ".join(str(entries[at].index) for at in changed)
             notes.append(f"results were shortened in messages {places}")
         return work.finish("cap", work.select(work.target, fill=fill), notes=notes)
@@ -68,7 +66,10 @@ class ToolResultCap(Strategy):
 
 @dataclass(frozen=True, slots=True)
 class Shortener:
-    """Shortens results to *limit* tokens each; what fits is returned as it is."""
+    """Shortens results to *limit* tokens each.
+
+    What fits is returned as it is.
+    """
 
     limit: int
     counter: TokenCounter

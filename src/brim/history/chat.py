@@ -1,33 +1,31 @@
 """OpenAI's chat format, and those of its many copies.
 
 The results of a message's calls follow it directly, one for each, in any order. This module reads it, checks it
-(``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for
-broken messages share only the reading: the one is what the other is tested against.
+(``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any
 
 from brim.history.content import call_of, filled, is_structured, listed, type_name, with_fields, without_field, words
-from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, named, unknown_role
+from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     fill_content,
     give_roles,
     pair,
 )
-from brim.history.rules import calls_have_ids, calls_have_names, known_roles, results_have_ids
+from brim.history.rules import Found, calls_have_ids, calls_have_names, known_roles, pairs_match, results_have_ids
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {
@@ -141,60 +139,14 @@ def check(history: Sequence[Entry]) -> Iterator[Violation]:
 
 def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
     """Each run of results answers the calls of the message right before it, each of them once."""
-    caller = end = Entry(len(history), None, "")
-    called: set[tuple[str, str]] = set()
-    answered: set[tuple[str, str]] = set()
-    for entry in (*history, end):
-        if entry.role != "tool":
-            for call in caller.calls:
-                if call.id and call.key not in answered:
-                    text = f"the call {call.id} has no result right after its message"
-                    yield Violation(caller.index, "call-has-result", text)
-            caller, called, answered = entry, {call.key for call in entry.calls}, set()
-        for result in entry.results:
-            if result.id and result.key not in called:
-                text = f"the result of {result.id} answers no call of the message before it"
-                yield Violation(entry.index, "result-has-call", text)
-            elif result.id and result.key in answered:
-                yield Violation(entry.index, "one-result-per-call", f"the call {result.id} has been answered before")
-            answered.add(result.key)
-
-
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the messages that can't be sent next to the others: index and reason."""
-    broken: dict[int, str] = {}
-    at = 0
-    while at < len(entries):
-        entry = entries[at]
-        at += 1
-        if entry.role == "tool":
-            broken[entry.index] = "it answers no call of the message before it"
-        elif entry.calls:
-            following = (entries[place] for place in range(at, len(entries)))
-            answers = list(takewhile(lambda answer: answer.role == "tool", following))
-            broken.update(_broken_step(entry, answers))
-            at += len(answers)
-    return broken
-
-
-def _broken_step(caller: Entry, answers: Sequence[Entry]) -> dict[int, str]:
-    open_calls = {call.key for call in caller.calls}
-    answered = set()
-    broken: dict[int, str] = {}
-    for answer in answers:
-        key = answer.results[0].key
-        if key in answered:
-            broken[answer.index] = "its call was answered before"
-        elif key not in open_calls:
-            broken[answer.index] = "it answers no call of the message before it"
-        answered.add(key)
-    if open_calls - answered:
-        missing = named(sorted(call_id for _, call_id in open_calls - answered))
-        broken.update(dict.fromkeys((caller.index, *(answer.index for answer in answers)), f"{missing} has no result"))
-    return broken
+    calls: list[Found] = []
+    results: list[Found] = []
+    for entry in (*history, None):
+        if entry is None or entry.role != "tool":
+            yield from pairs_match(calls, results, "message", "right after its message")
+            calls, results = [(entry.index, call) for call in entry.calls] if entry else [], []
+        else:
+            results += [(entry.index, result) for result in entry.results]
 
 
 # Repairing
@@ -246,7 +198,10 @@ def _named(draft: Draft, slot: Slot, call: Any) -> Any:
 
 
 def give_ids(draft: Draft) -> None:
-    """Give every call of a message its own id; a result that answers no call has one to give."""
+    """Give every call of a message its own id.
+
+    A result that answers no call has one to give.
+    """
     read = draft.read()
     for at, (slot, entry) in enumerate(read):
         ids = [call.id for call in entry.calls if call.kind != "function"]
@@ -255,93 +210,52 @@ def give_ids(draft: Draft) -> None:
         following = (read[place] for place in range(at + 1, len(read)))
         answers = takewhile(lambda pair: pair[1].role == "tool", following)
         run = [answer for answer, result in answers if result.results[0].kind != "function"]
-        changed, seen = [], set()
-        for call in listed(get(slot.message, "tool_calls")):
-            id_ = string(get(call, "id"))
-            if not id_ or id_ in seen:
-                offered = (string(get(answer.message, "tool_call_id")) for answer in run)
-                new = next((other for other in offered if other not in ids), "") if not id_ else ""
-                new = new or draft.fresh_id("call_")
-                draft.note(slot, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
-                same = [answer for answer in run if id_ and string(get(answer.message, "tool_call_id")) == id_]
-                for second in same[1:2]:
-                    second.message = with_fields(second.message, tool_call_id=new)
-                call, id_ = with_fields(call, id=new), new  # noqa: PLW2901
-                ids.append(new)
-            seen.add(id_)
-            changed.append(call)
-        slot.message = with_fields(slot.message, tool_calls=changed)
+        calls = [Slot(slot.index, call) for call in listed(get(slot.message, "tool_calls"))]
+        PAIRS.give_ids(draft, calls, run, set(), set(ids))
+        slot.message = with_fields(slot.message, tool_calls=[call.message for call in calls])
 
 
 def pair_results(draft: Draft) -> None:
     """Put every result behind its call, answer calls without a result, and remove what answers nothing."""
     read = draft.read()
-    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls]
-    results = _placed_results([entry for _, entry in read])
-    pair(calls, list(results.values()))
-    answers: dict[int, list[CallAt]] = defaultdict(list)
-    for call in calls:
-        answers[call.place].append(call)
+    calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read)}
+    results = _placed_results(read)
+    pair([call for several in calls.values() for call in several], list(results.values()))
     rebuilt: list[Slot] = []
     for at, (slot, _) in enumerate(read):
         if at not in results:
-            rebuilt += [slot, *_answers(draft, slot, answers[at], read)]
-        elif results[at].call is None:
-            rebuilt += _leftover(draft, slot, results[at])
+            in_place = [call.other.place for call in calls[at] if call.other is not None and call.other.is_home]
+            rebuilt += [slot, *(read[place][0] for place in sorted(in_place))]
+            rebuilt += [new for call in calls[at] for new in PAIRS.result_of(draft, call)]
+        elif results[at].other is None:
+            rebuilt += PAIRS.leftover(draft, results[at])
     draft.slots = rebuilt
 
 
-def _placed_results(entries: list[Entry]) -> dict[int, ResultAt]:
+def _placed_results(read: list[tuple[Slot, Entry]]) -> dict[int, Half]:
     """Return every result by its place, with the message before its run and the one behind it."""
-    results: dict[int, ResultAt] = {}
+    results: dict[int, Half] = {}
     before: int | None = None
-    for is_result, run in groupby(enumerate(entries), key=lambda place: place[1].role == "tool"):
+    for is_result, run in groupby(range(len(read)), key=lambda at: read[at][1].role == "tool"):
         places = list(run)
         if is_result:
-            end = places[-1][0] + 1
-            ahead = end if end < len(entries) else None
-            results.update({at: ResultAt(entry.results[0], at, before, ahead) for at, entry in places})
-        before = places[-1][0]
+            ahead = places[-1] + 1
+            results.update({at: Half(read[at][1].results[0], at, read[at][0], before, ahead) for at in places})
+        before = places[-1]
     return results
 
 
-def _answers(draft: Draft, caller: Slot, calls: list[CallAt], read: list[tuple[Slot, Entry]]) -> list[Slot]:
-    """Return the results of *calls*: those in place in their order, then the others."""
-    in_place = [call.answer.place for call in calls if call.answer is not None and call.answer.is_home]
-    slots = [read[place][0] for place in sorted(in_place)]
-    for call in calls:
-        id_, is_function = call.call.id, call.call.kind == "function"
-        field = "name" if is_function else "tool_call_id"
-        if call.answer is None:
-            draft.note(caller, "call-has-result", "added", f"a result for {id_}")
-            stub = {"role": "function" if is_function else "tool", field: id_, "content": NO_RESULT}
-            slots.append(Slot(caller.index, stub))
-            continue
-        slot = read[call.answer.place][0]
-        if not call.answer.is_home:
-            draft.note(slot, "result-has-call", "moved", f"the result of {id_}, to its call")
-            slots.append(slot)
-        if not call.answer.result.id:
-            draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
-    return slots
+def _stub_result(call: Call) -> dict[str, Any]:
+    role, field = ("function", "name") if call.kind == "function" else ("tool", "tool_call_id")
+    return {"role": role, field: call.id, "content": NO_RESULT}
 
 
-def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
-    """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call."""
-    if result.repeated or not draft.restore_calls:
-        draft.note(slot, result.broken_rule, "removed", words(slot.message))
-        return []
-    answer = result.result
-    is_function = answer.kind == "function"
-    if not answer.id:
-        made = {"name": UNKNOWN_TOOL} if is_function else {"tool_call_id": draft.fresh_id("call_")}
-        slot.message = with_fields(slot.message, **made)
-        answer = read_chat(slot.index, slot.message).results[0]
-    draft.note(slot, result.broken_rule, "added", f"a call for the result of {answer.id}")
-    function = {"name": answer.name or UNKNOWN_TOOL, "arguments": "{}"}
-    call = {"tool_calls": [{"id": answer.id, "type": "function", "function": function}]}
-    stub = {"role": "assistant", "content": None, **({"function_call": function} if is_function else call)}
-    return [Slot(slot.index, stub), slot]
+def _stub_call(result: Call) -> dict[str, Any]:
+    function = {"name": result.name or UNKNOWN_TOOL, "arguments": "{}"}
+    calls = [{"id": result.id, "type": "function", "function": function}]
+    own = {"function_call": function} if result.kind == "function" else {"tool_calls": calls}
+    return {"role": "assistant", "content": None, **own}
 
 
+PAIRS = Pairs(("a result", "result"), "tool_call_id", "call_", _stub_result, _stub_call, {"function": "name"})
 PASSES: tuple[Pass, ...] = (give_roles, drop_empty_calls, name_calls, give_ids, pair_results, fill_content)

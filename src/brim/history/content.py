@@ -1,4 +1,4 @@
-"""The text in a message of any format, and changed copies of messages."""
+"""Texts in messages of any format, and changed copies of messages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,18 @@ def listed(value: Any) -> list[Any]:
 
 
 def items_of(value: Any) -> list[Any]:
-    """Return the items of a list; anything else that holds something is one item."""
+    """Return the items of a list.
+
+    Anything else that holds something is one item.
+    """
     return list(value) if is_sequence(value) else [value] if filled(value) else []
 
 
 def type_name(message: object) -> str:
-    """Return the type of a LangChain *message*; a piece of a streamed one is called ``AIMessageChunk``."""
+    """Return the type of a LangChain *message*.
+
+    A piece of a streamed one is called ``AIMessageChunk``.
+    """
     kind = string(get(message, "type"))
     return kind.removesuffix("MessageChunk").lower() if kind.endswith("MessageChunk") else kind
 
@@ -119,7 +125,9 @@ def _has_fields(value: object) -> bool:
 
 
 def with_fields(value: Any, **fields: Any) -> Any:
-    """Return a copy of *value* in which *fields* are set; *value* itself never changes.
+    """Return a copy of *value* in which *fields* are set.
+
+    *value* itself never changes.
 
     A dict gives a dict, an object an object of its class. What can't be copied or changed becomes a dict with the
     same fields.
@@ -133,7 +141,10 @@ def with_fields(value: Any, **fields: Any) -> Any:
 
 
 def without_field(value: Any, name: str) -> Any:
-    """Return a copy of *value* without the field *name*; in an object it is None."""
+    """Return a copy of *value* without the field *name*.
+
+    In an object it is None.
+    """
     if not isinstance(value, dict):
         return with_fields(value, **{name: None})
     return {key: inner for key, inner in value.items() if key != name}

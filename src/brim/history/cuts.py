@@ -70,7 +70,10 @@ RULES: tuple[Rule, ...] = (
 
 
 def legal_cuts(entries: Sequence[Entry], provider: Provider) -> list[int]:
-    """Return the places where every rule allows a cut, in order; the beginning and the end are always among them."""
+    """Return the places where every rule allows a cut, in order.
+
+    The beginning and the end are always among them.
+    """
     depth = [0] * (len(entries) + 2)
     for rule in RULES:
         for first, last in rule(entries, provider):
@@ -92,7 +95,9 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Messages that no legal cut divides: a prompt, a text of the assistant's, or a step.
+    """Messages that no legal cut divides.
+
+    It is a prompt, a text of the assistant's, or a step.
 
     A step is a message with calls, or several that one response made, with all their results and the reasoning that
     led to them.

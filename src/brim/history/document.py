@@ -1,4 +1,7 @@
-"""Histories in JSON: a list of messages, a request body or an agent's transcript; written back in the same form."""
+"""Histories in JSON, written back in the same form.
+
+One is a list of messages, a request body or an agent's transcript.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ class Document:
         return self.lines[min(index, len(self.lines) - 1)] if self.lines else 1
 
     def provider(self, asked: str, model: str | None = None) -> tuple[Provider, str]:
-        """Return whose rules hold, and how that was found; *asked* is what ``--provider`` says."""
+        """Return whose rules hold, and how that was found.
+
+        *asked* is what ``--provider`` says.
+        """
         from brim.history.formats import provider_of
 
         model = model or self.model
@@ -108,14 +114,14 @@ class Document:
         return Count(tokens, whole.basis, min(low, tokens), max(high, tokens))
 
     def pins(self, given: list[str], provider: Provider) -> set[int | str]:
-        """Return the places and ids in *given*; one that names nothing is a mistake."""
-        ids: set[str] = set()
-        if given:
-            for entry in read(self.messages, provider):
-                ids.update((entry.id, *(call.id for call in (*entry.calls, *entry.results))))
+        """Return the places and ids in *given*.
+
+        One that names nothing is a mistake.
+        """
+        ids = {id_ for entry in read(self.messages if given else [], provider) for id_ in entry.ids}
         found: set[int | str] = set()
         for text in given:
-            if text in ids and text:
+            if text in ids:
                 found.add(text)
             elif text.isdecimal() and len(text) < 10 and int(text) < len(self.messages):
                 found.add(int(text))
@@ -142,15 +148,9 @@ class Document:
         tools = (own or None) if tools is None else tools
         rest = self.besides_messages(tools, counter)
         whose, _ = self.provider(provider, model)
+        room, pins = max(0, target - int(rest)), self.pins(pin or [], whose) or None
         pruned = pruner.prune(
-            self.messages,
-            max(0, target - int(rest)),
-            model=model,
-            tools=tools,
-            provider=whose,
-            counter=counter,
-            fill=fill,
-            pin=self.pins(pin or [], whose) or None,
+            self.messages, room, model=model, tools=tools, provider=whose, counter=counter, fill=fill, pin=pins
         )
         return _including(pruned, rest, target) if rest else pruned
 
@@ -158,22 +158,19 @@ class Document:
 def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
     """Return *pruned* with the *rest* of the request in its numbers."""
     receipt = pruned.receipt
-    after = receipt.after + rest
-    fits = int(after) <= target
+    before, after = receipt.before + rest, receipt.after + rest
+    fits, cache = int(after) <= target, receipt.cache
     reason = (
-        f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
-        f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
+        ""
+        if fits
+        else (
+            f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
+            f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
+        )
     )
-    cache = receipt.cache and replace(receipt.cache, prefix_tokens=receipt.cache.prefix_tokens + int(rest))
-    receipt = replace(
-        receipt,
-        before=receipt.before + rest,
-        after=after,
-        target=target,
-        cache=cache,
-        fits=fits,
-        reason="" if fits else reason,
-    )
+    if cache:
+        cache = replace(cache, prefix_tokens=cache.prefix_tokens + int(rest))
+    receipt = replace(receipt, before=before, after=after, target=target, cache=cache, fits=fits, reason=reason)
     return replace(pruned, tokens=after, fits=fits, receipt=receipt)
 
 

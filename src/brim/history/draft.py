@@ -37,7 +37,10 @@ HOUR = 3_600
 
 
 def whole_number(name: str, value: object, least: int = 0, what: str = "a whole number") -> int:
-    """Return *value* if it is a whole number of at least *least*; otherwise ``InputError`` names *name*."""
+    """Return *value* if it is a whole number of at least *least*.
+
+    Otherwise ``InputError`` names *name*.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} must be {what}, {least} or more, not {value!r}")
     return value
@@ -54,7 +57,9 @@ class CachePrices:
 
     @classmethod
     def of(cls, price: Price | None, tokens: int, ttl: int = 300) -> CachePrices | None:
-        """Return what *price* says for a prompt of *tokens*; None if a price is unknown.
+        """Return what *price* says for a prompt of *tokens*.
+
+        None if a price is unknown.
 
         *ttl* is how long the cache keeps a prompt, in seconds: an hour has another price than five minutes. A provider
         without a price for writing charges new tokens as input.
@@ -279,7 +284,9 @@ class Draft:
         limit: int | None = None,
         added: tuple[Any, Count] | None = None,
     ) -> Pruned:
-        """Return the units *kept* as the result of *pruner*; *reason*, or one of *reasons*, is why the others left.
+        """Return the units *kept* as the result of *pruner*.
+
+        *reason*, or one of *reasons*, is why the others left.
 
         *limit* is what they had to fit into, if not the target. *added* is a message, and its size, that stands in
         the place of the first unit that left.
@@ -295,24 +302,14 @@ class Draft:
         no_place = self._without_a_place(chosen, self.target if limit is None else limit)
         why = {**dict.fromkeys(no_place, NO_PLACE), **(reasons or {})}
         why.update(dict.fromkeys(self.pins, f"it is pinned, but {NO_PLACE}"))
-        gone = [
-            Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason))
-            for at, unit in enumerate(self.units)
-            if at not in chosen
-        ]
-        receipt = Receipt(
-            pruner=pruner,
-            provider=self.provider,
-            model=self.model,
-            target=self.target,
-            before=self.before,
-            after=after,
-            dropped=tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices)),
-            fits=fits,
-            reason="" if fits else self._why_not(chosen, int(after)),
-            cache=self._cache_effect(chosen, int(after), prices),
-            notes=(*self.notes, *notes, *self._thinking_notes(chosen)),
-        )
+        left = [(at, unit) for at, unit in enumerate(self.units) if at not in chosen]
+        gone = [Dropped(unit.indices, unit.kind, self.sizes[at], why.get(at, reason)) for at, unit in left]
+        dropped = tuple(sorted((*gone, *self.broken), key=lambda unit: unit.indices))
+        why_not = "" if fits else self._why_not(chosen, int(after))
+        cache = self._cache_effect(chosen, int(after), prices)
+        about = pruner, self.provider, self.model, self.target, self.before, after
+        told = (*self.notes, *notes, *self._thinking_notes(chosen))
+        receipt = Receipt(*about, dropped, fits, why_not, cache, told)
         return Pruned(messages, after, fits, receipt, decisions)
 
     def _without_a_place(self, kept: Collection[int], limit: int) -> list[int]:
@@ -381,7 +378,10 @@ def draft(
     pin: Pin | None = None,
     only: Sequence[int] | None = None,
 ) -> Draft:
-    """Return *messages*, or those at the places *only*, read, divided and priced; each is counted once."""
+    """Return *messages*, or those at the places *only*, read, divided and priced.
+
+    Each is counted once.
+    """
     whole_number("target", target, 0, "a whole number of tokens")
     given = as_list(messages)
     counter = counter or counter_for(model)

@@ -1,4 +1,4 @@
-"""One message, read: who speaks, which tools it calls, which calls it answers."""
+"""One message, read: its role, its calls and its results."""
 
 from __future__ import annotations
 
@@ -72,7 +72,10 @@ class Entry:
 
     @property
     def rule(self) -> str:
-        """The name of the rule that the message breaks on its own; empty if there is none."""
+        """The name of the rule that the message breaks on its own.
+
+        Empty if there is none.
+        """
         return self.fault[0]
 
     @property

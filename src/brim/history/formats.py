@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from brim.errors import InputError
 from brim.history import anthropic, chat, gemini, responses
+from brim.history.broken import broken_chat, broken_contents, broken_items, broken_messages
 from brim.history.content import filled, listed
 from brim.history.entries import PROVIDERS, Entry, Provider
 from brim.history.receipt import Repaired, Violation
@@ -42,15 +43,18 @@ class Format:
 
 
 FORMATS: dict[Provider, Format] = {
-    "openai": Format(chat.read_chat, chat.check, chat.find_broken, chat.PASSES),
-    "responses": Format(responses.read_item, responses.check, responses.find_broken, responses.PASSES),
-    "anthropic": Format(anthropic.read_message, anthropic.check, anthropic.find_broken, anthropic.PASSES),
-    "gemini": Format(gemini.read_content, gemini.check, gemini.find_broken, gemini.PASSES),
+    "openai": Format(chat.read_chat, chat.check, broken_chat, chat.PASSES),
+    "responses": Format(responses.read_item, responses.check, broken_items, responses.PASSES),
+    "anthropic": Format(anthropic.read_message, anthropic.check, broken_messages, anthropic.PASSES),
+    "gemini": Format(gemini.read_content, gemini.check, broken_contents, gemini.PASSES),
 }
 
 
 def as_list(messages: object) -> list[Any]:
-    """Return *messages* as a list; ``InputError`` if they aren't a list of messages."""
+    """Return *messages* as a list.
+
+    ``InputError`` if they aren't a list of messages.
+    """
     if isinstance(messages, list):
         return messages
     if isinstance(messages, (str, bytes, bytearray)) or is_mapping(messages) or not hasattr(messages, "__iter__"):
@@ -93,7 +97,10 @@ def _format_of(message: object) -> Provider | None:
 
 
 def read(messages: Sequence[Any], provider: Provider, only: Sequence[int] | None = None) -> list[Entry]:
-    """Return what *messages*, or those at the places *only*, hold, in the format of *provider*."""
+    """Return what *messages* hold, in the format of *provider*.
+
+    With *only*, those at these places.
+    """
     reader = FORMATS[provider].read
     return [reader(index, messages[index]) for index in (range(len(messages)) if only is None else only)]
 
@@ -130,7 +137,9 @@ def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "au
 def repair(
     messages: Sequence[Any], provider: Provider | Literal["auto"] = "auto", *, restore_calls: bool = False
 ) -> Repaired:
-    """Return *messages* with the smallest change that *provider* accepts, and every change made.
+    """Return *messages* as *provider* accepts them, and every change made.
+
+    The changes are as small as possible.
 
     - A result in the wrong place is moved to its call. A result without a call is removed, and its text is in the list
       of changes; with *restore_calls* it stays, and a call without arguments is put before it.

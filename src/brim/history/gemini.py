@@ -1,23 +1,30 @@
 """Gemini's format.
 
 Calls come right after the user's content, and the very next content answers all of them. This module reads it, checks
-it (``check``), finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search
-for broken contents share only the reading: the one is what the other is tested against.
+it (``check``) and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 from brim.history.content import call_of, items_of, with_fields, words
 from brim.history.entries import NO_FAULT, Call, Entry, Fault, Role, unknown_role
 from brim.history.receipt import Violation
-from brim.history.repairs import NO_RESULT, UNKNOWN_TOOL, Draft, Pass, Slot, begin_with_user, give_roles, split_sides
+from brim.history.repairs import (
+    NO_RESULT,
+    UNKNOWN_TOOL,
+    Draft,
+    Half,
+    Pass,
+    Slot,
+    begin_with_user,
+    give_roles,
+    split_sides,
+)
 from brim.history.rules import calls_have_names, known_roles, sides_are_right, user_is_first
 from brim.tokens.messages.fields import first, get, pairs, string
 
@@ -27,8 +34,6 @@ NO_DATA = frozenset(("thought", "thoughtSignature", "thought_signature", "videoM
 """Fields of a part that describe its data and aren't data themselves."""
 CALLS = ("functionCall", "function_call")
 RESULTS = ("functionResponse", "function_response")
-
-Read = list[tuple[Slot, Entry]]
 
 
 # Reading
@@ -129,35 +134,14 @@ def _check_pairs(before: Entry | None, entry: Entry, after: Entry | None) -> Ite
         yield Violation(entry.index, "results-match-calls", text)
 
 
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the contents that can't be sent next to the others: index and reason."""
-    broken = {}
-    for at, entry in enumerate(entries):
-        before = entries[at - 1] if at else None
-        after = entries[at + 1] if at + 1 < len(entries) else None
-        if entry.calls:
-            results = len(after.results) if after is not None else 0
-            if results != len(entry.calls):
-                broken[entry.index] = f"{results} of its {len(entry.calls)} calls have results right after it"
-            elif before is None:
-                broken[entry.index] = "a call cannot come first"
-            else:
-                earlier = (entries[place] for place in range(at - 1, -1, -1))
-                for text in takewhile(lambda each: each.role == "assistant" and not each.calls, earlier):
-                    broken[text.index] = "a call follows, which must come right after the user"
-        if entry.results and (before is None or not before.calls):
-            broken[entry.index] = "it answers no call of the content before it"
-    return broken
-
-
 # Repairing
 
 
 def fill_parts(draft: Draft) -> None:
-    """Remove empty parts and contents without parts; what a content says elsewhere becomes its part."""
+    """Remove empty parts and contents without parts.
+
+    What a content says elsewhere becomes its part.
+    """
     for slot, entry in draft.read():
         parts = parts_of(slot.message)
         kept = [part for part in parts if not is_empty_part(part)]
@@ -194,40 +178,6 @@ def merge_before_calls(draft: Draft) -> None:
         run = [*run, slot] if entry.role == "assistant" else []
 
 
-@dataclass(eq=False, slots=True)
-class Response:
-    """A function response, where it stands."""
-
-    result: Call
-    place: int
-    """The place of its content."""
-    part: Any
-    home: int | None
-    """The place of the calls that it follows."""
-    group: Group | None = None
-    """The calls that it answers one of."""
-
-
-@dataclass(eq=False, slots=True)
-class Group:
-    """A content with calls."""
-
-    calls: tuple[Call, ...]
-    place: int
-    is_right: bool
-    """Whether the next content has as many responses as this one has calls."""
-    answers: dict[int, Response] = field(default_factory=dict)
-    """The response to each call that has one, by the call's place in the content."""
-
-    def take(self, response: Response, fits: Callable[[Call, Call], bool]) -> None:
-        """Let *response* answer the first unanswered call that fits, if it has none yet."""
-        calls = enumerate(self.calls) if response.group is None else ()
-        at = next((at for at, call in calls if at not in self.answers and fits(call, response.result)), None)
-        if at is not None:
-            self.answers[at] = response
-            response.group = self
-
-
 def pair_functions(draft: Draft) -> None:
     """Move responses to their calls, answer calls without one, and remove what answers nothing.
 
@@ -235,77 +185,84 @@ def pair_functions(draft: Draft) -> None:
     many as there are calls, they are taken as they stand.
     """
     read = draft.read()
-    groups = {}
-    for at, (_, entry) in enumerate(read):
-        if entry.calls:
-            following = len(read[at + 1][1].results) if at + 1 < len(read) else 0
-            groups[at] = Group(entry.calls, at, is_right=following == len(entry.calls))
+    calls = {at: [Half(call, at, slot) for call in entry.calls] for at, (slot, entry) in enumerate(read) if entry.calls}
+    following = [len(entry.results) for _, entry in read[1:]]
+    right = {at for at, several in calls.items() if following[at : at + 1] == [len(several)]}
     responses = _responses(read)
-    _match(groups, responses)
-    if all(group.is_right for group in groups.values()) and all(response.group for response in responses):
+    _match(calls, right, responses)
+    if right == calls.keys() and all(response.other for response in responses):
         return
-    orphans: dict[int, list[Response]] = defaultdict(list)
+    orphans: dict[int, list[Half]] = defaultdict(list)
     for response in responses:
-        if response.group is None:
+        if response.other is None:
             orphans[response.place].append(response)
     rebuilt: list[Slot] = []
-    for at, (slot, _) in enumerate(read):
+    for at, (slot, entry) in enumerate(read):
         restored = _restore(draft, rebuilt, slot, orphans[at])
-        rebuilt += _with_responses(draft, read, at, groups, restored)
+        new: list[Any] = [slot.message]
+        if entry.results and at - 1 not in right:
+            parts = parts_of(slot.message)
+            first = next(n for n, part in enumerate(parts) if result_in(part) is not None)
+            others = [part for part in parts[first:] if result_in(part) is None]
+            answers = [*_answers(draft, calls.get(at - 1, [])), *(response.slot.message for response in restored)]
+            new = [*parts[:first], *answers, *others]
+            if [id(part) for part in new] != [id(part) for part in parts]:
+                draft.set_body(slot, new)
+        rebuilt += [slot] if new else []
+        if at in calls and not any(following[at : at + 1]):
+            rebuilt.append(Slot(slot.index, {"role": "user", "parts": _answers(draft, calls[at])}))
     draft.slots = rebuilt
 
 
-def _responses(read: Read) -> list[Response]:
+def _responses(read: list[tuple[Slot, Entry]]) -> list[Half]:
     """Return every response, with the calls that it follows, over other contents that hold only responses."""
-    found: list[Response] = []
+    found: list[Half] = []
     home: int | None = None
     for at, (slot, entry) in enumerate(read):
         if entry.calls:
             home = at
         elif not entry.results or (home is not None and home + 1 < at and entry.says):
             home = None
-        parts = [part for part in parts_of(slot.message) if result_in(part) is not None]
-        found += [Response(result, at, part, home) for result, part in zip(entry.results, parts, strict=True)]
+        parts = [Slot(slot.index, part) for part in parts_of(slot.message) if result_in(part) is not None]
+        found += [Half(result, at, part, home) for result, part in zip(entry.results, parts, strict=True)]
     return found
 
 
-def _same_id(call: Call, result: Call) -> bool:
-    return bool(result.id) and call.id == result.id
+def _same_id(call: Half, result: Half) -> bool:
+    return bool(result.call.id) and call.call.id == result.call.id
 
 
-def _same_name(call: Call, result: Call) -> bool:
-    return bool(result.name) and call.name == result.name
+def _same_name(call: Half, result: Half) -> bool:
+    return bool(result.call.name) and call.call.name == result.call.name
 
 
-def _match(groups: dict[int, Group], responses: list[Response]) -> None:
+def _match(calls: dict[int, list[Half]], right: set[int], responses: list[Half]) -> None:
+    """Give every response its call; those of the contents *right* have as many responses as calls behind them."""
     for response in responses:
-        group = groups.get(response.place - 1)
-        if group is not None and group.is_right:
-            group.answers[len(group.answers)] = response
-            response.group = group
-    for fits in (_same_id, _same_name, lambda _, result: not result.name):
+        if response.place - 1 in right:
+            response.answer(calls[response.place - 1])
+    for fits in (_same_id, _same_name, lambda _, result: not result.call.name):
         for response in responses:
-            if response.home is not None:
-                groups[response.home].take(response, fits)
-    newest_first = sorted(groups.values(), key=lambda group: -group.place)
-    for response in (response for response in responses if response.group is None):
-        earlier = [group for group in newest_first if group.place < response.place]
-        swapped = [groups[response.place + 1]] if response.place + 1 in groups else []
-        for group in (*earlier, *swapped):
-            group.take(response, _same_id if response.result.id else _same_name)
+            at_home = calls[response.home] if response.home is not None else ()
+            response.answer(call for call in at_home if fits(call, response))
+    newest_first = sorted(calls, reverse=True)
+    for response in responses:
+        places = [*(at for at in newest_first if at < response.place), response.place + 1]
+        fits = _same_id if response.call.id else _same_name
+        response.answer(call for at in places for call in calls.get(at, ()) if fits(call, response))
 
 
-def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Response]) -> list[Response]:
+def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Half]) -> list[Half]:
     """Return the responses without calls that stay: all, behind stubs of their calls, or none."""
     for response in orphans:
         rule = "result-has-call" if response.home is None else "results-match-calls"
         if draft.restore_calls:
-            draft.note(slot, rule, "added", f"a call of {response.result.name or 'a function'} for its response")
+            draft.note(slot, rule, "added", f"a call of {response.call.name or 'a function'} for its response")
         else:
-            draft.note(slot, rule, "removed", words(response.part))
+            draft.note(slot, rule, "removed", words(response.slot.message))
     if not orphans or not draft.restore_calls:
         return []
-    calls = [{"functionCall": {**_stub(response.result), "args": {}}} for response in orphans]
+    calls = [{"functionCall": {**_stub(response.call), "args": {}}} for response in orphans]
     before = rebuilt[-1] if rebuilt else None
     if before and read_content(before.index, before.message).role == "assistant":
         before.message = with_fields(before.message, parts=[*parts_of(before.message), *calls])
@@ -314,40 +271,19 @@ def _restore(draft: Draft, rebuilt: list[Slot], slot: Slot, orphans: list[Respon
     return orphans
 
 
-def _with_responses(draft: Draft, read: Read, at: int, groups: dict[int, Group], orphans: list[Response]) -> list[Slot]:
-    """Return the content at *at* with the responses that belong there, and behind it those that no content holds."""
-    slot, entry = read[at]
-    mine, group = groups.get(at - 1), groups.get(at)
-    slots = [slot]
-    if entry.results and not (mine is not None and mine.is_right):
-        answers = _answers(draft, read, mine) if mine is not None else []
-        parts = parts_of(slot.message)
-        first = next(n for n, part in enumerate(parts) if result_in(part) is not None)
-        others = [part for part in parts[first:] if result_in(part) is None]
-        new = [*parts[:first], *answers, *(response.part for response in orphans), *others]
-        if [id(part) for part in new] != [id(part) for part in parts]:
-            whole = Draft([slot], "gemini", draft.reader, changes=draft.changes)
-            whole.set_body(slot, new)
-            slots = whole.slots
-    if group is not None and not (at + 1 < len(read) and read[at + 1][1].results):
-        slots.append(Slot(slot.index, {"role": "user", "parts": _answers(draft, read, group)}))
-    return slots
-
-
-def _answers(draft: Draft, read: Read, group: Group) -> list[Any]:
-    """Return a response for every call of *group*, in their order."""
+def _answers(draft: Draft, calls: list[Half]) -> list[Any]:
+    """Return a response for every one of *calls*, in their order."""
     parts = []
-    for at, call in enumerate(group.calls):
-        response, name = group.answers.get(at), call.name or "a function"
+    for call in calls:
+        response, name = call.other, call.call.name or "a function"
         if response is None:
-            draft.note(read[group.place][0], "call-has-result", "added", f"a response for {name}")
-            parts.append({"functionResponse": {**_stub(call), "response": {"error": NO_RESULT}}})
+            draft.note(call.slot, "call-has-result", "added", f"a response for {name}")
+            parts.append({"functionResponse": {**_stub(call.call), "response": {"error": NO_RESULT}}})
             continue
-        if response.place != group.place + 1:
-            is_home = response.home == group.place
-            action, rule = ("merged", "results-match-calls") if is_home else ("moved", "result-has-call")
-            draft.note(read[response.place][0], rule, action, f"the response of {name}")
-        parts.append(response.part)
+        if response.place != call.place + 1:
+            action, rule = ("merged", "results-match-calls") if response.is_home else ("moved", "result-has-call")
+            draft.note(response.slot, rule, action, f"the response of {name}")
+        parts.append(response.slot.message)
     return parts
 
 

@@ -1,4 +1,4 @@
-"""What a pruner is, and the two simplest: oldest first, and the newest turns."""
+"""What a pruner is, and the two simplest ones."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class Pruner(Protocol):
 
 
 class Strategy(Pruner, ABC):
-    """A pruner whose whole judgement is ``choose``; it keeps the rules of ``Pruner``."""
+    """A pruner whose whole judgement is ``choose``.
+
+    It keeps the rules of ``Pruner``.
+    """
 
     def view(self, messages: list[Any]) -> list[int] | None:  # noqa: ARG002
         """Return the places of the *messages* to look at; None for all."""
@@ -66,7 +69,10 @@ class Strategy(Pruner, ABC):
 
     @abstractmethod
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return what stays of *work*; *fill* asks for older units where there is room."""
+        """Return what stays of *work*.
+
+        *fill* asks for older units where there is room.
+        """
 
 
 class FifoPruner(Strategy):
@@ -81,7 +87,10 @@ class FifoPruner(Strategy):
     """
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the longest legal run of the newest units that fits, and with *fill* older ones."""
+        """Return the longest legal run of the newest units that fits.
+
+        With *fill*, older ones follow.
+        """
         return work.finish("fifo", work.select(work.target, fill=fill))
 
 

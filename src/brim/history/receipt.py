@@ -43,7 +43,10 @@ class CacheEffect:
 
     @property
     def pays_after(self) -> int | None:
-        """Number of requests after which the cut has paid for itself; None if unknown or never."""
+        """Number of requests after which the cut has paid for itself.
+
+        None if unknown or never.
+        """
         if not self.saving_per_turn or self.rewrite_cost is None:
             return None
         return -(-self.rewrite_cost // self.saving_per_turn)

@@ -1,10 +1,10 @@
-"""A history while it is repaired, and the repairs that several providers share."""
+"""A history while it is repaired, and repairs that providers share."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -63,7 +63,10 @@ class Draft:
     """The number of the last id that was made."""
 
     def read(self) -> list[tuple[Slot, Entry]]:
-        """Return every slot with what its message holds; an unchanged message is read once."""
+        """Return every slot with what its message holds.
+
+        An unchanged message is read once.
+        """
         read = []
         for slot in self.slots:
             if slot.entry is None or slot.entry.message is not slot.message:
@@ -91,7 +94,10 @@ class Draft:
         return "parts" if self.provider == "gemini" else "content"
 
     def set_body(self, slot: Slot, parts: list[Any]) -> None:
-        """Let a message hold *parts*; without any it is removed, and what else it holds is recorded."""
+        """Let a message hold *parts*.
+
+        Without any it is removed, and what else it holds is recorded.
+        """
         if parts:
             slot.message = with_fields(slot.message, **{self.body: parts})
             return
@@ -182,12 +188,9 @@ def split_sides(
         if all(side == entry.role for side, _ in pieces):
             continue
         is_call = any(side == "assistant" != entry.role for side, _ in pieces)
-        draft.note(
-            slot,
-            "call-by-assistant" if is_call else "result-by-user",
-            "changed" if len(pieces) == 1 else "moved",
-            f"from a message of {entry.role} to one of {'assistant' if is_call else 'user'}",
-        )
+        rule, side = ("call-by-assistant", "assistant") if is_call else ("result-by-user", "user")
+        action = "changed" if len(pieces) == 1 else "moved"
+        draft.note(slot, rule, action, f"from a message of {entry.role} to one of {side}")
         split = []
         for at, (side, parts) in enumerate(pieces):
             role = {} if side == entry.role else {"role": names[side]}
@@ -201,67 +204,129 @@ def split_sides(
 
 
 @dataclass(eq=False, slots=True)
-class CallAt:
-    """A call, and where it stands."""
+class Half:
+    """A call or a result, where it stands, and the other half of the pair."""
 
     call: Call
     place: int
     """The place of its message, or of its turn."""
-    answer: ResultAt | None = None
-
-
-@dataclass(eq=False, slots=True)
-class ResultAt:
-    """A result, and where it stands."""
-
-    result: Call
-    place: int
-    """The place of its message, or of its turn."""
-    home: int | None
-    """The place of the calls that it would answer where it stands."""
+    slot: Slot
+    """Holds the message, or the part of one, that is the call or the result."""
+    home: int | None = None
+    """Of a result: the place of the calls that it would answer where it stands."""
     ahead: int | None = None
-    """The place of the message right after it, in case the two were swapped."""
-    call: CallAt | None = None
+    """Of a result: the place of the message right after it, in case the two were swapped."""
+    other: Half | None = None
+    """The result of this call, or the call of this result."""
     repeated: bool = False
-    """Whether its call, which stands before it, has another answer."""
+    """Of a result: whether its call, which stands before it, has another answer."""
 
     @property
     def is_home(self) -> bool:
-        """Whether it stands where its call wants it."""
-        return self.call is not None and self.call.place == self.home
+        """Whether a result stands where its call wants it."""
+        return self.other is not None and self.other.place == self.home
 
     @property
     def broken_rule(self) -> str:
-        """The rule that it breaks if it has no call."""
-        return "one-result-per-call" if self.repeated else "result-has-call" if self.result.id else "result-has-id"
+        """The rule that a result breaks if it has no call."""
+        return "one-result-per-call" if self.repeated else "result-has-call" if self.call.id else "result-has-id"
+
+    def answer(self, calls: Iterable[Half]) -> None:
+        """Let a result without a call answer the first of *calls* that has no answer."""
+        if self.other is None:
+            self.other = next((call for call in calls if call.other is None), None)
+            if self.other is not None:
+                self.other.other = self
 
 
-def pair(calls: Sequence[CallAt], results: Sequence[ResultAt]) -> None:
+def pair(calls: Sequence[Half], results: Sequence[Half]) -> None:
     """Give every result its call: by id and place first, then by id alone, then by place alone."""
-    by_key: dict[tuple[str, str], list[CallAt]] = defaultdict(list)
-    by_kind: dict[str, list[CallAt]] = defaultdict(list)
+    by_key: dict[tuple[str, str], list[Half]] = defaultdict(list)
+    by_kind: dict[str, list[Half]] = defaultdict(list)
     for call in calls:
         by_kind[call.call.kind].append(call)
         if call.call.id:
             by_key[call.call.key].append(call)
-    named = [(result, by_key[result.result.key]) for result in results if result.result.id]
+    named = [(result, by_key[result.call.key]) for result in results if result.call.id]
     for result, same in named:
-        _answer(result, (call for call in same if call.place == result.home))
+        result.answer(call for call in same if call.place == result.home)
     for result, same in named:
-        _answer(result, (call for call in reversed(same) if call.place < result.place))
+        result.answer(call for call in reversed(same) if call.place < result.place)
     for result, same in named:
-        _answer(result, (call for call in same if call.place == result.ahead))
-        result.repeated = result.call is None and any(call.place < result.place for call in same)
+        result.answer(call for call in same if call.place == result.ahead)
+        result.repeated = result.other is None and any(call.place < result.place for call in same)
     for result in results:
-        if not result.result.id:
-            same_kind = by_kind[result.result.kind]
-            _answer(result, (call for call in same_kind if call.place == result.home))
-            _answer(result, (call for call in reversed(same_kind) if call.place < result.place))
+        if not result.call.id:
+            same_kind = by_kind[result.call.kind]
+            result.answer(call for call in same_kind if call.place == result.home)
+            result.answer(call for call in reversed(same_kind) if call.place < result.place)
 
 
-def _answer(result: ResultAt, calls: Iterable[CallAt]) -> None:
-    """Let *result* answer the first of *calls* that has no answer."""
-    if result.call is None:
-        result.call = next((call for call in calls if call.answer is None), None)
-        if result.call is not None:
-            result.call.answer = result
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """How a provider writes the two halves of a pair, to complete those that lack one."""
+
+    noun: tuple[str, str]
+    """What it calls a result, with and without an article."""
+    id_field: str
+    """The field of a result that names its call."""
+    prefix: str
+    """What a new id begins with."""
+    stub_result: Callable[[Call], dict[str, Any]]
+    """Makes the result of a call that has none."""
+    stub_call: Callable[[Call], dict[str, Any]]
+    """Makes the call of a result that has none."""
+    other_fields: Mapping[str, str] = field(default_factory=dict)
+    """The fields that some kinds of results have in place of ``id_field``."""
+
+    def give_ids(
+        self, draft: Draft, calls: Sequence[Slot], results: Sequence[Slot], seen: set[str], taken: set[str]
+    ) -> None:
+        """Give each of *calls* an id that isn't *seen*, and the same one to its result.
+
+        One of the *results* whose id isn't *taken* has one to give to a call without an id.
+        """
+        mine: set[str] = set()
+        for call in calls:
+            id_ = string(get(call.message, "id"))
+            if not id_ or id_ in seen:
+                answers = [(string(get(result.message, self.id_field)), result) for result in results]
+                offered = "" if id_ else next((other for other, _ in answers if other not in taken), "")
+                new = offered or draft.fresh_id(self.prefix)
+                draft.note(call, "call-ids-unique" if id_ else "call-has-id", "changed", f"id {id_!r} to {new!r}")
+                same = [result for other, result in answers if id_ and other == id_]
+                for result in same[id_ in mine :][:1]:
+                    result.message = with_fields(result.message, **{self.id_field: new})
+                call.message, id_ = with_fields(call.message, id=new), new
+                taken.add(new)
+            seen.add(id_)
+            mine.add(id_)
+
+    def result_of(self, draft: Draft, call: Half) -> list[Slot]:
+        """Return what must be put behind *call*: nothing if its result is there."""
+        id_, result = call.call.id, call.other
+        if result is None:
+            draft.note(call.slot, "call-has-result", "added", f"{self.noun[0]} for {id_}")
+            return [Slot(call.slot.index, self.stub_result(call.call))]
+        if not result.is_home:
+            draft.note(result.slot, "result-has-call", "moved", f"the {self.noun[1]} of {id_}, to its call")
+        if not result.call.id:
+            name = self.other_fields.get(result.call.kind, self.id_field)
+            draft.change(result.slot, "result-has-id", f"{name} is {id_}", **{name: id_})
+        return [] if result.is_home else [result.slot]
+
+    def leftover(self, draft: Draft, result: Half, *, restore: bool = True, taken: Collection[str] = ()) -> list[Slot]:
+        """Return what becomes of a result that answers nothing: nothing, or itself behind a stub of its call.
+
+        It gets another id if its own is *taken*.
+        """
+        if result.repeated or not draft.restore_calls or not restore:
+            draft.note(result.slot, result.broken_rule, "removed", words(result.slot.message))
+            return []
+        call = result.call
+        if not call.id or call.id in taken:
+            name = self.other_fields.get(call.kind, self.id_field)
+            call = replace(call, id=UNKNOWN_TOOL if name == "name" else draft.fresh_id(self.prefix))
+            result.slot.message = with_fields(result.slot.message, **{name: call.id})
+        draft.note(result.slot, result.broken_rule, "added", f"a call for the {self.noun[1]} of {call.id}")
+        return [Slot(result.slot.index, self.stub_call(call)), result.slot]

@@ -1,8 +1,7 @@
 """OpenAI's Responses format.
 
-An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``),
-finds what a pruner must drop (``find_broken``) and repairs it (``PASSES``). The check and the search for broken items
-share only the reading: the one is what the other is tested against.
+An output comes anywhere after its call, reasoning before what it led to. This module reads it, checks it (``check``)
+and repairs it (``PASSES``); ``broken`` finds what a pruner must drop.
 """
 
 from __future__ import annotations
@@ -11,16 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from brim.history.content import with_fields, without_field, words
-from brim.history.entries import NO_FAULT, Call, Entry, Role, named, unknown_role
+from brim.history.content import without_field
+from brim.history.entries import NO_FAULT, Call, Entry, Role, unknown_role
 from brim.history.receipt import Violation
 from brim.history.repairs import (
     NO_RESULT,
     UNKNOWN_TOOL,
-    CallAt,
     Draft,
+    Half,
+    Pairs,
     Pass,
-    ResultAt,
     Slot,
     fill_content,
     give_roles,
@@ -50,8 +49,6 @@ NO_PICTURE = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 )
 """One transparent pixel: the answer of a computer must be a picture."""
-
-Read = list[tuple[Slot, Entry]]
 
 
 # Reading
@@ -145,26 +142,6 @@ def _check_pairs(history: Sequence[Entry]) -> Iterator[Violation]:
             yield Violation(entry.index, "call-has-result", f"the call {call.id} has no output after it")
 
 
-# What a pruner must drop
-
-
-def find_broken(entries: Sequence[Entry]) -> dict[int, str]:
-    """Return the items that can't be sent next to the others: index and reason."""
-    broken: dict[int, str] = {}
-    seen: set[str] = set()
-    for entry in entries:
-        if entry.id and entry.id in seen:
-            broken[entry.index] = f"an item with the id {entry.id} stands before it"
-        seen.add(entry.id)
-    broken.update(_unpaired(entries))
-    leads_on = False
-    for entry in reversed(entries):
-        if entry.reasons and not leads_on:
-            broken[entry.index] = "the reasoning leads to nothing"
-        leads_on = leads_on if entry.reasons else entry.role == "assistant"
-    return broken
-
-
 def runs(entries: Sequence[Entry]) -> Iterator[range]:
     """Yield the places of each run of items that one response gave: reasoning and all that follows, or parallel calls.
 
@@ -183,45 +160,14 @@ def runs(entries: Sequence[Entry]) -> Iterator[range]:
         at = end
 
 
-def _unpaired(entries: Sequence[Entry]) -> dict[int, str]:
-    waiting: dict[tuple[str, str], list[int]] = defaultdict(list)
-    broken = {}
-    for at, entry in enumerate(entries):
-        for call in entry.calls:
-            if call.required:
-                waiting[call.key].append(at)
-            else:
-                waiting[call.key].insert(0, -1)
-        for result in entry.results:
-            if waiting[result.key]:
-                waiting[result.key].pop()
-            else:
-                broken[entry.index] = "it answers no call before it"
-    unanswered = {at for places in waiting.values() for at in places if at >= 0}
-    for run in _led_by_reasoning(entries) if unanswered else ():
-        missing = [entries[at].calls[0].id for at in run if at in unanswered]
-        for at in run if missing else ():
-            if entries[at].calls or entries[at].reasons:
-                broken[entries[at].index] = f"{named(missing)} has no result"
-    return broken
-
-
-def _led_by_reasoning(entries: Sequence[Entry]) -> Iterator[range]:
-    """Yield the runs, divided before each reasoning that follows something else: it led to what comes after it."""
-    for run in runs(entries):
-        start = run.start
-        for at in run[1:]:
-            if entries[at].reasons and not entries[at - 1].reasons:
-                yield range(start, at)
-                start = at
-        yield range(start, run.stop)
-
-
 # Repairing
 
 
 def drop_copies(draft: Draft) -> None:
-    """Remove an item that stands there twice; take the id from a different item that has the same one."""
+    """Remove an item that stands there twice.
+
+    Take the id from a different item that has the same one.
+    """
     first: dict[str, Slot] = {}
     for slot, entry in draft.read():
         if not entry.id or entry.id not in first:
@@ -272,50 +218,32 @@ def align_kinds(draft: Draft) -> None:
 def pair_outputs(draft: Draft) -> None:
     """Put an output behind its call, answer calls without one, and remove what answers nothing."""
     read = draft.read()
-    calls = [CallAt(call, at) for at, (_, entry) in enumerate(read) for call in entry.calls if call.id]
-    results: dict[int, ResultAt] = {}
+    calls = [Half(call, at, slot) for at, (slot, entry) in enumerate(read) for call in entry.calls if call.id]
+    results: dict[int, Half] = {}
     behind: int | None = None  # the item after an output and the outputs next to it
-    for at in range(len(read) - 1, -1, -1):
-        if read[at][1].results:
-            results[at] = ResultAt(read[at][1].results[0], at, None, behind)
+    for at, (slot, entry) in reversed(list(enumerate(read))):
+        if entry.results:
+            results[at] = Half(entry.results[0], at, slot, ahead=behind)
         else:
             behind = at
     pair(calls, [results[at] for at in sorted(results)])
-    late = _added(draft, calls, read)
-    rebuilt: list[Slot] = []
-    for at, (slot, _) in enumerate(read):
-        result = results.get(at)
-        if result is None:
-            rebuilt.append(slot)
-        elif result.call is None:
-            rebuilt += _leftover(draft, slot, result)
-        elif result.call.place < at:
-            if not result.result.id:
-                field, id_ = "approval_request_id" if result.result.kind == "mcp" else "call_id", result.call.call.id
-                draft.change(slot, "result-has-id", f"{field} is {id_}", **{field: id_})
-            rebuilt.append(slot)
-        rebuilt += late[at]
-    draft.slots = rebuilt
-
-
-def _added(draft: Draft, calls: list[CallAt], read: Read) -> dict[int, list[Slot]]:
-    """Return what must be added behind which item: stubs, and outputs that stood before their calls."""
     added: dict[int, list[Slot]] = defaultdict(list)
     for call in calls:
-        caller = read[call.place][0]
-        if call.answer is not None and call.answer.place < call.place:
-            slot = read[call.answer.place][0]
-            draft.note(slot, "result-has-call", "moved", f"the output of {call.call.id}, to its call")
-        elif call.answer is None and call.call.required:
-            slot = Slot(caller.index, _stub_output(call.call))
-            draft.note(caller, "call-has-result", "added", f"an output for {call.call.id}")
-        else:
-            continue
-        end = call.place
-        while end + 1 < len(read) and read[end + 1][1].calls:
-            end += 1
-        added[end].append(slot)
-    return added
+        if call.other is not None and call.place < call.other.place:
+            call.other.home = call.place  # it may stand anywhere behind its call
+        if call.other is not None or call.call.required:
+            end = call.place
+            while end + 1 < len(read) and read[end + 1][1].calls:
+                end += 1
+            added[end] += PAIRS.result_of(draft, call)
+    draft.slots = []
+    for at, (slot, _) in enumerate(read):
+        result = results.get(at)
+        if result is not None and result.other is None:
+            draft.slots += PAIRS.leftover(draft, result, restore=result.call.kind in ANSWERED)
+        elif result is None or result.is_home:
+            draft.slots.append(slot)
+        draft.slots += added[at]
 
 
 def _stub_output(call: Call) -> dict[str, Any]:
@@ -330,16 +258,8 @@ def _stub_output(call: Call) -> dict[str, Any]:
     return {**answer, **extras.get(call.kind, {})}
 
 
-def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
-    """Return what becomes of an output that answers nothing: nothing, or itself behind a stub of its call."""
-    if result.repeated or not draft.restore_calls or result.result.kind not in ANSWERED:
-        draft.note(slot, result.broken_rule, "removed", words(slot.message))
-        return []
-    if not result.result.id:
-        slot.message = with_fields(slot.message, call_id=draft.fresh_id("call_"))
-    answer = read_item(slot.index, slot.message).results[0]
-    draft.note(slot, result.broken_rule, "added", f"a call for the output of {answer.id}")
-    name = answer.name or UNKNOWN_TOOL
+def _stub_call(output: Call) -> dict[str, Any]:
+    name = output.name or UNKNOWN_TOOL
     extras: dict[str, dict[str, Any]] = {
         "function": {"name": name, "arguments": "{}"},
         "custom_tool": {"name": name, "input": ""},
@@ -348,7 +268,12 @@ def _leftover(draft: Draft, slot: Slot, result: ResultAt) -> list[Slot]:
         "local_shell": {"action": {"type": "exec", "command": [], "env": {}}, "status": "completed"},
         "apply_patch": {"operation": {"type": "delete_file", "path": "unknown"}, "status": "completed"},
     }
-    return [Slot(slot.index, {"type": f"{answer.kind}_call", "call_id": answer.id, **extras[answer.kind]}), slot]
+    return {"type": f"{output.kind}_call", "call_id": output.id, **extras[output.kind]}
+
+
+PAIRS = Pairs(
+    *(("an output", "output"), "call_id", "call_", _stub_output, _stub_call, {"mcp": "approval_request_id"}),
+)
 
 
 def drop_loose_reasoning(draft: Draft) -> None:

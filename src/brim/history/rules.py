@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from brim.history.entries import Entry
+from brim.history.entries import Call, Entry
 from brim.history.receipt import Violation
+
+Found = tuple[int, Call]
+"""A call or a result, and the index of its message."""
 
 
 def known_roles(history: Sequence[Entry]) -> Iterator[Violation]:
@@ -45,3 +48,21 @@ def sides_are_right(history: Sequence[Entry]) -> Iterator[Violation]:
             yield Violation(entry.index, "call-by-assistant", "a call stands in a message that is not the assistant's")
         if entry.results and entry.role != "user":
             yield Violation(entry.index, "result-by-user", "a result stands in a message that is not the user's")
+
+
+def pairs_match(calls: Sequence[Found], results: Sequence[Found], before: str, after: str) -> Iterator[Violation]:
+    """The *results* answer the *calls* right before them, each of them once.
+
+    *before* names what has the calls, and *after* where their results belong.
+    """
+    called, answered = {call.key for _, call in calls}, set()
+    for index, result in results:
+        if result.id and result.key not in called:
+            text = f"the result of {result.id} answers no call of the {before} before it"
+            yield Violation(index, "result-has-call", text)
+        elif result.id and result.key in answered:
+            yield Violation(index, "one-result-per-call", f"the call {result.id} has been answered before")
+        answered.add(result.key)
+    for index, call in calls:
+        if call.id and call.key not in answered:
+            yield Violation(index, "call-has-result", f"the call {call.id} has no result {after}")

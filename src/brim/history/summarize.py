@@ -120,7 +120,9 @@ def _counted(work: Draft, kept: set[int], summary: Any) -> tuple[Draft, Count]:
 
 
 def extract(entries: Sequence[Entry], counter: TokenCounter, budget: int) -> str:
-    """Return a summary of *entries* of at most *budget* tokens; empty if not one line fits.
+    """Return a summary of *entries* of at most *budget* tokens.
+
+    Empty if not one line fits.
 
     It is deterministic and invents nothing: every line is quoted or counted. The user's words come first, then what was
     called, what went wrong, and what the assistant said.

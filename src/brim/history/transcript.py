@@ -69,13 +69,8 @@ class _Sent:
 def _read(number: int, line: Line) -> _Sent:
     message = line["message"]
     answer = message.get("id") if line["type"] == "assistant" else None
-    return _Sent(
-        number,
-        message,
-        answer if isinstance(answer, str) else "",
-        calls=_ids(message, "tool_use", "id"),
-        results=_ids(message, "tool_result", "tool_use_id"),
-    )
+    calls, results = _ids(message, "tool_use", "id"), _ids(message, "tool_result", "tool_use_id")
+    return _Sent(number, message, answer if isinstance(answer, str) else "", calls, results)
 
 
 def _chain(own: list[tuple[int, Line]]) -> dict[int, Place]:

@@ -51,7 +51,10 @@ class Decisions:
             raise InputError(f"decisions: digest must be a text, not {self.digest!r}")
 
     def view(self, messages: Sequence[Any]) -> list[int] | None:
-        """Return the places in *messages* that stay; None if these decisions were made on another transcript."""
+        """Return the places in *messages* that stay.
+
+        None if these decisions were made on another transcript.
+        """
         if not self.cut:
             return list(range(len(messages)))
         if not self.digest or self.cut > len(messages) or _digest(messages[: self.cut]) != self.digest:
@@ -59,7 +62,9 @@ class Decisions:
         return [*self.kept, *range(self.cut, len(messages))]
 
     def cut_again(self, messages: Sequence[Any], indices: Sequence[int], broken: Collection[int]) -> Decisions:
-        """Return the decisions to keep the messages at the places *indices*, and all that follow the last of them.
+        """Return the decisions to keep the messages at the places *indices*.
+
+        All that follow the last of them stay too.
 
         The cut lies before the run of kept messages that reaches to the end; kept messages before it are listed.
         *broken* messages don't end the run: a call that waits for its result now will have it in the next turn.
@@ -138,7 +143,9 @@ class Outlook:
 
 
 class WatermarkPruner(Strategy):
-    """Drops nothing up to a high mark, and then cuts down to a low mark.
+    """Drops nothing up to a high mark, then cuts down.
+
+    It is cut to a low mark.
 
     Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
     same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
@@ -182,11 +189,17 @@ class WatermarkPruner(Strategy):
         self._warm = turn_seconds is None or turn_seconds <= ttl
 
     def view(self, messages: list[Any]) -> list[int] | None:
-        """Return what the decisions so far leave of *messages*; None if they are of another transcript."""
+        """Return what the decisions so far leave of *messages*.
+
+        None if they are of another transcript.
+        """
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the messages as decided so far, cut again if they are over the high mark."""
+        """Return the messages as decided so far, cut again if needed.
+
+        That is when they are over the high mark.
+        """
         earlier, notes = self.decisions, []
         if work.only is None:
             notes.append("the decisions are of another transcript: begun anew")
@@ -204,15 +217,8 @@ class WatermarkPruner(Strategy):
                 broken = [index for unit in work.broken for index in unit.indices]
                 decided = earlier.cut_again(work.messages, work.indices(kept), broken)
         self.decisions = decided
-        return work.finish(
-            "watermark",
-            kept,
-            reason=f"over the high mark of {high:,} tokens",
-            notes=notes,
-            decisions=decided,
-            prices=prices,
-            limit=high if decided is earlier else 0,
-        )
+        reason, limit = f"over the high mark of {high:,} tokens", high if decided is earlier else 0
+        return work.finish("watermark", kept, reason=reason, notes=notes, decisions=decided, prices=prices, limit=limit)
 
     def _low(self, work: Draft, high: int, prices: CachePrices | None, notes: list[str]) -> int:
         if self.low != "auto":

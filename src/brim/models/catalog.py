@@ -175,15 +175,11 @@ def _full(found: Found) -> Model:
 
 def _prices(rows: Sequence[Row]) -> tuple[Price, ...]:
     starts = [date.fromisoformat(row["from"]) if row.get("from") else None for row in rows]
-    return tuple(
-        Price(
-            since=start,
-            until=end,
-            tiers=tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ())),
-            **_rates(row),
-        )
-        for row, start, end in zip(rows, starts, [*starts[1:], None], strict=False)
-    )
+    prices = []
+    for row, start, end in zip(rows, starts, [*starts[1:], None], strict=False):
+        tiers = tuple(Tier(above=tier["above"], **_rates(tier)) for tier in row.get("tiers", ()))
+        prices.append(Price(since=start, until=end, tiers=tiers, **_rates(row)))
+    return tuple(prices)
 
 
 def _rates(row: Row) -> dict[str, Any]:
@@ -214,14 +210,10 @@ def cost(usage: object, model: str | Model, *, on: date | None = None) -> int | 
 
 def _charges(model: Model) -> Charges:
     """Return what *model* itself says that it charges."""
-    rows: list[Row] = [
-        {
-            **_row(price),
-            "from": price.since.isoformat() if price.since else None,
-            "tiers": [{**_row(tier), "above": tier.above} for tier in price.tiers],
-        }
-        for price in model.prices
-    ]
+    rows: list[Row] = []
+    for price in model.prices:
+        tiers = [{**_row(tier), "above": tier.above} for tier in price.tiers]
+        rows.append({**_row(price), "from": price.since.isoformat() if price.since else None, "tiers": tiers})
     return Charges(rows, {name: f"{factor:f}" for name, factor in model.factors})
 
 

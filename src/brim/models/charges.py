@@ -1,4 +1,6 @@
-"""What a model charges, in whole numbers: the same for a hook, which waits for every module, as for ``cost``.
+"""What a model charges, in whole numbers.
+
+It is the same for a hook, which waits for every module, as for ``cost``.
 
 The table has one line per model, so that one is parsed and not four thousand. A rate is kept as a whole number over a
 power of ten, so nothing is rounded before the sum is.
@@ -48,7 +50,9 @@ class Charges:
         self._factors = {name: _exact(factor) for name, factor in factors.items()}
 
     def cost(self, tokens: Tokens, day: Day, *, by_length: bool = True) -> int | None:
-        """Return the micro-dollars of *tokens* on *day*, rounded up once; None if a price that they need is unknown.
+        """Return the micro-dollars of *tokens* on *day*, rounded up once.
+
+        None if a price that they need is unknown.
 
         Without *by_length* the rates of long prompts are left out: a sum of requests does not say how long each was.
         """
@@ -58,7 +62,9 @@ class Charges:
         return None if tiers is None else charged(tokens, tiers if by_length else tiers[-1:])
 
     def tiers(self, day: Day, factors: Iterable[str]) -> Tiers | None:
-        """Return the rates on *day* for what is multiplied by *factors*; None if they are not known.
+        """Return the rates on *day* for what is multiplied by *factors*.
+
+        None if they are not known.
 
         US-only inference costs more only where the table says so.
         """
@@ -73,7 +79,9 @@ class Charges:
 
 
 def charged(tokens: Any, tiers: Tiers) -> int | None:
-    """Return the micro-dollars of *tokens*, rounded up once; None if a rate that they need is unknown.
+    """Return the micro-dollars of *tokens*, rounded up once.
+
+    None if a rate that they need is unknown.
 
     *tokens* is a ``Tokens``, or anything else with the same counters.
     """
@@ -92,7 +100,10 @@ def charged(tokens: Any, tiers: Tiers) -> int | None:
 
 
 def charges_of(name: str) -> Charges:
-    """Return what the model *name* charges, by the configuration and the table; never raises, whatever the text."""
+    """Return what the model *name* charges, by the configuration and the table.
+
+    Never raises, whatever the text.
+    """
     return Charges(*priced(find(name)))
 
 
@@ -119,7 +130,10 @@ def today() -> Day:
 
 
 def day_of(seconds: float) -> Day:
-    """Return the date, in UTC, of a time in *seconds* since 1970; earlier times count as that year's first day."""
+    """Return the date, in UTC, of a time in *seconds* since 1970.
+
+    Earlier times count as that year's first day.
+    """
     return time.gmtime(min(max(0.0, seconds), _LAST))[:3]
 
 

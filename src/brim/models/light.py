@@ -1,4 +1,6 @@
-"""What a model holds: name, tokenizer family and window, found without parsing the full table.
+"""What a model holds, found without parsing the full table.
+
+That is name, tokenizer family and window.
 
 A hook waits for this, so the table is a sorted file of bytes, searched by halves; nothing here imports ``typing`` or
 ``dataclasses``. The full record of a model is in ``catalog``.
@@ -73,7 +75,9 @@ class Found(Record):
 
 
 def lookup(name: str) -> Light:
-    """Return what is known about the model *name*; never raises, whatever the text.
+    """Return what is known about the model *name*.
+
+    Never raises, whatever the text.
 
     >>> lookup("openai/gpt-4o-2099-01-01").context_window
     128000

@@ -40,7 +40,9 @@ class Tokens(Record):
 
 
 def read_usage(usage: object) -> Tokens:
-    """Read *usage*, a mapping or an object with the provider's own field names.
+    """Read *usage*, with the provider's own field names.
+
+    It is a mapping or an object.
 
     A counter that is missing or ``None`` is 0. One that is negative, or no whole number, is an ``InputError`` that
     names it; so is a report without any counter that is known.
@@ -96,28 +98,16 @@ def _anthropic(has: _Report) -> Tokens:
     by_time = has.part("cache_creation")
     hour, minutes = by_time.count("ephemeral_1h_input_tokens"), by_time.count("ephemeral_5m_input_tokens")
     unsaid = max(0, has.count("cache_creation_input_tokens") - hour - minutes)
-    return Tokens(
-        input=has.count("input_tokens"),
-        output=has.count("output_tokens"),
-        cache_read=has.count("cache_read_input_tokens"),
-        cache_write_5m=minutes + unsaid,
-        cache_write_1h=hour,
-        factors=_factors(has),
-    )
+    fresh, output, read = (has.count(f"{name}_tokens") for name in ("input", "output", "cache_read_input"))
+    return Tokens(fresh, output, read, minutes + unsaid, hour, factors=_factors(has))
 
 
 def _openai(has: _Report, prompt: str, output: str, cached: tuple[str, ...], cache_written: str) -> Tokens:
     details = has.part(f"{prompt}_details")
     read = details.count("cached_tokens") or has.count(*cached)
     written = details.count("cache_write_tokens", "cache_creation_tokens") or has.count(cache_written)
-    return Tokens(
-        input=max(0, has.count(prompt) - read - written),
-        output=has.count(output),
-        cache_read=read,
-        cache_write_5m=written,
-        writes_are_input=True,
-        factors=_factors(has),
-    )
+    fresh = max(0, has.count(prompt) - read - written)
+    return Tokens(fresh, has.count(output), read, written, writes_are_input=True, factors=_factors(has))
 
 
 def _gemini(has: _Report) -> Tokens:

@@ -34,22 +34,15 @@ class WindowStore(Protocol):
         """Store *tokens* as the window of *name*."""
 
 
-class MemoryWindowStore:
+class MemoryWindowStore(dict[str, int]):
     """Reported windows for as long as the process runs."""
-
-    def __init__(self) -> None:
-        self._windows: dict[str, int] = {}
-
-    def get(self, name: str, /) -> int | None:
-        """Return the window that was last put for *name*."""
-        return self._windows.get(name)
 
     def put(self, name: str, tokens: int, /) -> None:
         """Store *tokens* as the window of *name*."""
-        self._windows[name] = tokens
+        self[name] = tokens
 
     def __repr__(self) -> str:
-        return f"MemoryWindowStore({self._windows!r})"
+        return f"MemoryWindowStore({super().__repr__()})"
 
 
 _store: WindowStore = MemoryWindowStore()

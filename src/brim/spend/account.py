@@ -1,4 +1,4 @@
-"""One session's money: what its requests cost, compared with what its client's own total says.
+"""One session's money, compared with its client's own total.
 
 Some requests are in no line at all (compactions, above all); only the client's total has them. ``SpendMeter`` keeps a
 ``SessionTotal`` per session in memory. Hooks keep an ``Account`` between two processes, so that each reads only what is
@@ -22,7 +22,10 @@ _MOST_RECENT = 16
 
 
 class SessionTotal:
-    """What one session's requests cost, and what its client says in all. Amounts are micro-dollars."""
+    """What one session's requests cost, and what its client says in all.
+
+    Amounts are micro-dollars.
+    """
 
     def __init__(self) -> None:
         self.reported = 0
@@ -44,7 +47,9 @@ class SessionTotal:
             self.latest = max(time, self.latest or time)
 
     def add(self, cost: int, time: float | None) -> bool:
-        """Add the cost of a request of *time*; return whether the client's total includes it.
+        """Add the cost of a request of *time*.
+
+        Return whether the client's total includes it.
 
         A request may be in the total already: a sub-agent's file is read after the main one. If only one of the two has
         a time they are from different files, and the total may include it; in one stream without times, a request that
@@ -61,13 +66,19 @@ class SessionTotal:
         return included
 
     def priced(self, event: RunTotal, prices: Prices) -> int | None:
-        """Return what the client's total comes to; None if neither it nor *prices* say so."""
+        """Return what the client's total comes to.
+
+        None if neither it nor *prices* say so.
+        """
         if event.cost is None and event.tokens:
             return prices.sum(event.tokens, self.latest if event.time is None else event.time)
         return event.cost
 
     def settle(self, total: int, time: float | None) -> None:
-        """Take the client's *total*, which includes every request so far; a lower one than before says nothing."""
+        """Take the client's *total*, which includes every request so far.
+
+        A lower one than before says nothing.
+        """
         if total > self.reported:
             self.before, self.after = self.before + self.after, 0
             self.reported = total
@@ -81,7 +92,10 @@ class SessionTotal:
 
 
 class Account(SessionTotal):
-    """What hooks remember of a session's money. ``dumps`` and ``loads`` are its JSON."""
+    """What hooks remember of a session's money.
+
+    ``dumps`` and ``loads`` are its JSON.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,7 +116,7 @@ class Account(SessionTotal):
             self.kin = [*self.kin, scope][-_MOST_KIN:]
 
     def dumps(self) -> str:
-        """Return the account as JSON, without all but the latest files and requests."""
+        """Return the account as JSON, with the latest files and requests."""
         values = {"offsets": {}, **vars(self)}
         values["offsets"] = dict(list(self.offsets.items())[-_MOST_FILES:])
         values["recent"] = dict(list(self.recent.items())[-_MOST_RECENT:])

@@ -1,4 +1,6 @@
-"""``Ledger``: who may still spend, decided before the call. ``brim.store.open_ledger`` opens one in a file.
+"""``Ledger``: who may still spend, decided before the call.
+
+``brim.store.open_ledger`` opens one in a file.
 
 Scopes are paths such as ``project/job/agent``. What a child spends counts against every scope above it.
 """
@@ -44,7 +46,9 @@ RECORDED = "recorded"
 
 
 def lineage(scope: str) -> list[str]:
-    """Return the scopes that a spend in *scope* counts against: the outermost first, itself last.
+    """Return the scopes that a spend in *scope* counts against.
+
+    The outermost is first, itself last.
 
     >>> lineage("shop/job-7/agent-2")
     ['shop', 'shop/job-7', 'shop/job-7/agent-2']
@@ -63,7 +67,10 @@ def _is_name(segment: str) -> bool:
 
 
 class Reservation(Record):
-    """What was set aside for one request, and what became of it. Amounts are micro-dollars."""
+    """What was set aside for one request, and what became of it.
+
+    Amounts are micro-dollars.
+    """
 
     request_id: str
     scope: str
@@ -82,7 +89,10 @@ class Reservation(Record):
 
 
 class ScopeStatus(Record):
-    """How much one scope, including everything below it, has spent. Amounts are micro-dollars."""
+    """How much one scope, including everything below it, has spent.
+
+    Amounts are micro-dollars.
+    """
 
     scope: str
     spent: int = 0
@@ -103,7 +113,7 @@ class ScopeStatus(Record):
 
 
 class Ledger(Protocol):
-    """Limits over a tree of scopes, and what is spent and set aside under them.
+    """Limits over a tree of scopes, with what is spent and reserved.
 
     The rules that every ledger keeps:
 
@@ -116,7 +126,9 @@ class Ledger(Protocol):
     """
 
     def limit(self, scope: str, amount: int | None, *, anew: bool = False, default: bool = False) -> ScopeStatus:
-        """Set the limit of *scope*; None takes it away, 0 lets nothing be spent.
+        """Set the limit of *scope*.
+
+        None takes it away, 0 lets nothing be spent.
 
         Setting what was set before changes nothing, so that a job which sets its limit at every start keeps what a
         person has answered since. With *anew* it counts as a new limit all the same, and what was closed is open. A
@@ -127,7 +139,9 @@ class Ledger(Protocol):
     def reserve(
         self, scope: str, amount: int, *, request_id: str | None = None, lease: float = LEASE, purpose: str = ""
     ) -> Reservation:
-        """Set *amount* aside for one request; raise ``LimitReached`` if it does not fit: then do not send it.
+        """Set *amount* aside for one request.
+
+        Raise ``LimitReached`` if it does not fit: then do not send it.
 
         The same *request_id* gives the same reservation again, whatever its state, unless it was released; one that is
         settled was sent already. Another scope, amount or purpose is an ``InputError``. Without an id it gets one.
@@ -136,28 +150,44 @@ class Ledger(Protocol):
         """
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
-        """Say what the request really cost. Saying it again is harmless; another amount corrects the first.
+        """Say what the request really cost. Saying it again is harmless.
+
+        Another amount corrects the first.
 
         More than was set aside is recorded as it is, marked as an overrun, and closes the scope.
         """
 
     def release(self, reservation: Reservation | str) -> Reservation:
-        """Give back what was set aside: the request was not sent. What was settled cannot be released."""
+        """Give back what was set aside: the request was not sent.
+
+        What was settled cannot be released.
+        """
 
     def record(self, scope: str, request_id: str, amount: int) -> Reservation:
-        """Count a spend that couldn't be reserved. The same id again replaces the amount."""
+        """Count a spend that couldn't be reserved.
+
+        The same id again replaces the amount.
+        """
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
-        """Do what a person said about the limit of *scope*: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
+        """Do what a person said about the limit of *scope*.
+
+        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``.
+        """
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
 
     def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it.
+        """Return how every known scope stands, by name.
+
+        With *under*, only that one and those below it.
 
         *default* shows them as they would stand under that default, which is not set.
         """
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of warnings and limits from now on, each once per limit, whichever process is first."""
+        """Send *subscriber* warnings and limits from now on.
+
+        Each is sent once per limit, whichever process is first.
+        """

@@ -1,4 +1,4 @@
-"""One limit: what may be spent under it, the notices about it, and ``CostBudget``, which watches it.
+"""One limit: its rules, its notices, and ``CostBudget``, which watches it.
 
 A part of every limit is held back from the start, for the turn that wraps the work up. So the person is asked when the
 rest is spent, and the sum including the wrap-up stays within the limit. ``CostBudget`` keeps these rules in memory; a
@@ -52,7 +52,10 @@ class Raise(Record):
 
 
 class Limit(Record):
-    """A limit as it stands. Each answer and each sum gives another one."""
+    """A limit as it stands.
+
+    Each answer and each sum gives another one.
+    """
 
     given: int | None = None
     """Micro-dollars as a person set it; None is no limit, 0 means that nothing may be spent."""
@@ -75,26 +78,40 @@ class Limit(Record):
 
     @property
     def held(self) -> int:
-        """What is kept for the wrap-up: a twentieth, at most half a dollar."""
+        """What is kept for the wrap-up.
+
+        It is a twentieth, at most half a dollar.
+        """
         return min((self.base or 0) // _HELD_PARTS, _HELD_MOST)
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which a person is asked: all but what is held back. None without a limit."""
+        """The sum at which a person is asked.
+
+        It is all but what is held back; None without a limit.
+        """
         return None if self.amount is None else self.amount - self.held
 
     def warn_at(self, warn: float = WARN) -> int | None:
-        """Return the sum from which to warn: the share *warn* of the limit. None without a limit."""
+        """Return the sum from which to warn.
+
+        It is the share *warn* of the limit; None without a limit.
+        """
         return None if self.amount is None else -(-self.amount * round(warn * _PARTS) // _PARTS)
 
     def refusal(self, purpose: str = "") -> str:
-        """Return why nothing at all may be spent for *purpose*, as ``LimitReached.reason`` has it; empty if it may."""
+        """Return why nothing at all may be spent for *purpose*.
+
+        It is what ``LimitReached.reason`` has; empty if something may be spent.
+        """
         if self.state in (STOPPED, CLOSED):
             return self.state
         return WRAPPING_UP if self.state == WRAPPING_UP and purpose != WRAP_UP else ""
 
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
-        """Return what may still be spent for *purpose* when *taken* is spent or reserved; None is without end.
+        """Return what may still be spent for *purpose*.
+
+        *taken* is what is spent or reserved; None is without end.
 
         What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
         says, of one above or below it.
@@ -106,7 +123,9 @@ class Limit(Record):
         return None if most is None else max(0, most - taken)
 
     def reached(self, spent: int, warn: float = WARN) -> tuple[Self, bool, bool]:
-        """Return what becomes of this limit at the sum *spent*, and whether to warn and whether to ask now.
+        """Return this limit at the sum *spent*, and what is due.
+
+        That is whether to warn and whether to ask now.
 
         Each happens once per limit. A sum that jumps over both marks asks; it does not warn as well.
         """
@@ -122,7 +141,9 @@ class Limit(Record):
         return (self.replace(warned=True) if warn_now else self), warn_now, False
 
     def answered(self, answer: str | Raise, taken: int, warn: float = WARN) -> Self:
-        """Return the limit after a person's *answer*, when *taken* is spent or reserved.
+        """Return the limit after a person's *answer*.
+
+        *taken* is what is spent or reserved.
 
         ``continue`` adds a tenth, once each time that the limit is reached: to the limit, or to what was spent if that
         is more, so that there is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a
@@ -151,7 +172,10 @@ class Limit(Record):
         return renewed.replace(warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
-        """Return the limit *given* in place of this one, which no person has set; a stopped scope stays stopped."""
+        """Return the limit *given* in place of this one.
+
+        No person has set this one. A stopped scope stays stopped.
+        """
         return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
@@ -167,7 +191,7 @@ class Limit(Record):
 
 
 class CostNotice(Notice):
-    """A notice about the money of one scope: ``spent`` of ``limit``, in micro-dollars."""
+    """A notice about one scope's money, in micro-dollars."""
 
     spent: int
     limit: int | None
@@ -192,7 +216,9 @@ class CostWarning(CostNotice):
 
 
 class CostLimit(CostNotice):
-    """The limit is reached: all of it is spent except what is held back for the wrap-up.
+    """The limit is reached.
+
+    All of it is spent except what is held back for the wrap-up.
 
     Or a person is asked before that: a request doesn't fit any more, or has cost more than was reserved for it.
     """
@@ -218,7 +244,10 @@ class CostLimit(CostNotice):
 
 
 class InputRequested(CostNotice):
-    """A person has to answer before anything more is spent. ``answers`` are the words that ``answer`` takes."""
+    """A person has to answer before anything more is spent.
+
+    ``answers`` are the words that ``answer`` takes.
+    """
 
     kind = INPUT_REQUESTED
     answers: tuple[str, ...] = ANSWERS
@@ -229,7 +258,7 @@ class InputRequested(CostNotice):
 
 
 class CostBudget:
-    """A limit in micro-dollars, what is spent of it, and who was asked.
+    """A limit in micro-dollars, and what is spent of it.
 
     *limit* None is no limit; 0 means that nothing may be spent. *warn* is the share of the limit that is worth a
     warning. What is spent here counts against *parent* too. *spent* is what a resumed job has spent already: a limit
@@ -256,7 +285,9 @@ class CostBudget:
         self.warn, self.scope, self.parent = warn, scope, parent
 
     def add(self, amount: int) -> list[Notice]:
-        """Count *amount* as spent; a negative one takes back what was counted too high.
+        """Count *amount* as spent.
+
+        A negative one takes back what was counted too high.
 
         Return what is to be told now: nothing, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``. What
         the scopes above have to tell follows.
@@ -276,11 +307,17 @@ class CostBudget:
         return notices + above
 
     def answer(self, answer: str | Raise) -> None:
-        """Do what a person said: ``continue`` (once, a tenth more), ``Raise(to)``, ``wrap_up`` or ``stop``."""
+        """Do what a person said.
+
+        That is ``continue`` (once, a tenth more), ``Raise(to)``, ``wrap_up`` or ``stop``.
+        """
         self._limit = self._limit.answered(answer, self.spent, self.warn)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of every notice of this budget from now on; call what is returned to end that."""
+        """Tell *subscriber* of every notice of this budget from now on.
+
+        Call what is returned to end that.
+        """
         return self._subscribers.add(subscriber)
 
     @property
@@ -290,12 +327,15 @@ class CostBudget:
 
     @property
     def held(self) -> int:
-        """What of the limit is held back for the wrap-up: 5%, at most $0.50."""
+        """What is held back for the wrap-up: 5%, at most $0.50."""
         return self._limit.held
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which a person is asked: the limit without what is held back."""
+        """The sum at which a person is asked.
+
+        It is the limit without what is held back.
+        """
         return self._limit.pause_at
 
     @property
@@ -305,7 +345,9 @@ class CostBudget:
 
     @property
     def left(self) -> int | None:
-        """What may still be spent here and in every scope above; None is without end.
+        """What may still be spent here and in every scope above.
+
+        None is without end.
 
         While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
@@ -339,7 +381,9 @@ class CostBudget:
 def build_wrap_up_prompt(
     spent: int, limit: int | None, *, held: int = 0, task: str = "", scratch_path: str | None = None
 ) -> str:
-    """Return the prompt that wraps the work up. It is its own turn: nothing else is put into the same message.
+    """Return the prompt that wraps the work up.
+
+    It is its own turn: nothing else is put into the same message.
 
     *limit* is None if there is none; that it is reached is only said if it is. *held* is what that turn may cost at
     most, 0 if that is not said. *task* is folded to one line; *scratch_path* is where notes for the next one belong.

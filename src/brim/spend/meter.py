@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class SpendMeter:
-    """Adds up events. Amounts are micro-dollars, at the prices of the day of each request.
+    """Adds up events.
+
+    Amounts are micro-dollars, at the prices of the day of each request.
 
     A total of the client (``RunTotal``) settles only the difference to what is known of its session; that difference is
     ``unattributed``. A request without a known price costs what the client says, otherwise nothing until a total comes.
@@ -54,7 +56,10 @@ class SpendMeter:
 
     @property
     def unattributed(self) -> int:
-        """What the clients' totals have more than their requests: compactions, and answers that no line has whole."""
+        """What the clients' totals have more than their requests.
+
+        Those are compactions, and answers that no line has whole.
+        """
         return self.total - self._known
 
     @property
@@ -63,7 +68,10 @@ class SpendMeter:
         return len(self._requests)
 
     def update(self, event: Event) -> int:
-        """Take in *event*; return the micro-dollars that it added, negative if an amount was corrected downwards."""
+        """Take in *event*.
+
+        Return the micro-dollars that it added, negative if an amount was corrected downwards.
+        """
         if event.time is not None and event.session:
             self._session(event.session).see(event.time)
         if isinstance(event, Usage):

@@ -1,4 +1,4 @@
-"""Money in whole micro-dollars: how people read and write it, and what requests cost.
+"""Money in whole micro-dollars, and what requests cost.
 
 Prices are those of the day of the request.
 """
@@ -54,7 +54,9 @@ def micro_dollars(text: str, *, up: bool = True) -> int:
 
 
 def in_dollars(amount: int) -> str:
-    """Return *amount*, in micro-dollars, for a person: to the cent, and what is not whole cents exactly.
+    """Return *amount*, in micro-dollars, for a person.
+
+    It is shown to the cent; what isn't whole cents, exactly.
 
     >>> in_dollars(1_250_000), in_dollars(1_234_567_800_000), in_dollars(1_005), in_dollars(-20_000)
     ('$1.25', '$1,234,567.80', '$0.001005', '-$0.02')
@@ -75,10 +77,16 @@ class Prices(Protocol):
     """What a meter asks: ``brim.spend.money.PriceList``, or whatever prices as it does."""
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
-        """Return the micro-dollars of one request at *time*, or None if the price is not known."""
+        """Return the micro-dollars of one request at *time*.
+
+        None if the price is not known.
+        """
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return the micro-dollars of sums by model, or None if a price is not known."""
+        """Return the micro-dollars of sums by model.
+
+        None if a price is not known.
+        """
 
 
 class PriceList:
@@ -91,11 +99,16 @@ class PriceList:
         self._day_of = cache(lambda days: day_of(days * 86_400))
 
     def request(self, tokens: Tokens, model: str, time: float | None) -> int | None:
-        """Return what a request cost at *time* (today's price if None) in micro-dollars; None if that is not known."""
+        """Return what a request cost at *time*, in micro-dollars.
+
+        Without a time it is today's price. None if the price is not known.
+        """
         return self._charges(model).cost(tokens, self._day(time))
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return what many requests cost together, as far as their sums by model can say; None if a price is missing.
+        """Return what many requests cost together; None without a price.
+
+        That is as far as their sums by model can say.
 
         Which of them were long enough for a dearer tier is not in a sum: the price without tiers is the least it was.
         """
@@ -125,7 +138,9 @@ def estimate_cost(
     cache_write_tokens: int = 0,
     on: date | None = None,
 ) -> int:
-    """Return the micro-dollars to reserve for a request that is not sent yet; raise ``UnknownPrice`` if none is known.
+    """Return the micro-dollars to reserve for a request.
+
+    Raises ``UnknownPrice`` if no price is known.
 
     A ``Count`` is taken at its ``high`` end: a reservation has to be large enough. *output_tokens* is the most that may
     come back.

@@ -21,7 +21,9 @@ from brim.tokens.counters import TokenCounter
 
 
 def digests(messages: Sequence[Any], tools: Sequence[Any] | None, model: str) -> Iterator[str]:
-    """Yield the digest of each prefix, shortest first; each takes in the one before it, so each message is read once.
+    """Yield the digest of each prefix, shortest first.
+
+    Each takes in the one before it, so each message is read once.
 
     It ends before the first message that cannot be written down (it holds itself, or an object whose fields cannot be
     seen): nothing after it is known, which costs an anchor and never gives a wrong one.
@@ -116,7 +118,10 @@ class MemoryAnchorStore:
         self._lock = threading.Lock()
 
     def get(self, digest: str, /) -> Anchor | None:
-        """Return the anchor with *digest*, or None; it is then the last to be forgotten."""
+        """Return the anchor with *digest*, or None.
+
+        It is then the last to be forgotten.
+        """
         with self._lock:
             anchor = self._kept.pop(digest, None)
             if anchor is not None:
@@ -124,7 +129,10 @@ class MemoryAnchorStore:
             return anchor
 
     def put(self, anchor: Anchor, /) -> None:
-        """Keep *anchor*, and forget the one that was not used for longest if there are too many."""
+        """Keep *anchor*.
+
+        If there are too many, the one that wasn't used for longest is forgotten.
+        """
         with self._lock:
             self._kept.pop(anchor.digest, None)
             self._kept[anchor.digest] = anchor
@@ -171,7 +179,10 @@ class AnchoredTokenCounter:
         self._encoding = str(family) if encoding is None else encoding
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return what the wrapped counter gives for each message: no report says what a single one takes."""
+        """Return what the wrapped counter gives for each message.
+
+        No report says what a single one takes.
+        """
         return message_costs(self.counter, messages, tools)
 
     def count(self, text: str, /) -> Count:

@@ -6,16 +6,15 @@ nothing in brim chooses it unless you ask for it. An SDK takes a second to impor
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from importlib import import_module
 from typing import Any, Self
 
 from brim.errors import InputError
+from brim.tokens.anchor import Anchor, MemoryAnchorStore, digests
 from brim.tokens.api_requests import Request, Unconvertible, anthropic_request, gemini_request, openai_request
 from brim.tokens.costs import MessageCosts, message_costs
 from brim.tokens.count import Count
@@ -34,6 +33,14 @@ class Endpoint:
     """Writes messages and tools as the endpoint wants them."""
     ask: Callable[[Any, str, Request, float], object]
     """Returns what the endpoint answers for a client, a model, a request and a time limit."""
+
+
+def _client_of(module: str, name: str) -> Callable[[float], Any]:
+    return lambda timeout: getattr(import_module(module), name)(timeout=timeout, max_retries=0)
+
+
+def _connect_gemini(timeout: float) -> Any:
+    return import_module("google.genai").Client(http_options={"timeout": round(timeout * 1000)})
 
 
 def _ask_anthropic(client: Any, model: str, request: Request, timeout: float) -> object:
@@ -63,24 +70,9 @@ def _ask_gemini(client: Any, model: str, request: Request, timeout: float) -> ob
 
 
 ENDPOINTS = {
-    "anthropic": Endpoint(
-        "anthropic",
-        lambda timeout: import_module("anthropic").Anthropic(timeout=timeout, max_retries=0),
-        anthropic_request,
-        _ask_anthropic,
-    ),
-    "openai": Endpoint(  # openai 2.6 and newer
-        "openai",
-        lambda timeout: import_module("openai").OpenAI(timeout=timeout, max_retries=0),
-        openai_request,
-        _ask_openai,
-    ),
-    "gemini": Endpoint(
-        "gemini",
-        lambda timeout: import_module("google.genai").Client(http_options={"timeout": round(timeout * 1000)}),
-        gemini_request,
-        _ask_gemini,
-    ),
+    "anthropic": Endpoint("anthropic", _client_of("anthropic", "Anthropic"), anthropic_request, _ask_anthropic),
+    "openai": Endpoint("openai", _client_of("openai", "OpenAI"), openai_request, _ask_openai),  # openai 2.6 and newer
+    "gemini": Endpoint("gemini", _connect_gemini, gemini_request, _ask_gemini),
 }
 _MODULES = {"anthropic": "anthropic", "openai": "openai", "google": "gemini"}
 _NAMES = {
@@ -151,7 +143,7 @@ class ApiTokenCounter:
         self._endpoint = endpoint_for(model, provider, client)
         self._client = client
         self._own = client is None
-        self._size, self._kept = cache, dict[str, int]()
+        self._kept = MemoryAnchorStore(cache) if cache > 0 else None
         self._pause, self._clock, self._paused_until = pause, clock, clock()
         self._pause_reason = ""
         self._lock = threading.Lock()
@@ -162,7 +154,7 @@ class ApiTokenCounter:
         return self._endpoint.name
 
     def count(self, text: str, /) -> Count:
-        """Return what the endpoint counts for a request whose only message is *text*, by the user.
+        """Return what the endpoint counts for *text* as the only message.
 
         That includes the framing of one message, which no endpoint gives separately: a few tokens more than the text
         alone, so such counts do not add up to the count of a conversation. Nothing is 0, without asking.
@@ -172,11 +164,17 @@ class ApiTokenCounter:
         return self._count([{"role": "user", "content": text}], None, lambda: self.fallback.count(text))
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return what the endpoint counts for a request with *messages* and *tools*, in any provider's shape."""
+        """Return what the endpoint counts for *messages* and *tools*.
+
+        They may have any provider's shape.
+        """
         return self._count(messages, tools, lambda: self.fallback.count_messages(messages, tools))
 
     def costs(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:
-        """Return what the fallback gives for each message: asking would be one request per message."""
+        """Return what the fallback gives for each message.
+
+        Asking would be one request per message.
+        """
         return message_costs(self.fallback, messages, tools)
 
     def close(self) -> None:
@@ -204,20 +202,16 @@ class ApiTokenCounter:
         return Count(tokens)
 
     def _remembered(self, request: Request) -> int:
-        key = _key(request)
+        key = next(digests([request], None, self.model), "")  # empty if it holds what cannot be written down
+        known = self._kept.get(key) if self._kept is not None else None
+        if known is not None:
+            return known.tokens
         with self._lock:
-            known = self._kept.pop(key, None) if key else None
-            if key and known is not None:
-                self._kept[key] = known
-                return known
             if self._clock() < self._paused_until:
                 raise _Paused(self._pause_reason)
         tokens = self._asked(request)
-        with self._lock:
-            if key and self._size > 0:
-                self._kept[key] = tokens
-                if len(self._kept) > self._size:
-                    del self._kept[next(iter(self._kept))]
+        if key and self._kept is not None:
+            self._kept.put(Anchor(key, 1, tokens, self.model))
         return tokens
 
     def _asked(self, request: Request) -> int:
@@ -259,18 +253,3 @@ def _bare_name(model: str) -> str:
     name = model.partition("[")[0]
     prefix, slash, rest = name.partition("/")
     return rest if slash and prefix.lower() in ("anthropic", "openai", "google", "gemini", "models") else name
-
-
-def _key(request: Request) -> str | None:
-    """Return a hash of *request*, or None if it holds what cannot be written down, and is then not remembered."""
-    try:
-        text = json.dumps(request, sort_keys=True, separators=(",", ":"), default=_written)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _written(value: object) -> object:
-    if isinstance(value, bytes):
-        return {"bytes": value.hex()}
-    raise TypeError(type(value).__name__)

@@ -64,7 +64,10 @@ def turn(message: Block) -> tuple[str, list[Block]]:
 
 
 def blocks_of(content: Any) -> list[Block]:
-    """Return the blocks of a message's content, or of a tool result's; an empty text is no block."""
+    """Return the blocks of a message's content, or of a tool result's.
+
+    An empty text is no block.
+    """
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     blocks = []
@@ -102,7 +105,10 @@ def _from_gemini(part: Block) -> Block:
 
 
 def arguments_of(value: Any) -> Block:
-    """Return a call's arguments as an object; OpenAI writes them as JSON text."""
+    """Return a call's arguments as an object.
+
+    OpenAI writes them as JSON text.
+    """
     if isinstance(value, str):
         value = json.loads(value or "{}")
     return dict(value or {})

@@ -59,7 +59,9 @@ class ApproximateTokenCounter:
         return self.of_units(sum(map(len, blocks)))
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return the sum over the messages of their content's count and 4, and of the tools' count.
+        """Return the tokens of *messages* and *tools*.
+
+        Each message is its content's count and 4.
 
         Calls and images are counted by the rules in ``messages``, their text by length.
         """

@@ -41,7 +41,9 @@ ANY_FAMILY = "*"
 
 
 class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.0, 0.0, 0.0))):
-    """What is known about one model's ratio, as a tuple of three numbers that a store can keep.
+    """What is known about one model's ratio.
+
+    It is a tuple of three numbers that a store can keep.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
     ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an
@@ -63,7 +65,9 @@ class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.
         return super().__new__(cls, float(ratio), float(spread), float(samples))
 
     def observe(self, reported: float, local: float) -> Calibration:
-        """Return what is known after the provider reported *reported* tokens where *local* were counted here.
+        """Return what is known after another report.
+
+        The provider reported *reported* tokens where *local* were counted here.
 
         Nothing, negative and infinite numbers teach nothing: the calibration comes back as it is. Once there are ten
         observations, a new one moves the ratio by at most a tenth of its distance: one odd request spoils little.
@@ -118,19 +122,12 @@ class CalibrationStore(Protocol):
         """Keep *calibration* for *model*, in place of what was there."""
 
 
-class MemoryCalibrationStore:
+class MemoryCalibrationStore(dict[str, Calibration]):
     """Calibrations in memory, for tests and long-running processes."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Calibration] = {}
-
-    def get(self, model: str, /) -> Calibration | None:
-        """Return what is known about *model*, or None."""
-        return self._kept.get(model)
 
     def put(self, model: str, calibration: Calibration, /) -> None:
         """Keep *calibration* for *model*."""
-        self._kept[model] = calibration
+        self[model] = calibration
 
 
 def prior_for(encoding: str) -> Ratio:
@@ -171,7 +168,9 @@ def ratio_for(model_name: str, encoding: str, store: CalibrationStore | None = N
 
 
 def learn(store: CalibrationStore, model_name: str, encoding: str, *, reported: float, local: float) -> None:
-    """Put into *store* what one report teaches about *model_name*; the first one starts from the family's prior.
+    """Put into *store* what one report teaches about *model_name*.
+
+    The first one starts from the family's prior.
 
     A family whose vocabulary is here has nothing to learn: where its counts differ from the provider's, it is by
     framing, which is a sum and not a ratio.

@@ -1,4 +1,7 @@
-"""What each message costs, so that dropping some doesn't mean counting the rest again."""
+"""What each message costs.
+
+With it, dropping some doesn't mean counting the rest again.
+"""
 
 from __future__ import annotations
 
@@ -41,20 +44,6 @@ class MessageCosts(Record):
             return self.count([at for at in kept if at not in new]) + other.alone([new[at] for at in kept if at in new])
 
         return MessageCosts(each, self.fixed, count_of)
-
-
-def joined(several: Sequence[MessageCosts]) -> MessageCosts:
-    """Return the costs of several lists as those of one; ``fixed`` is the first one's."""
-    places = [(costs, at) for costs in several for at in range(len(costs.each))]
-
-    def count_of(kept: Sequence[int]) -> Count:
-        total = several[0].count(())
-        for at in kept:
-            costs, place = places[at]
-            total += costs.alone((place,))
-        return total
-
-    return MessageCosts(tuple(costs.each[at] for costs, at in places), several[0].fixed, count_of)
 
 
 def message_costs(counter: TokenCounter, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> MessageCosts:

@@ -103,18 +103,12 @@ class Count(int):
         )
 
     def __add__(self, other: int, /) -> Count:
-        if isinstance(other, Count):
-            note = self.note if other.note in ("", self.note) else _join(self.note, other.note)
-            return Count(
-                int(self) + int(other),
-                weakest(self.basis, other.basis),
-                self.low + other.low,
-                self.high + other.high,
-                note,
-            )
-        if isinstance(other, int) and other >= 0:
-            return Count(int(self) + other, self.basis, self.low + other, self.high + other, self.note)
-        return NotImplemented  # Python then adds plain numbers: a negative number makes it a difference
+        if not isinstance(other, int) or int(other) < 0:
+            return NotImplemented  # Python then adds plain numbers: a negative number makes it a difference
+        more = other if isinstance(other, Count) else Count(other)
+        note = self.note if more.note in ("", self.note) else _join(self.note, more.note)
+        low, high = self.low + more.low, self.high + more.high
+        return Count(int(self) + int(more), weakest(self.basis, more.basis), low, high, note)
 
     __radd__ = __add__
 

@@ -34,7 +34,9 @@ DEFAULT_ENCODING = "o200k_base"
 
 @runtime_checkable
 class TokenCounter(Protocol):
-    """Counts the tokens of text and messages, and says what each count rests on.
+    """Counts the tokens of text and messages.
+
+    Each count says what it rests on.
 
     The rules every counter keeps:
 
@@ -52,7 +54,10 @@ class TokenCounter(Protocol):
         """Return the number of tokens of *text*."""
 
     def count_messages(self, messages: Sequence[Any], tools: Sequence[Any] | None = None) -> Count:
-        """Return the number of tokens of a request with *messages* and *tools*, framing included."""
+        """Return the tokens of a request with *messages* and *tools*.
+
+        Framing is included.
+        """
 
 
 class VocabularyCounter:
@@ -115,7 +120,9 @@ class VocabularyCounter:
 
 
 class ExactTokenCounter(VocabularyCounter):
-    """Counts with the vocabulary of *model*, or of an *encoding* named directly; offline, without a download.
+    """Counts with the vocabulary of *model*, or of an *encoding* named directly.
+
+    Offline, without a download.
 
     It promises the provider's own number for text, and for plain-text chat of the families whose framing is published.
     Tools, images and other families make a message count ``estimated``, with an interval.
@@ -148,7 +155,10 @@ class ExactTokenCounter(VocabularyCounter):
         return None if self._engine.exact else prior_for(ANY_FAMILY)
 
     def of_units(self, units: int, /) -> Count:
-        """Return so many tokens as a count: exact, unless the only engine failed and another one stood in."""
+        """Return so many tokens as a count.
+
+        It is exact, unless the only engine failed and another one stood in.
+        """
         count = super().of_units(units)
         if self._engine.exact:
             return count
@@ -156,7 +166,9 @@ class ExactTokenCounter(VocabularyCounter):
 
 
 class CalibratedTokenCounter(VocabularyCounter):
-    """Counts with a stand-in vocabulary, times a ratio: learned (``calibrated``), else a prior (``estimated``).
+    """Counts with a stand-in vocabulary, times a ratio.
+
+    The ratio is learned (``calibrated``), else a prior (``estimated``).
 
     A name that brim does not know but whose family it does (``gpt-4o-next``) is counted with the family's vocabulary.
     """
@@ -174,7 +186,7 @@ class CalibratedTokenCounter(VocabularyCounter):
 
     @property
     def ratio(self) -> Ratio:
-        """Tokens of the model for one token of the vocabulary that is counted with."""
+        """Tokens of the model for one token of the vocabulary."""
         return ratio_for(self.model, self.family, self._calibrations)
 
     def _ratio(self) -> Ratio:
@@ -217,7 +229,9 @@ def local_counter(
 
 
 def count(text: str, model: str | None = None, *, mode: Mode = "auto") -> Count:
-    """Return the number of tokens of *text* for *model*; without one, in o200k_base.
+    """Return the number of tokens of *text* for *model*.
+
+    Without one, in o200k_base.
 
     >>> count("Hello world", model="gpt-4o")
     Count(2)

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from itertools import groupby, islice
+from typing import TYPE_CHECKING, Any
 
 from brim.tokens.vocabulary import ENCODINGS, load_table_counter, without_surrogates
 
@@ -75,18 +76,15 @@ class EncodingCounter:
             try:
                 return self._native(text)
             except EngineFailed:
-                self._give_up_native()
+                self._native, self._ask_at = None, _NEVER
+                if self._table is None:
+                    self._table, self.exact = load_table_counter(STAND_IN), False
         assert self._table is not None  # noqa: S101 - there is one engine or the other
         return self._table(text)
 
     def sum(self, blocks: Iterable[str]) -> int:
         """Return the number of tokens of one text given in *blocks*, as ``brim.tokens.stream`` cuts them."""
         return self("".join(blocks)) if self.encoding in NOT_ADDITIVE else sum(map(self, blocks))
-
-    def _give_up_native(self) -> None:
-        self._native, self._ask_at = None, _NEVER
-        if self._table is None:
-            self._table, self.exact = load_table_counter(STAND_IN), False
 
 
 def _load_native(encoding: str) -> Callable[[str], int] | None:
@@ -152,19 +150,6 @@ _CANARY_COUNTS = {"o200k_base": (182, 200), "o200k_harmony": (182, 200), "cl100k
 """What tiktoken counts in the two canary texts."""
 
 
-class Splintr(Protocol):
-    """What is used of a splintr tokenizer."""
-
-    def encode_ordinary(self, text: str, /) -> list[int]:
-        """Return the tokens; special-token strings are ordinary text."""
-
-    def encode_flat(self, text: str, /) -> bytes:
-        """Return four bytes for each token; special-token strings are one token."""
-
-    def encode_batch_flat(self, texts: list[str], /) -> tuple[bytes, bytes]:
-        """Return four bytes for each token of all *texts*, made on several threads, and where each text begins."""
-
-
 class NativeEngine:
     """The registry's view of splintr: what it can count, from what size on, and a counter for each encoding."""
 
@@ -177,36 +162,40 @@ class NativeEngine:
 
     def load(self, encoding: str) -> Callable[[str], int]:
         """Return the counter of *encoding*, or raise ``EngineUnavailable``."""
+        if encoding not in self.encodings:
+            raise EngineUnavailable(f"the native engine has no encoding {encoding!r}")
+        vocabulary = _VOCABULARIES[encoding]
         try:
-            tokenizer = _open(_VOCABULARIES[encoding])
-        except KeyError:
-            raise EngineUnavailable(f"the native engine has no encoding {encoding!r}") from None
-        counter = NativeCounter(encoding, tokenizer)
+            from splintr import Tokenizer
+
+            counter = NativeCounter(encoding, Tokenizer.from_pretrained(vocabulary))
+        except ImportError as error:
+            raise EngineUnavailable("splintr is not installed; it comes with brim[fast]") from error
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            raise EngineUnavailable(f"splintr cannot load {vocabulary!r}: {error}") from error
         counter.check()
         return counter
 
 
-def _open(vocabulary: str) -> Splintr:
-    try:
-        from splintr import Tokenizer
-    except ImportError as error:
-        raise EngineUnavailable("splintr is not installed; it comes with brim[fast]") from error
-    try:
-        tokenizer: Splintr = Tokenizer.from_pretrained(vocabulary)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:
-        raise EngineUnavailable(f"splintr cannot load {vocabulary!r}: {error}") from error
-    return tokenizer
-
-
 class NativeCounter:
-    """Counts text in one encoding with splintr. Raises ``EngineFailed`` if splintr breaks, and nothing else."""
+    """Counts text in one encoding with splintr.
+
+    Raises ``EngineFailed`` if splintr breaks, and nothing else.
+    """
 
     _pool_owner: int | None = None
     """The process that started splintr's threads; they do not live on in its forked children."""
 
-    def __init__(self, encoding: str, tokenizer: Splintr) -> None:
+    def __init__(self, encoding: str, tokenizer: Any) -> None:
+        """Take what is used of a splintr tokenizer.
+
+        The flat calls give four bytes for each token.
+
+        Special-token strings are ordinary text in ``encode_ordinary``, and one token in the flat calls.
+        ``encode_batch_flat`` runs on several threads, and also says where each text begins.
+        """
         self.encoding = encoding
         self._ordinary = tokenizer.encode_ordinary
         self._flat = tokenizer.encode_flat
@@ -233,16 +222,10 @@ class NativeCounter:
         if len(text) < BATCH_FROM or self.encoding in NOT_ADDITIVE:
             return self._count(text)
         total = 0
-        group: list[str] = []
-        for block in _blocks(text):
-            if self._plain(block):
-                group.append(block)
-                if len(group) == GROUP:
-                    total += self._count_group(group)
-                    group = []
-            else:
-                total += self._count(block)
-        return total + self._count_group(group)
+        for is_plain, run in groupby(_blocks(text), self._plain):
+            while group := list(islice(run, GROUP)):
+                total += self._count_group(group) if is_plain else sum(map(self._count, group))
+        return total
 
     def _plain(self, text: str) -> bool:
         """Whether the fast calls, which match special tokens, count *text* as ordinary text."""

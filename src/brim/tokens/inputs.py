@@ -58,7 +58,7 @@ def sources(arguments: list[str]) -> Iterator[Source]:
     for argument in arguments:
         if argument == "-":
             yield Source("standard input", path="-")
-        elif _exists(argument):
+        elif os.path.exists(argument):
             yield from _folder(argument) if os.path.isdir(argument) else (Source(argument, path=argument),)
         elif _looks_like_a_path(argument):
             yield Source(argument, problem="no such file; to count it as text, pipe it: echo ... | brim count -")
@@ -77,7 +77,10 @@ def name_of(path: str) -> str:
 
 
 def chunks(source: Source, on_read: Callable[[int], object]) -> Iterator[str]:
-    """Yield the text of *source* piece by piece; *on_read* gets the bytes of each."""
+    """Yield the text of *source* piece by piece.
+
+    *on_read* gets the bytes of each.
+    """
     if source.problem:
         raise InputError(f"{source.name}: {source.problem}")
     if source.path is None:
@@ -128,13 +131,6 @@ def _folder(path: str) -> Iterator[Source]:
             full = os.path.join(folder, name)
             if not name.startswith(".") and os.path.isfile(full) and not os.path.islink(full):
                 yield Source(full, path=full, found=True)
-
-
-def _exists(argument: str) -> bool:
-    try:
-        return os.path.exists(argument)
-    except (ValueError, OSError):  # a zero byte, or a text far too long for a name
-        return False
 
 
 def _looks_like_a_path(argument: str) -> bool:

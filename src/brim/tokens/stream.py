@@ -31,7 +31,9 @@ _SEEN = 2  # characters after a cut that the pattern looks at
 def blocks(
     chunks: Iterable[str], *, block: int = BLOCK, on_long_block: Callable[[int], object] | None = None
 ) -> Iterator[str]:
-    """Join *chunks* and cut them again into blocks of at least *block* characters, whose counts add up exactly.
+    """Join *chunks* and cut them into blocks whose counts add up.
+
+    A block has at least *block* characters, and the sum is exact.
 
     Where there is no exact cut the block grows, and *on_long_block* is called once with its length so far.
     """

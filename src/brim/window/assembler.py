@@ -131,18 +131,12 @@ class Assembler:
         # Where the minimum history can't stay whole, the request may take all that the window holds.
         widest = limits.budget if limits.most is None else max(0, limits.most)
         taken = sum(message_costs(self.counter, before).each)
+        whose: dict[str, Any] = {"model": self.model, "provider": parts.provider, "counter": self.counter}
         protected = limits.fits(self._measured(parts, minimum))
         limit = aim = limits.budget if protected else widest
         for left in range(ROUNDS, -1, -1):
-            pruned = self.pruner.prune(
-                messages,
-                max(0, aim - taken),
-                model=self.model,
-                tools=self.tools,
-                provider=parts.provider,
-                counter=self.counter,
-                pin=minimum if protected else self.tail.pins,
-            )
+            room, pin = max(0, aim - taken), minimum if protected else self.tail.pins
+            pruned = self.pruner.prune(messages, room, tools=self.tools, pin=pin, **whose)
             kept = self.tail.completed(pruned.messages)
             tokens = self.counter.count_messages([*before, *kept], self.tools)
             if not limits.fits(tokens) and limits.most is not None:

@@ -53,7 +53,10 @@ class Section:
 
     @property
     def contents(self) -> str:
-        """What is in it, in words: ``2 items, 1 dropped``; empty for the framing."""
+        """What is in it, in words: ``2 items, 1 dropped``.
+
+        Empty for the framing.
+        """
         kind = "message" if self.name in ("history", "current_message") else "item"
         words = [_many(self.items, kind)] if self.items or self.dropped else []
         if self.dropped:
@@ -68,7 +71,7 @@ def _many(count: int, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Assembly:
-    """A request that is ready to send, and how it came to be."""
+    """A request that is ready to send, with its account."""
 
     messages: list[Any]
     """The messages in the provider's shape. Those of the history are the caller's own objects."""
@@ -95,7 +98,10 @@ class Assembly:
 
     @property
     def over_by(self) -> int:
-        """How many tokens it is over the budget; 0 if it is not."""
+        """How many tokens it is over the budget.
+
+        0 if it is not.
+        """
         return max(0, int(self.tokens) - self.budget)
 
     @property

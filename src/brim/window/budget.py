@@ -67,7 +67,10 @@ class Reserves:
         return int(window * self.safety_buffer_ratio)
 
     def room(self, model: str) -> int:
-        """Return what a request to *model* may take: its window less the reserves, at most its largest input."""
+        """Return what a request to *model* may take.
+
+        That is its window less the reserves, at most its largest input.
+        """
         known = lookup(model)
         window = known.context_window
         return min(max(0, window - self.response(window) - self.safety(window)), known.max_input)
@@ -102,7 +105,9 @@ class TokenBudget:
 
     @property
     def fits(self) -> bool:
-        """Whether messages, directive, tools and response go into the window, even if the counts are at their highest.
+        """Whether messages, directive, tools and response go into the window.
+
+        That holds even if the counts are at their highest.
 
         A request that does not fit is an error at the provider, so here the upper end of the interval decides.
         """
@@ -126,7 +131,9 @@ class TokenBudgetCalculator:
         return local_counter(model).count(text)
 
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
-        """Return the tokens of *messages*: 3, and for each message 4, its content and its role.
+        """Return the tokens of *messages*.
+
+        That is 3, and for each message 4, its content and its role.
 
         A message is a dict, or an object with ``role`` and ``content``. This formula is the same for every model; for
         the framing that a provider publishes use ``counter_for(model).count_messages``.
@@ -160,14 +167,6 @@ class TokenBudgetCalculator:
         safety = self.reserves.safety(window)
         consumed = int(messages_tokens + directive_tokens + tools_tokens) + reserve + safety
         memory = max(0, window - consumed)
-        return TokenBudget(
-            model=model,
-            context_window=window,
-            messages_tokens=messages_tokens,
-            directive_tokens=directive_tokens,
-            response_reserve=reserve,
-            safety_buffer=safety,
-            memory_tokens=memory,
-            is_constrained=memory < CONSTRAINED_BELOW,
-            tools_tokens=tools_tokens,
-        )
+        counted = messages_tokens, directive_tokens
+        is_constrained = memory < CONSTRAINED_BELOW
+        return TokenBudget(model, window, *counted, reserve, safety, memory, is_constrained, tools_tokens)

@@ -19,7 +19,7 @@ TOKENS = "a whole number of tokens"
 
 @dataclass(frozen=True, slots=True)
 class MemoryConfig:
-    """The limits of a working memory, all in tokens of the agent's model."""
+    """The limits of a working memory, in tokens of its model."""
 
     max_working_memory_tokens: int = 100_000
     """All sections together, and the response."""
@@ -61,18 +61,15 @@ class WorkingMemory:
         episodes: int | str = 0,
         current_message: int | str = 0,
     ) -> int:
-        """Return the tokens left for message history; 0 if the sections leave none.
+        """Return the tokens left for message history.
+
+        0 if the sections leave none.
 
         Each section is given as its number of tokens, or as its text, which is then counted.
         """
-        sections = {
-            "system_prompt": system_prompt,
-            "procedure": procedure,
-            "knowledge": knowledge,
-            "episodes": episodes,
-            "current_message": current_message,
-        }
-        taken = sum(self._tokens(name, section) for name, section in sections.items())
+        names = ("system_prompt", "procedure", "knowledge", "episodes", "current_message")
+        sections = (system_prompt, procedure, knowledge, episodes, current_message)
+        taken = sum(map(self._tokens, names, sections))
         return max(0, self.config.max_working_memory_tokens - taken - self.config.output_reserve)
 
     def assemble(
@@ -89,7 +86,9 @@ class WorkingMemory:
         tools: Iterable[Any] | None = None,
         context_window: int | None = None,
     ) -> Assembly:
-        """Return the request to send: all that must be in it, and as much of *history* as fits.
+        """Return the request to send.
+
+        It holds all that must be in it, and as much of *history* as fits.
 
         *knowledge* and *episodes* are lists of texts, or of dicts or objects with ``text`` or ``content`` and perhaps
         ``score``, ``title`` and ``source``. *history* is a list of messages of any *provider*; *current_message* is a

@@ -1,4 +1,7 @@
-"""The file that a working memory is assembled from: YAML or JSON; mistakes are reported with their line."""
+"""The YAML or JSON file that a working memory is assembled from.
+
+Mistakes are reported with their line.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ DEEPEST = 100
 
 
 class MemoryFile:
-    """What was read from *path*. ``values`` has a key for each that was set; files that it names are read already."""
+    """What was read from *path*.
+
+    ``values`` has a key for each that was set; files that it names are read already.
+    """
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == "-" else path
@@ -44,7 +50,10 @@ class MemoryFile:
         self.values: dict[str, Any] = {key: self._value(key, value) for key, value in given.items()}
 
     def source(self, key: str) -> str:
-        """Return where *key* was set: the file it names, or ``NAME:LINE``; empty if it was not."""
+        """Return where *key* was set: the file it names, or ``NAME:LINE``.
+
+        Empty if it was not.
+        """
         return self._files.get(key) or self._lines.get(key, "")
 
     def at(self, problem: str) -> str:

@@ -1,4 +1,4 @@
-"""The pieces of a request: what precedes the history, and the history itself."""
+"""The pieces of a request: the history, and what precedes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _OWN_TAG = re.compile(r"<(?=[^\w<>]*(?:knowledge|episodes|item)\b)", re.IGNORECA
 
 
 def listed(name: str, given: object, *, single: bool = False) -> Sequence[Any]:
-    """Return *given* as a list, None as an empty one; with *single* one thing is a list of one."""
+    """Return *given* as a list, None as an empty one.
+
+    With *single* one thing is a list of one.
+    """
     if given is None:
         return ()
     if isinstance(given, (list, tuple)) and not hasattr(given, "_fields"):
@@ -37,7 +40,10 @@ def listed(name: str, given: object, *, single: bool = False) -> Sequence[Any]:
 
 
 def text_in(name: str, given: object) -> str:
-    """Return a text; one of spaces alone says nothing, and providers refuse it."""
+    """Return a text.
+
+    One of spaces alone says nothing, and providers refuse it.
+    """
     if given is not None and not isinstance(given, str):
         raise InputError(f"{name} must be a text, not {type(given).__name__}")
     return string(given) if given and given.strip() else ""
@@ -92,7 +98,10 @@ def _text_of(given: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The items that go in, best first, with their sizes; and the others, with the reason."""
+    """The items that go in, best first, with their sizes.
+
+    And the others, with the reason.
+    """
 
     kept: tuple[tuple[Item, Count], ...] = ()
     dropped: tuple[DroppedItem, ...] = ()
@@ -172,7 +181,10 @@ class Parts:
         return messages[1:] if self.system and self.provider not in SYSTEM_IN_MESSAGES else messages
 
     def with_less(self, counter: TokenCounter, reason: str) -> Parts | None:
-        """Return these parts without the worst episode, or then without the procedure; None if neither is there."""
+        """Return these parts without the worst episode, or then without the procedure.
+
+        None if neither is there.
+        """
         if self.episodes.kept:
             (*kept, (item, count)), dropped = self.episodes.kept, self.episodes.dropped
             return replace(self, episodes=Chosen(tuple(kept), (*dropped, item.dropped(int(count), reason))))
@@ -200,7 +212,10 @@ class Tail:
 
     @classmethod
     def of(cls, history: object, current: object, provider: Any, model: str | None) -> Tail:
-        """Return history and current message in the shape of *provider*; ``auto`` is found from them and the model."""
+        """Return history and current message in the shape of *provider*.
+
+        ``auto`` is found from them and the model.
+        """
         messages = list(listed("history", history))
         if is_sequence(current) or isinstance(current, (bytes, bytearray, int, float)):
             raise InputError(f"current_message must be a text or one message, not {type(current).__name__}")

@@ -1,4 +1,7 @@
-"""Reads dicts and objects alike, and never raises: SDK classes, pydantic models, named tuples, plain namespaces."""
+"""Reads dicts and objects alike, and never raises.
+
+Objects are SDK classes, pydantic models, named tuples, plain namespaces.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ _MARK = "…"
 
 
 def get(value: object, name: str) -> object:
-    """Return the field *name* of a dict or object; ``None`` if it has none."""
+    """Return the field *name* of a dict or object.
+
+    ``None`` if it has none.
+    """
     if type(value) is dict:
         return value.get(name)
     if value is None or isinstance(value, (str, bytes, int, float)) or is_sequence(value):
@@ -38,7 +44,10 @@ def first(value: object, *names: str) -> object:
 
 
 def string(value: object) -> str:
-    """Return *value* if it is text, else ``""``. A member of an enumeration of texts is its text."""
+    """Return *value* if it is text, else ``""``.
+
+    A member of an enumeration of texts is its text.
+    """
     if isinstance(value, str):
         return value if type(value) is str else str.__str__(value)
     return ""

@@ -13,7 +13,7 @@ from brim.tokens.messages.fields import compact, first, get, is_sequence, pairs,
 from brim.tokens.messages.rules import best, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     Rule = dict[str, Any]
@@ -32,20 +32,25 @@ _URL_SAFE = {ord("-"): "+", ord("_"): "/", ord("\n"): None, ord("\r"): None, ord
 class Payload:
     """What a part carries: ``mime``, and data or a reference to it."""
 
-    def __init__(self) -> None:
-        self.mime = ""
-        self.data: bytes | str | None = None
-        self.start = 0
-        self.referred = False
+    mime: str = ""
+    data: bytes | str | None = None
+    start: int = 0
+    referred: bool = False
 
     def size(self) -> int:
-        """How many bytes the data has, to within a few; 0 if there is none."""
+        """How many bytes the data has, to within a few.
+
+        0 if there is none.
+        """
         if isinstance(self.data, str):
             return (len(self.data) - self.start) * 3 // 4
         return len(self.data or b"")
 
     def head(self, size: int) -> bytes:
-        """Return the first *size* bytes; fewer if there are no more, none if it is not base64."""
+        """Return the first *size* bytes.
+
+        Fewer if there are no more, none if it is not base64.
+        """
         if not isinstance(self.data, str):
             return (self.data or b"")[:size]
         # A line break after every 76 letters is the most that encoders add.
@@ -116,7 +121,10 @@ _NO_LENGTH = frozenset((0x01, *range(0xD0, 0xD9)))
 
 
 def image_size(head: bytes) -> Size | None:
-    """Return width and height of the image that begins with *head*; ``None`` if that doesn't say."""
+    """Return width and height of the image that begins with *head*.
+
+    ``None`` if that doesn't say.
+    """
     try:
         size = _read(head)
     except struct.error:  # the head is too short
@@ -254,11 +262,8 @@ def _patch(rule: Rule, width: int, height: int, detail: str) -> Cost:
     level = detail if detail in levels else rule["auto"]
     full = _patches(width, height, *levels[level])
     patches = _patches(width, height, 256, 512) if detail == "low" else full
-    return (
-        _times(patches, rule["multiplier"]),
-        _times(patches, rule["multiplier_low"]),
-        _times(full, rule["multiplier"]),
-    )
+    factor, least = rule["multiplier"], rule["multiplier_low"]
+    return _times(patches, factor), _times(patches, least), _times(full, factor)
 
 
 def _patches(width: float, height: float, budget: int, max_edge: int) -> int:
@@ -325,9 +330,7 @@ def _budget(rule: Rule, _: int, __: int, detail: str) -> Cost:
     return most, int(most * rule["spread_low"]), most
 
 
-_KINDS: dict[str, Callable[[Rule, int, int, str], Cost]] = {
-    **{"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
-}
+_KINDS = {"tile": _tile, "patch": _patch, "grid": _grid, "crop": _crop, "budget": _budget}
 
 
 def _detail(part: object) -> str:
@@ -363,7 +366,10 @@ def add_audio(part: object, walk: Walk) -> None:
 
 
 def add_video(part: object, walk: Walk) -> None:
-    """Add a film: seconds × rate. Sources: the rows of ``video`` in ``media.json``."""
+    """Add a film: seconds × rate.
+
+    Sources: the rows of ``video`` in ``media.json``.
+    """
     _timed("video", locate(part), walk)
 
 
@@ -405,7 +411,10 @@ def add_by_mime(part: object, walk: Walk, default: str = "") -> None:
 
 
 def count_pages(document: bytes) -> int:
-    """Return how many pages a PDF says it has; 0 if it hides them in compressed streams."""
+    """Return how many pages a PDF says it has.
+
+    0 if it hides them in compressed streams.
+    """
     return sum(
         document.count(b"/Type" + space + b"/Page") - document.count(b"/Type" + space + b"/Pages")
         for space in (b"", b" ", b"\n", b"\r\n")
@@ -413,7 +422,10 @@ def count_pages(document: bytes) -> int:
 
 
 def wav_seconds(head: bytes, size: int) -> float:
-    """Return how long a WAV file of *size* bytes plays; 0 if *head* is not the head of one."""
+    """Return how long a WAV file of *size* bytes plays.
+
+    0 if *head* is not the head of one.
+    """
     at = head.find(b"fmt ", 12, 200)
     if head[:4] != b"RIFF" or head[8:12] != b"WAVE" or at < 0 or len(head) < at + 20:
         return 0.0

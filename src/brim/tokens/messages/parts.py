@@ -64,7 +64,10 @@ class Walk:
             self._read(value)
 
     def parts(self, value: object) -> None:
-        """Add each part of a list; anything else is read as one part."""
+        """Add each part of a list.
+
+        Anything else is read as one part.
+        """
         if not is_sequence(value):
             self.part(value)
             return
@@ -131,7 +134,9 @@ def add_redacted(part: object, walk: Walk) -> None:
 
 
 def add_reasoning(part: object, walk: Walk) -> None:
-    """Add a Responses ``reasoning`` item. Its summary is for people: it is in the interval only.
+    """Add a Responses ``reasoning`` item.
+
+    Its summary is for people: it is in the interval only.
 
     Source: https://developers.openai.com/api/docs/guides/reasoning#keeping-reasoning-items-in-context
     """
@@ -185,7 +190,10 @@ def add_fields(part: object, names: tuple[str, ...], walk: Walk) -> None:
 
 
 def add_chat_call(call: object, walk: Walk) -> None:
-    """Add an entry of ``tool_calls``, or a ``function_call``, of a chat message; also the form that LangChain uses."""
+    """Add an entry of ``tool_calls``, or a ``function_call``, of a chat message.
+
+    Also the form that LangChain uses.
+    """
     function = get(call, "function") or get(call, "custom") or call
     walk.text_or_json(get(function, "name"))
     walk.text_or_json(first(function, "arguments", "args", "input"))
@@ -200,7 +208,10 @@ def add_result(part: object, walk: Walk) -> None:
 
 
 def add_texts(part: object, walk: Walk) -> None:
-    """Add a part of a result whose type is in ``TEXTS``. What is encrypted for the provider alone is opaque."""
+    """Add a part of a result whose type is in ``TEXTS``.
+
+    What is encrypted for the provider alone is opaque.
+    """
     for name in TEXTS[string(get(part, "type"))]:
         walk.part(get(part, name))
     add_opaque(get(part, "encrypted_content") or get(part, "encrypted_stdout"), walk)
@@ -283,7 +294,10 @@ KEYED: dict[str, Reader] = {
 
 
 def reader_of(value: object) -> Reader | None:
-    """Return the function that reads *value*; ``None`` if it is of no known kind."""
+    """Return the function that reads *value*.
+
+    ``None`` if it is of no known kind.
+    """
     kind = string(get(value, "type"))
     if kind:
         return PARTS.get(kind)

@@ -35,7 +35,9 @@ class Request:
 
 
 def split(given: object, tools: object) -> Request:
-    """Return the parts of *given*; *tools* outrank the tools of a request body.
+    """Return the parts of *given*.
+
+    *tools* outrank the tools of a request body.
 
     Raises ``InputError`` for what is neither messages nor a request.
     """

@@ -1,4 +1,6 @@
-"""Which published rule holds for a model: the tables in ``data/``, read when they are first needed.
+"""Which published rule holds for a model.
+
+The tables are in ``data/``, read when they are first needed.
 
 A model's row is the one whose prefix is the longest that the name begins with, ending where a part of the name ends.
 """
@@ -43,7 +45,10 @@ class Family(Record):
 
 
 class Framing(Record):
-    """A formula of the caller's own: *priming* tokens once, *message* for each, and the role as text or not."""
+    """A formula of the caller's own.
+
+    It is *priming* tokens once, *message* for each, and the role as text or not.
+    """
 
     priming: int
     message: int
@@ -76,7 +81,10 @@ def _widths() -> dict[str, Width]:
 
 
 def family(names: Iterable[str]) -> Family:
-    """Return the family of the model that *names* spell. Source of the published ones: the head of ``framing.tsv``."""
+    """Return the family of the model that *names* spell.
+
+    Source of the published ones: the head of ``framing.tsv``.
+    """
     # A version that OpenAI did not list (gpt-4.9) must not inherit the exactness of one that it did (gpt-4).
     ends = {True: "-:@_ ", False: "-.:@_ "}
     return max(_families(), key=lambda row: _longest(row.prefixes, names, ends[row.published]))
@@ -94,7 +102,10 @@ def _families() -> list[Family]:
 
 
 def best(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, Any]:
-    """Return the row of *rows* whose ``models`` fit best; the row with ``*``, or the first, if none does."""
+    """Return the row of *rows* whose ``models`` fit best.
+
+    The row with ``*``, or the first, if none does.
+    """
     return max(rows, key=lambda row: _longest(row["models"], names, "-.:@_ "))
 
 

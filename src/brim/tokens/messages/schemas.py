@@ -1,4 +1,7 @@
-"""What the definitions of tools take: OpenAI's published formula, or their JSON and the prompt that tools bring."""
+"""What the definitions of tools take.
+
+That is OpenAI's published formula, or their JSON and the prompt that tools bring.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ def add_tools(tools: object, walk: Walk, choice: object = None) -> None:
         elif openai:
             _add_formula(tool, walk, table["openai"])
         else:
-            _add_json(tool, walk)
+            known = {"name": _name(tool), "description": string(get(tool, "description"))}
+            _add_line(compact({**known, "input_schema": _parameters(tool)}), walk)
     if openai:
         walk.ledger.other(table["openai"]["func_end"], 0, 2 * table["openai"]["func_end"])
     elif walk.provider == "anthropic":
@@ -89,12 +93,6 @@ def _add_hosted(tool: object, walk: Walk, table: dict[str, Any]) -> None:
             walk.ledger.other(*tokens)
             return
     walk.ledger.width(width("hosted_tool"))
-
-
-def _add_json(tool: object, walk: Walk) -> None:
-    size = width("schema")
-    parts = {"name": _name(tool), "description": string(get(tool, "description")), "input_schema": _parameters(tool)}
-    walk.ledger.text(compact(parts), size.text_low, size.text_high)
 
 
 def _add_formula(tool: object, walk: Walk, table: dict[str, Any]) -> None:

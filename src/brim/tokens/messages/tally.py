@@ -1,4 +1,4 @@
-"""The result of a measurement, and the ledger it is added up in.
+"""The result of a measurement, and its ledger.
 
 Two currencies are kept apart. *Text* is what ``count_text`` counted: when its vocabulary is not the model's, the caller
 multiplies it by a ratio. *Other* is what a rule gave in the model's own tokens (framing, images, pages): a ratio must
@@ -83,12 +83,14 @@ class Tally(Record):
 
     @property
     def rest(self) -> tuple[int, int]:
-        """What ``count_text`` counted, and what rules gave, of what belongs to no message."""
+        """Text and other tokens of what belongs to no message."""
         texts, others = zip(*self.parts, strict=True) if self.parts else ((), ())
         return self.sums[TEXT] - sum(texts), self.sums[OTHER] - sum(others)
 
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
-        """Return the tally with its text multiplied by *ratio*, for a model whose vocabulary ``count_text`` is not.
+        """Return the tally with its text multiplied by *ratio*.
+
+        It is for a model whose vocabulary isn't that of ``count_text``.
 
         *low* and *high* bound the ratio. What rules gave in the model's own tokens stays as it is.
         """
@@ -102,7 +104,9 @@ class Tally(Record):
         return Tally(parts, sums, self.reasons or ("text counted with another vocabulary",))
 
     def only(self, kept: Iterable[int]) -> Tally:
-        """Return the tally of the messages at the places *kept* alone, with what belongs to no message.
+        """Return the tally of the messages at the places *kept*.
+
+        What belongs to no message is in it too.
 
         It is what measuring them again would give, as long as nothing in them depends on the others: the last prompt
         must be among them, because reasoning before it may not count. Not for a tally that was ``scaled``.
@@ -118,11 +122,14 @@ class Tally(Record):
 
     @property
     def count(self) -> Count:
-        """This tally as a count: ``exact``, or ``estimated`` with the reasons as its note."""
+        """This tally as a count.
+
+        It is ``exact``, or ``estimated`` with the reasons as its note.
+        """
         return self.count_on(None)
 
     def count_on(self, basis: Basis | None) -> Count:
-        """Return this tally as a count that rests on *basis*, or on its own."""
+        """Return this tally as a count on *basis*, or its own."""
         basis = basis or ("exact" if self.exact else "estimated")
         return Count(self.tokens, basis, self.low, self.high, "; ".join(self.reasons))
 
@@ -137,7 +144,7 @@ class Ledger:
 
     def __init__(self, count_text: Callable[[str], int]) -> None:
         self._count = cache(count_text)
-        self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high = NOTHING
+        self._sums = list(NOTHING)
         self._reasons: dict[str, None] = {}
         self._here: dict[str, None] = {}  # the reasons of this message
         self._fixed_reasons: tuple[str, ...] = ()
@@ -147,21 +154,17 @@ class Ledger:
     def text(self, text: str, low: float = 1.0, high: float = 1.0) -> None:
         """Add *text*; *low* and *high* are factors for its interval."""
         tokens = self._count(text) if text else 0
-        self._text += tokens
-        self._text_low += tokens if low == 1.0 else int(tokens * low)
-        self._text_high += tokens if high == 1.0 else -int(-tokens * high // 1)
+        most = tokens if high == 1.0 else -int(-tokens * high // 1)
+        self._add(TEXT, tokens, tokens if low == 1.0 else int(tokens * low), most)
 
     def maybe(self, text: str, likely: bool) -> None:
         """Add *text* that the provider may drop: to the point only if it is *likely* kept, to the interval always."""
         tokens = self._count(text) if text else 0
-        self._text += tokens if likely else 0
-        self._text_high += tokens
+        self._add(TEXT, tokens if likely else 0, 0, tokens)
 
     def other(self, tokens: int, low: int, high: int) -> None:
         """Add *tokens* of the model's own kind."""
-        self._other += tokens
-        self._other_low += min(low, tokens)
-        self._other_high += max(high, tokens)
+        self._add(OTHER, tokens, min(low, tokens), max(high, tokens))
 
     def width(self, width: Width, times: int = 1) -> None:
         """Add what a row of ``widths.tsv`` says, *times* over, and give its reason."""
@@ -169,26 +172,31 @@ class Ledger:
         self.because(width.reason)
 
     def because(self, reason: str) -> None:
-        """Give a reason why the result is not exact; each is listed once."""
+        """Give a reason why the result is not exact.
+
+        Each is listed once.
+        """
         self._reasons[reason] = self._here[reason] = None
 
     def begin_messages(self) -> None:
         """Begin the first message: what was added before belongs to none."""
-        self._mark, self._fixed_reasons, self._here = self._sums(), tuple(self._here), {}
+        self._mark, self._fixed_reasons, self._here = tuple(self._sums), tuple(self._here), {}
 
     def close_message(self) -> None:
         """End a message: what was added since the last one, or since ``begin_messages``, is this message's."""
-        now = self._sums()
+        now = tuple(self._sums)
         self._details.append((_minus(now, self._mark), tuple(self._here)))
         self._mark, self._here = now, {}
 
     def tally(self) -> Tally:
         """Return the result."""
         parts = tuple([(added[TEXT], added[OTHER]) for added, _ in self._details])
-        return Tally(parts, self._sums(), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
+        return Tally(parts, tuple(self._sums), tuple(self._reasons), tuple(self._details), self._fixed_reasons)
 
-    def _sums(self) -> Amounts:
-        return self._text, self._text_low, self._text_high, self._other, self._other_low, self._other_high
+    def _add(self, at: int, point: int, low: int, high: int) -> None:
+        self._sums[at] += point
+        self._sums[at + 1] += low
+        self._sums[at + 2] += high
 
 
 def _sum(several: Iterable[Amounts]) -> Amounts:
