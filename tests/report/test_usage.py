@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Days, Gathered, Prices, Source, grouped, parse_day, unattributed
+from brim.report.usage import BY, Days, Gathered, Source, grouped, parse_day, put_costs, unattributed
+from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
 COUNTS = st.integers(0, 400_000)
@@ -58,13 +59,14 @@ def test_a_request_costs_what_the_models_room_says(
         factors=factors,
     )
     made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour)
-    made.writes_are_input, made.factors = inclusive, " ".join(factors)
-    assert Prices(NOW).cost(made) == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
+    made.writes_are_input, made.factors = inclusive, factors
+    put_costs([made], PriceList())
+    assert made.cost == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
 
 
 def test_what_has_no_price_costs_what_its_client_says_else_nothing_is_known() -> None:
     requests = [request(model="nobody-knows-me", reported=7), request(model="nobody-knows-me")]
-    Prices(NOW).put(requests)
+    put_costs(requests, PriceList())
     assert [each.cost for each in requests] == [7, None]
 
 
