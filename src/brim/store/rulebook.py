@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
-from brim.behaviors.duplicates import Merged, Pair, merge_order, most_similar, near_pairs, normalized
+from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs, normalized
 from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.text import read_settings, read_text
 from brim.errors import InputError
-from brim.store.imports import as_stored, store_merged
+from brim.store.imports import as_stored, similar_elsewhere, store_merged
 from brim.store.scopes import Scopes, open_scopes
 
 
@@ -105,10 +105,7 @@ def teach(
 
 def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
     """Return the rule of the other scope that says the same, if there is one."""
-    other = scopes.user if behavior.scope == "project" else scopes.project
-    live = other.behaviors(LIVE) if other is not None else []
-    found = most_similar(behavior.canonical, [each.canonical for each in live])
-    return live[found.index] if found is not None and found.similarity >= threshold else None
+    return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior], threshold)), None)
 
 
 def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
