@@ -11,11 +11,11 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import Any
 
 from brim.errors import StoreError
-from brim.store.database import APPLICATION, Database, connect
+from brim.store.database import APPLICATION, Database, connect, version_of
 from brim.store.project import check_ours, make_file
 from brim.tracking.sessions import FileUsage, Scan, Stamp
 
@@ -53,7 +53,7 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
         return {}
     try:
         with _opened(path) as database:
-            if not _is_current(database):
+            if version_of(database) != VERSION:
                 return {}
             rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", wanted)
         return {row[0]: _scan_of(*row) for row in rows}
@@ -88,7 +88,7 @@ def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
             if database.readonly:
                 return False
             with database.writing():
-                if not _is_current(database):
+                if version_of(database) != VERSION:
                     _begin_again(database)
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
@@ -107,18 +107,9 @@ def _check(values: Iterable[object]) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "replace"))
 
 
-def _opened(path: str) -> closing[Database]:
+def _opened(path: str) -> Database:
     check_ours(path)
-    return closing(connect(path, timeout=_TIMEOUT))
-
-
-def _is_current(database: Database) -> bool:
-    application, version = database.row(
-        "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
-    )
-    if application != APPLICATION and (application or database.row("SELECT 1 FROM sqlite_master")):
-        raise StoreError(f"{database.path}: is a database of another program, so it is not touched", "refused")
-    return (application, version) == (APPLICATION, VERSION)
+    return connect(path, timeout=_TIMEOUT)
 
 
 def _begin_again(database: Database) -> None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, NamedTuple
 
 import brim.models
@@ -210,24 +211,22 @@ class Sum:
         return {**found, "models": sorted(filter(None, self.models)), "agents": sorted(self.agents)}
 
 
-class Days:
-    """Says which day a time falls on, as ``2026-11-15``: here, or in *utc*. A request without a time has no day."""
+def in_calendar(when: float | None, form: str = "%Y-%m-%d", *, utc: bool = False) -> str:
+    """Return *when* in the *form* of ``strftime``: here, or in *utc*.
 
-    def __init__(self, *, utc: bool = False) -> None:
-        self._of = time.gmtime if utc else time.localtime
-
-    def __call__(self, when: float | None, form: str = "%Y-%m-%d") -> str:
-        """Return *when* in the *form* of ``strftime``; empty if there is none or no calendar of this machine has it."""
-        try:  # some systems don't pad early years
-            return "" if when is None else time.strftime(form, self._of(when)).rjust(10, "0")
-        except (OverflowError, ValueError, OSError):
-            return ""
+    It is empty if there is none, or no calendar of this machine has it.
+    """
+    parts = time.gmtime if utc else time.localtime
+    try:  # some systems don't pad early years
+        return "" if when is None else time.strftime(form, parts(when)).rjust(10, "0")
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
-def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -> list[Sum]:
+def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callable[..., str]) -> list[Sum]:
     """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
 
-    A billing window ends five hours after its beginning.
+    *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
     sums: dict[str, Sum] = {}
     begin = float("-inf")
@@ -436,7 +435,7 @@ def usage_report(
     if since and until and since > until:
         raise InputError(f"--since {since} is after --until {until}: no day is between them")
     reading = read_all(files, index=index, prices=price_version(models), on_read=on_read)
-    day_of = Days(utc=utc)
+    day_of = partial(in_calendar, utc=utc)
 
     def is_wanted(source: Source, when: float | None) -> bool:
         if (agent and source.agent != agent) or (project and not _is_named(source.project, project)):
@@ -463,4 +462,4 @@ def _is_named(project: str, wanted: str) -> bool:
 
 def iso(when: float | None) -> str | None:
     """Return *when* as an ISO 8601 text in UTC; None if there is none or no calendar has it."""
-    return Days(utc=True)(when, "%Y-%m-%dT%H:%M:%SZ") or None
+    return in_calendar(when, "%Y-%m-%dT%H:%M:%SZ", utc=True) or None

@@ -56,7 +56,8 @@ LONGEST_ID = 200
 
 RESERVATION = "SELECT request_id, scope, amount, charged, state, lease_end, purpose, overrun FROM reservations"
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
-_SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
+_SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
+_SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 
 
 UNLIMITED = Limit()
@@ -140,7 +141,7 @@ class SqliteLedger(Closing):
                 reserved = Reservation(id, scope, amount, lease_end=end, purpose=purpose)
                 books.replace(None, reserved)
                 return reserved
-            books.ask(refused.scope, amount)
+            books.ask(refused.scope, ASKED, wanted=amount)
         raise refused  # after the question is on the disk
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
@@ -203,10 +204,6 @@ class SqliteLedger(Closing):
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
         return self._subscribers.add(subscriber)
 
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
-
     @contextmanager
     def _books(self) -> Iterator[Books]:
         """Hand out the books for one transaction, ended leases charged; tell what happened when it is on the disk."""
@@ -248,7 +245,7 @@ def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
     settled = found.replace(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
     if is_over:
-        books.close(found.scope, amount - set_aside)
+        books.ask(found.scope, CLOSED, overrun=amount - set_aside)
     return settled
 
 
@@ -409,20 +406,17 @@ class Books:
                 (self._now, new.request_id, new.scope, kind, spent),
             )
 
-    def close(self, name: str, overrun: int) -> None:
-        """Admit nothing more in *name* until a person says so: a request cost *overrun* more than was reserved."""
-        scope = self.changing(name)
-        if scope.limit.state == OPEN:
-            self._ask(scope, overrun=overrun)
-        if scope.limit.state != STOPPED:
-            scope.limit = scope.limit.replace(state=CLOSED)
+    def ask(self, name: str, state: str, **why: int) -> None:
+        """Ask about the limit of *name*, once per limit: what is ``wanted`` does not fit, or *why* else.
 
-    def ask(self, name: str, wanted: int) -> None:
-        """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
+        Then it is in *state*. A closed one admits nothing more until a person says so.
+        """
         scope = self.changing(name)
-        if scope.limit.state == OPEN:
-            self._ask(scope, wanted=wanted)
-            scope.limit = scope.limit.replace(state=ASKED)
+        before = scope.limit.state
+        if before == OPEN:
+            self._ask(scope, **why)
+        if before == OPEN or (state == CLOSED and before != STOPPED):
+            scope.limit = scope.limit.replace(state=state)
 
     def answered(self, scope: Scope, answer: str) -> None:
         """Note that a person said *answer* about *scope*."""
@@ -436,9 +430,7 @@ class Books:
         for scope in [self._scopes[name] for name in sorted(self._changed)]:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
-                "INSERT OR REPLACE INTO spend_scopes "
-                "(scope, given, base, amount, is_default, state, warned, spent, reserved) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_scopes ({_SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
 
@@ -450,11 +442,10 @@ class Books:
         if ask:
             self._ask(scope)
 
-    def _ask(self, scope: Scope, *, wanted: int = 0, overrun: int = 0) -> None:
-        spent, limit, name = scope.spent, scope.limit.amount, scope.name
-        told = CostLimit(spent, limit, name, held=scope.limit.held, wanted=wanted, overrun=overrun)
-        answers = ANSWERS if limit is not None else tuple(each for each in ANSWERS if each != "raise")
-        self.notices += [told, InputRequested(spent, limit, name, answers=answers)]
+    def _ask(self, scope: Scope, **why: int) -> None:
+        about = scope.spent, scope.limit.amount, scope.name
+        answers = ANSWERS if scope.limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
+        self.notices += [CostLimit(*about, held=scope.limit.held, **why), InputRequested(*about, answers=answers)]
 
 
 def is_ending(path: list[Scope]) -> bool:

@@ -185,8 +185,8 @@ class Scopes(Closing):
         for id, entry in self._in_force(ids).items():
             _, kind, status = self._known[entry.scope][id] or (False, "", "")
             try:
-                found[id] = Sketch(id, _KINDS[kind], _STATUSES[status], entry.scope)
-            except KeyError:
+                found[id] = Sketch(id, BehaviorKind(kind), Status(status), entry.scope)
+            except ValueError:
                 raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
         return found
 
@@ -332,10 +332,6 @@ def _is_same(one: str, other: str) -> bool:
 def _of(scope: str, behavior: Behavior) -> Behavior:
     """Return *behavior* with the scope of the file that it is in, whatever it says of itself."""
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
-
-
-_KINDS = {kind.value: kind for kind in BehaviorKind}
-_STATUSES = {status.value: status for status in Status}
 
 
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:

@@ -352,10 +352,6 @@ class Store(Closing):
                 raise
             return [str(error)]
 
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
-
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
 
