@@ -76,7 +76,7 @@ def outcome(reading: UsageReading) -> tuple[object, ...]:
     return requests, totals, reading.files, reading.bytes, reading.broken_lines
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(CHANGES, min_size=1, max_size=4), min_size=1, max_size=5))
 def test_the_index_changes_nothing_but_the_time(rounds: list[list[tuple[str, str, str]]]) -> None:
     with tempfile.TemporaryDirectory() as temporary:

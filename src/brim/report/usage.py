@@ -375,13 +375,13 @@ class UsageReport:
     @property
     def unattributed(self) -> dict[str, Any]:
         """The sum of the rests."""
-        input, output, read, written, written_1h = [sum(each.tokens[at] for each in self.rest) for at in range(5)]
+        input, output, read, *written = (sum(each.tokens[at] for each in self.rest) for at in range(5))
         costs = [each.cost for each in self.rest if each.cost is not None]
         return {
             "sessions": len(self.rest),
             "input_tokens": input,
             "output_tokens": output,
-            "cache_creation_input_tokens": written + written_1h,
+            "cache_creation_input_tokens": sum(written),
             "cache_read_input_tokens": read,
             "cost": sum(costs) if costs or not self.rest else None,
             "unpriced_sessions": len(self.rest) - len(costs),

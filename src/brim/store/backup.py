@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import sqlite3
 import time
 from contextlib import closing, suppress
+from itertools import count, filterfalse
 from typing import Any
 
 from brim.errors import InputError, StoreError
@@ -133,10 +135,8 @@ def _keep_bytes(path: str, kept: str) -> None:
 
 
 def _free_name(path: str) -> str:
-    number = 0
-    while os.path.lexists(name := f"{path}.bak{f'.{number}' if number else ''}"):
-        number += 1
-    return name
+    names = (f"{path}.bak{f'.{number}' if number else ''}" for number in count())
+    return next(filterfalse(os.path.lexists, names))
 
 
 def store_size(path: str) -> int:
@@ -148,10 +148,7 @@ def new_backup(folder: str, *, now: float) -> str:
     """Return a name for a backup of the store in *folder*: it says when it was made, in UTC, and no file has it."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"brim-{made}")
-    name, number = f"{start}.db", 2
-    while os.path.lexists(name):
-        name, number = f"{start}-{number}.db", number + 1
-    return name
+    return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
 
 
 def find_backup(folder: str, given: str) -> str:
@@ -166,15 +163,10 @@ def find_backup(folder: str, given: str) -> str:
 
 def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
     """Return scope and path of every backup in *folders*, and of what a restore kept there."""
-    found = []
+    found, endings = [], ("-wal", "-shm", "-journal", ".tmp")
     for scope, folder in folders.items():
-        for inside, begins in ((os.path.join(folder, BACKUPS), ""), (folder, "brim.db.bak")):
-            try:
-                names = sorted(os.listdir(inside))
-            except OSError:
-                continue
-            paths = [os.path.join(inside, name) for name in names if name.startswith(begins)]
-            endings = ("-wal", "-shm", "-journal", ".tmp", ".gitignore")
+        for pattern in (os.path.join(BACKUPS, "*"), "brim.db.bak*"):
+            paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
             found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
     return found
 

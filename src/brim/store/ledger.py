@@ -137,8 +137,7 @@ class SqliteLedger(Closing):
             ending = is_ending(path)
             refused = next(filter(None, (_refusal(each, amount, purpose, ending) for each in path)), None)
             if refused is None:
-                end = self._clock() + lease
-                reserved = Reservation(id, scope, amount, lease_end=end, purpose=purpose)
+                reserved = Reservation(id, scope, amount, lease_end=self._clock() + lease, purpose=purpose)
                 books.replace(None, reserved)
                 return reserved
             books.ask(refused.scope, ASKED, wanted=amount)
@@ -172,8 +171,7 @@ class SqliteLedger(Closing):
                 if found.scope != scope:
                     raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
                 return _settled(books, found, amount)
-            now = self._clock()
-            recorded = Reservation(id, scope, 0, charged=amount, state=SETTLED, purpose=RECORDED, lease_end=now)
+            recorded = Reservation(id, scope, 0, amount, SETTLED, lease_end=self._clock(), purpose=RECORDED)
             books.replace(None, recorded, "recorded")
         return recorded
 
@@ -284,8 +282,8 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
 
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
-        wanted = f"it must have 1 to {LONGEST_ID} characters, all printable"
-        raise InputError(f"{repr(request_id)[:60]} is no request id: {wanted}")
+        shown = repr(request_id)[:60]
+        raise InputError(f"{shown} is no request id: it must have 1 to {LONGEST_ID} characters, all printable")
     return request_id
 
 
@@ -406,15 +404,16 @@ class Books:
                 (self._now, new.request_id, new.scope, kind, spent),
             )
 
-    def ask(self, name: str, state: str, **why: int) -> None:
-        """Ask about the limit of *name*, once per limit: what is ``wanted`` does not fit, or *why* else.
+    def ask(self, name: str, state: str, *, wanted: int = 0, overrun: int = 0) -> None:
+        """Ask about the limit of *name*, once per limit, and put it into *state*.
 
-        Then it is in *state*. A closed one admits nothing more until a person says so.
+        What is *wanted* does not fit, or a request cost *overrun* more than was reserved: that closes the scope, so
+        nothing more is admitted until a person says so.
         """
         scope = self.changing(name)
         before = scope.limit.state
         if before == OPEN:
-            self._ask(scope, **why)
+            self._ask(scope, wanted=wanted, overrun=overrun)
         if before == OPEN or (state == CLOSED and before != STOPPED):
             scope.limit = scope.limit.replace(state=state)
 
@@ -442,10 +441,11 @@ class Books:
         if ask:
             self._ask(scope)
 
-    def _ask(self, scope: Scope, **why: int) -> None:
+    def _ask(self, scope: Scope, *, wanted: int = 0, overrun: int = 0) -> None:
         about = scope.spent, scope.limit.amount, scope.name
         answers = ANSWERS if scope.limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
-        self.notices += [CostLimit(*about, held=scope.limit.held, **why), InputRequested(*about, answers=answers)]
+        told = CostLimit(*about, held=scope.limit.held, wanted=wanted, overrun=overrun)
+        self.notices += [told, InputRequested(*about, answers=answers)]
 
 
 def is_ending(path: list[Scope]) -> bool:

@@ -109,17 +109,15 @@ def own_files(
     *on_problem* gets a sentence about each folder that can't be read.
     """
     found: list[SessionFile] = []
-    for agent, root in default_folders(environ):
-        if agent in agents:
-            for file in _files(os.path.abspath(root), on_problem):
-                parts = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
-                if agent == "claude":
-                    slug = parts[0] if len(parts) > 1 and _SLUG.match(parts[0]) else ""
-                    found.append(file._replace(format=TRANSCRIPT, slug=slug))
-                elif agent == "codex" and parts[-1].startswith("rollout-"):
-                    found.append(file._replace(format="codex-rollout", slug=""))
-                elif agent == "gemini" and len(parts) >= 3 and parts[1] == "chats":
-                    found.append(file._replace(format="gemini-transcript", slug=parts[0]))
+    for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
+        for file in _files(os.path.abspath(root), on_problem):
+            first, *rest = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
+            if agent == "claude":
+                found.append(file._replace(format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""))
+            elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
+                found.append(file._replace(format="codex-rollout", slug=""))
+            elif agent == "gemini" and len(rest) > 1 and rest[0] == "chats":
+                found.append(file._replace(format="gemini-transcript", slug=first))
     return _once(found)
 
 
@@ -366,7 +364,8 @@ class FileUsage:
 
     def merge(self, newer: FileUsage) -> Self:
         """Add what was read after this, and return all of it."""
-        for found in (*newer.requests.values(), *newer.totals.values()):
+        added: list[Request | Total] = [*newer.requests.values(), *newer.totals.values()]
+        for found in added:
             self.add(found)
         self.broken += newer.broken
         self.folder = self.folder or newer.folder
