@@ -9,6 +9,7 @@ Everything is looked up when it is first asked for, so a hook that has nothing t
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from functools import cached_property
 
 from brim.config.places import project_folder, user_folder
@@ -207,13 +208,11 @@ class Workspace:
         Every hook reads the logs when it opens the databases, since the one before it ended without closing them.
         """
         for path in self.databases if self.ending else ():
-            if _size(f"{path}-wal") >= at_least:
-                from brim.store.database import fold_log
+            with suppress(OSError, StoreError):  # no log; another process works with it; it isn't ours to change
+                if os.path.getsize(f"{path}-wal") >= at_least:
+                    from brim.store.database import fold_log
 
-                try:
                     _left_open.append(fold_log(path))
-                except StoreError:  # another process works with it, or it isn't ours to change
-                    continue
 
     def close(self) -> None:
         """Close ``scopes`` if it was opened."""
@@ -237,10 +236,3 @@ def working_folder() -> str | None:
         return os.getcwd()
     except OSError:
         return None
-
-
-def _size(path: str) -> int:
-    try:
-        return os.path.getsize(path)
-    except OSError:
-        return 0

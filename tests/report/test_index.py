@@ -13,27 +13,33 @@ from pathlib import Path
 
 import pytest
 
-from brim.report.index import VERSION, Indexed, load_index, save_index
+from brim.report.index import VERSION, load_index, save_index
+from brim.tracking.sessions import FileUsage, Scan, Stamp
 
 WRITER = """
 import sys
-from brim.report.index import Indexed, save_index
+from brim.report.index import save_index
+from brim.tracking.sessions import FileUsage, Scan, Stamp
 print("ready", flush=True)
 number = 0
 while True:
     number += 1
-    rows = [Indexed(f"/{i}.jsonl", i, number, number, number, 0, "f", "p", [number] * 400) for i in range(20)]
-    save_index(sys.argv[1], rows)
+    usage = FileUsage(folder="x" * 2_000, broken=number)
+    scans = {f"/{i}.jsonl": Scan(usage, Stamp(i, number, number), "f", number) for i in range(20)}
+    save_index(sys.argv[1], scans, "p")
 """
 
 
-def row(path: str, size: int = 10, found: object = ()) -> Indexed:
-    return Indexed(path, 1, size, 3, 4, 5, "claude-transcript", "prices", list(found))  # type: ignore[call-overload]
+def save(index: Path, *paths: Path, size: int = 10, folder: str = "") -> bool:
+    usage = FileUsage(folder=folder)
+    scans = {str(path): Scan(usage, Stamp(1, size, 3), "claude-transcript", 4, 5) for path in paths}
+    return save_index(str(index), scans, "prices")
 
 
 def known(path: Path, *wanted: Path, told: list[str] | None = None) -> dict[str, int]:
     heard: list[str] = [] if told is None else told
-    return {name: each.size for name, each in load_index(str(path), map(str, wanted), heard.append).items()}
+    found = load_index(str(path), map(str, wanted), heard.append)
+    return {name: scan.stamp.size for name, (scan, _) in found.items()}
 
 
 @pytest.fixture
@@ -50,41 +56,41 @@ def session(tmp_path: Path) -> Path:
 
 def test_what_was_saved_is_found_again(index: Path, session: Path) -> None:
     assert known(index, session) == {}
-    assert save_index(str(index), [row(str(session), found=[[1, None, "ü"], {}])])
+    assert save(index, session, folder="ü")
     found = load_index(str(index), [str(session), "/other"], print)[str(session)]
-    assert (found.size, found.read_to, found.prices, found.found) == (10, 4, "prices", [[1, None, "ü"], {}])
-    assert save_index(str(index), [row(str(session), 11)])
+    assert found == (Scan(FileUsage(folder="ü"), Stamp(1, 10, 3), "claude-transcript", 4, 5), "prices")
+    assert save(index, session, size=11)
     assert known(index, session) == {str(session): 11}
 
 
 def test_it_is_for_its_owner_alone(index: Path, session: Path) -> None:
-    save_index(str(index), [row(str(session))])
+    save(index, session)
     assert (index.stat().st_mode & 0o777, index.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
 def test_files_that_are_gone_leave_it(index: Path, session: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone.jsonl"
     gone.touch()
-    save_index(str(index), [row(str(session)), row(str(gone))])
+    save(index, session, gone)
     gone.unlink()
-    save_index(str(index), [row(str(session))])
+    save(index, session)
     assert known(index, session, gone) == {str(session): 10}
 
 
 def test_another_version_is_emptied(index: Path, session: Path) -> None:
-    save_index(str(index), [row(str(session))])
+    save(index, session)
     with closing(sqlite3.connect(index)) as database, database:
         database.execute(f"PRAGMA user_version = {VERSION + 1}")
         database.execute("CREATE TABLE later (x)")
     told: list[str] = []
     assert (known(index, session, told=told), told) == ({}, [])
-    assert save_index(str(index), [row(str(session), 12)])
+    assert save(index, session, size=12)
     assert known(index, session) == {str(session): 12}
 
 
 @pytest.mark.parametrize("damage", ["head", "middle", "json", "columns", "shape", "digit"])
 def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, damage: str) -> None:
-    save_index(str(index), [row(str(session), found=["x" * 200] * 50)])
+    save(index, session, folder="x" * 10_000)
     if damage == "json":
         with closing(sqlite3.connect(index)) as database, database:
             database.execute("UPDATE files SET found = '{'")
@@ -106,7 +112,7 @@ def test_a_damaged_index_is_made_anew_with_a_note(index: Path, session: Path, da
     assert known(index, session, told=told) == {}
     assert len(told) == 1
     assert "is rebuilt" in told[0]
-    assert save_index(str(index), [row(str(session), 13)])
+    assert save(index, session, size=13)
     assert known(index, session) == {str(session): 13}
 
 
@@ -118,19 +124,19 @@ def test_a_database_of_another_program_is_not_touched(index: Path, session: Path
     told: list[str] = []
     assert known(index, session, told=told) == {}
     assert "another program" in told[0]
-    assert not save_index(str(index), [row(str(session))])
+    assert not save(index, session)
     assert index.read_bytes() == before
 
 
 def test_a_folder_in_its_place_is_no_reason_to_fail(index: Path, session: Path) -> None:
     index.mkdir(parents=True)
     assert known(index, session, told=[]) == {}
-    assert not save_index(str(index), [row(str(session))])
+    assert not save(index, session)
 
 
 def test_where_nothing_can_be_written_nothing_is(tmp_path: Path, session: Path) -> None:
     (tmp_path / "file").touch()
-    assert not save_index(str(tmp_path / "file" / "usage.db"), [row(str(session))])
+    assert not save(tmp_path / "file" / "usage.db", session)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal there")
@@ -145,8 +151,8 @@ def test_a_writer_that_is_killed_leaves_whole_rows(index: Path) -> None:
         writer.wait()
         writer.stdout.close()
         told: list[str] = []
-        for each in load_index(str(index), paths, told.append).values():
-            assert each.found == [each.size] * 400
+        for scan, _ in load_index(str(index), paths, told.append).values():
+            assert (scan.usage.broken, scan.usage.folder) == (scan.stamp.size, "x" * 2_000)
         assert told == []
 
 
@@ -156,4 +162,4 @@ def test_two_that_write_at_once_both_go_on(index: Path) -> None:
         for _ in range(2)
     ]
     assert [writer.wait(timeout=60) for writer in writers] == [0, 0]
-    assert save_index(str(index), [])
+    assert save_index(str(index), {}, "p")

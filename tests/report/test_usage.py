@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, date, datetime
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from brim.errors import InputError
 from brim.models import cost
 from brim.models.usage import Tokens
-from brim.report.usage import BY, Days, Gathered, Prices, Source, grouped, parse_day, unattributed
+from brim.report.usage import BY, Gathered, Source, grouped, in_calendar, parse_day, put_costs, unattributed
+from brim.spend.money import PriceList
 from brim.tracking.sessions import FileUsage, Request, Total, slug_of
 
 COUNTS = st.integers(0, 400_000)
@@ -58,13 +60,14 @@ def test_a_request_costs_what_the_models_room_says(
         factors=factors,
     )
     made = Request("k", True, True, model, time, "s", input, output, read, minutes, hour)
-    made.writes_are_input, made.factors = inclusive, " ".join(factors)
-    assert Prices(NOW).cost(made) == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
+    made.writes_are_input, made.factors = inclusive, factors
+    put_costs([made], PriceList())
+    assert made.cost == cost(tokens, model, on=datetime.fromtimestamp(time, UTC).date())
 
 
 def test_what_has_no_price_costs_what_its_client_says_else_nothing_is_known() -> None:
     requests = [request(model="nobody-knows-me", reported=7), request(model="nobody-knows-me")]
-    Prices(NOW).put(requests)
+    put_costs(requests, PriceList())
     assert [each.cost for each in requests] == [7, None]
 
 
@@ -126,7 +129,7 @@ def test_every_way_of_adding_up_has_the_same_sum(by: str) -> None:
         )
         for i in range(20)
     ]
-    found = grouped(requests, by, Days(utc=True))
+    found = grouped(requests, by, partial(in_calendar, utc=True))
     assert sum(each.output_tokens for each in found) == sum(range(20))
     assert sum(each.cost for each in found) == sum(range(20))
     expected = {"day": 10, "week": 2, "month": 1, "model": 3, "session": 4, "project": 2, "block": 20}
@@ -142,7 +145,11 @@ def test_a_day_is_the_days_of_the_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         monkeypatch.setenv("TZ", "Asia/Kathmandu")
         time.tzset()
-        assert (Days()(late), Days(utc=True)(late), Days()(None)) == ("2026-01-06", "2026-01-05", "")
+        assert (in_calendar(late), partial(in_calendar, utc=True)(late), in_calendar(None)) == (
+            "2026-01-06",
+            "2026-01-05",
+            "",
+        )
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -176,16 +183,16 @@ def test_the_folder_of_a_project_is_named_as_the_client_names_it() -> None:
 def test_weeks_begin_on_monday_and_months_have_their_name() -> None:
     times = [datetime(2026, 1, day, 12, tzinfo=UTC).timestamp() for day in (4, 5, 11)]
     requests = [(request(str(time), time=time), Source("claude", "p")) for time in (*times, None)]
-    weeks = [(each.name, each.requests) for each in grouped(requests, "week", Days(utc=True))]
+    weeks = [(each.name, each.requests) for each in grouped(requests, "week", partial(in_calendar, utc=True))]
     assert weeks == [("", 1), ("2025-12-29", 1), ("2026-01-05", 2)]
-    assert [each.name for each in grouped(requests, "month", Days(utc=True))] == ["", "2026-01"]
+    assert [each.name for each in grouped(requests, "month", partial(in_calendar, utc=True))] == ["", "2026-01"]
 
 
 def test_a_block_is_five_hours_from_the_hour_of_its_first_request() -> None:
     begin = datetime(2026, 1, 5, 9, 50, tzinfo=UTC).timestamp()
     hours = (0, 4, 5.1, 5.2, 20)  # the block of the first ends at 14:00, ten minutes past the fourth hour
     requests = [(request(str(hour), time=begin + hour * 3600), Source("claude", "p")) for hour in hours]
-    found = [(each.name, each.requests) for each in grouped(requests, "block", Days(utc=True))]
+    found = [(each.name, each.requests) for each in grouped(requests, "block", partial(in_calendar, utc=True))]
     assert found == [("2026-01-05 09:00", 2), ("2026-01-05 14:00", 2), ("2026-01-06 05:00", 1)]
 
 

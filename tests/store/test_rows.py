@@ -164,14 +164,14 @@ def test_a_confirmed_condition_is_found(when: When, facts: dict[str, tuple[str, 
 
 
 @given(making.whens.filter(bool), making.facts)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_confirmed_condition_is_found(when: When, facts: dict[str, tuple[str, ...]]) -> None:
     if when.match(facts).confirmed:
         assert triggers_of(when, ()) & triggers_in(facts, ())
 
 
 @given(making.patterns, making.paths.map("/".join).filter(str.strip))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_pattern_that_matches_a_path_is_found(pattern: str, path: str) -> None:
     when, facts = When(file=pattern), {"file": (path,)}
     if when.match(facts).confirmed:

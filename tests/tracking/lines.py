@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from brim.models.usage import Tokens
+from brim.tracking.estimate import CATEGORIES, Filling
 from brim.tracking.events import Usage
 
 MODEL = "claude-sonnet-4-5"
@@ -45,3 +46,10 @@ def boundary(before: int, after: int | None, *, session: str = "s1") -> dict[str
 def usage(request: str, prompt: int, *, output: int = 0, **fields: Any) -> Usage:
     """A typed report of the main thread."""
     return Usage(tokens=Tokens(input=prompt, output=output), request=request, **{"model": MODEL, **fields})
+
+
+def by_category(filling: Filling) -> dict[str, int]:
+    sums = dict.fromkeys(CATEGORIES, 0)
+    for part in filling.parts:
+        sums[part.category] += part.tokens
+    return {category: tokens for category, tokens in sums.items() if tokens}

@@ -7,7 +7,7 @@ import pytest
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, Message
 from brim.tracking.notices import COMPACT_DUE, CONTEXT_WARNING, Notice
-from tests.tracking.lines import assistant, boundary, result, usage
+from tests.tracking.lines import assistant, boundary, by_category, result, usage
 
 
 def test_after_a_compaction_the_occupancy_is_what_it_left() -> None:
@@ -85,7 +85,7 @@ def test_another_session_with_a_smaller_prompt_is_another_window() -> None:
     budget.update(usage("b", 100_000, session="s1"))
     budget.update(usage("c", 12_000, session="s2"))
     assert budget.overhead == 12_000
-    assert budget.filling.by_category() == {"system and tools": 12_000}
+    assert by_category(budget.filling) == {"system and tools": 12_000}
 
 
 @pytest.mark.parametrize("session", ["", "s1"])

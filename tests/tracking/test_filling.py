@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from brim.tracking.budget import ContextBudget
 from brim.tracking.estimate import CATEGORIES, Part
 from brim.tracking.events import Compaction, Message, ToolCall, ToolResult
-from tests.tracking.lines import result, usage
+from tests.tracking.lines import by_category, result, usage
 
 GPT = "gpt-4o"
 
@@ -36,14 +36,14 @@ def test_words_and_results_are_shared_out_by_their_length() -> None:
         "tool results: 1,000",
         "agent's words: 102",
     ]
-    assert sum(budget.filling.by_category().values()) == budget.used_tokens
+    assert sum(by_category(budget.filling).values()) == budget.used_tokens
 
 
 def test_what_came_after_the_last_report_is_not_in_it_yet() -> None:
     budget = ContextBudget()
     budget.update(usage("a", 10_000))
     budget.update(ToolResult(id="1", text="y" * 16_000))
-    assert budget.filling.by_category() == {"system and tools": 10_000}
+    assert by_category(budget.filling) == {"system and tools": 10_000}
 
 
 def test_what_no_line_shows_is_other() -> None:
@@ -51,7 +51,7 @@ def test_what_no_line_shows_is_other() -> None:
     budget.update(usage("a", 10_000, model=GPT))
     budget.update(Message(role="user", text="z" * 4_000, human=True))
     budget.update(usage("b", 50_000, model=GPT))
-    assert budget.filling.by_category() == {"system and tools": 10_000, "your words": 2_000, "other": 38_000}
+    assert by_category(budget.filling) == {"system and tools": 10_000, "your words": 2_000, "other": 38_000}
 
 
 def test_after_a_compaction_the_summary_takes_the_place_of_the_rest() -> None:
@@ -63,7 +63,7 @@ def test_after_a_compaction_the_summary_takes_the_place_of_the_rest() -> None:
     assert budget.filling.parts == (Part("summary", "", 2_000),)
     budget.update(Message(role="summary", text="s" * 8_000))
     budget.update(usage("c", 12_000, model=GPT))
-    assert budget.filling.by_category() == {"system and tools": 10_000, "summary": 2_000}
+    assert by_category(budget.filling) == {"system and tools": 10_000, "summary": 2_000}
 
 
 def test_the_words_of_sub_agents_are_not_in_this_window() -> None:
@@ -71,13 +71,13 @@ def test_the_words_of_sub_agents_are_not_in_this_window() -> None:
     budget.update(usage("a", 10_000))
     budget.update(ToolResult(id="1", text="y" * 16_000, agent="x"))
     budget.update(usage("b", 10_500))
-    assert budget.filling.by_category() == {"system and tools": 10_000, "other": 500}
+    assert by_category(budget.filling) == {"system and tools": 10_000, "other": 500}
 
 
 def test_of_a_sum_nothing_can_be_said() -> None:
     budget = ContextBudget()
     budget.update(result(50_000))
-    assert budget.filling.by_category() == {"other": 50_000}
+    assert by_category(budget.filling) == {"other": 50_000}
 
 
 @given(

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from brim.errors import InputError
-from brim.tracking.sessions import Job, Scan, scan_many
+from brim.tracking.sessions import Scan, SessionFile, Stamp, scan_many
 from tests.tracking.transcripts import answer, cost_state, write
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no second process there")
 
 
-def jobs(folder: Path, files: int, requests: int) -> list[Job]:
+def jobs(folder: Path, files: int, requests: int) -> list[SessionFile]:
     made = []
     for i in range(files):
         lines = [answer(f"msg_{i}_{j}", f"req_{i}_{j}") for j in range(requests)]
         path = write(folder / f"{i}.jsonl", *lines, cost_state(1.5, f"s-{i}", outputTokens=i))
-        made.append(Job(str(path), path.stat().st_size, format="claude-transcript"))
-    return [*made, Job(str(folder / "missing.jsonl"), 10)]
+        made.append(SessionFile(str(path), Stamp.of(path.stat()), i, "claude-transcript"))
+    return [*made, SessionFile(str(folder / "missing.jsonl"), Stamp(0, 10, 0), "missing")]
 
 
 def fields(found: Scan | InputError) -> object:
@@ -63,8 +63,8 @@ def test_whoever_reads_ends_when_the_one_who_asked_is_killed(tmp_path: Path) -> 
     jobs(tmp_path, 6, 800)
     code = (
         "import os, sys, time\n"
-        "from brim.tracking.sessions import Job, scan_many\n"
-        "wanted = [Job(f'{sys.argv[1]}/{i}.jsonl', 1) for i in range(6)]\n"
+        "from brim.tracking.sessions import SessionFile, Stamp, scan_many\n"
+        "wanted = [SessionFile(f'{sys.argv[1]}/{i}.jsonl', Stamp(0, 1, 0), i) for i in range(6)]\n"
         "scanning = scan_many(wanted, processes=2)\n"
         "next(scanning)\n"
         "print(open(f'/proc/self/task/{os.getpid()}/children').read(), flush=True)\n"

@@ -15,8 +15,4 @@ if TYPE_CHECKING:
     from brim.report.watch import Reading as Reading
     from brim.report.watch import Watch as Watch
 
-__getattr__, __dir__ = exports(
-    __name__,
-    usage="UsageReport usage_report",
-    watch="Reading Watch",
-)
+__getattr__, __dir__ = exports(__name__, usage="UsageReport usage_report", watch="Reading Watch")

@@ -10,19 +10,19 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from brim.errors import StoreError
-from brim.store.database import APPLICATION, Database, connect
+from brim.store.database import APPLICATION, Database, connect, version_of
 from brim.store.project import check_ours, make_file
-from brim.tracking.sessions import SessionFile
+from brim.tracking.sessions import FileUsage, Scan, Stamp
 
 FILE = "usage.db"
 """The name of the index in the user's folder."""
 
-VERSION = 2
+VERSION = 3
 """What the rows mean. A file of another version is emptied."""
 
 _TABLE = """
@@ -42,43 +42,10 @@ CREATE TABLE files (
 _TIMEOUT = 2.0
 
 
-class Indexed(NamedTuple):
-    """What is known of one file."""
+def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], object]) -> dict[str, tuple[Scan, str]]:
+    """Return what the index at *path* has of the *wanted* files, each with the name of the prices of its costs.
 
-    path: str
-    inode: int
-    size: int
-    modified: int
-    """When it was changed, in nanoseconds."""
-    read_to: int
-    """The byte up to which it was read."""
-    read_check: int
-    """A sum of what stood before that byte."""
-    format: str
-    prices: str
-    """Names the prices in force for the costs in ``found``."""
-    found: Any
-    """The usage in it: a JSON value."""
-
-    @classmethod
-    def of(cls, row: tuple[Any, ...]) -> Self:
-        """Return a row as it was written; a ``ValueError`` if a bit of it has changed since."""
-        if _check(row[:-1]) != row[-1]:
-            raise ValueError("the row is not as it was written")
-        return cls._make((*row[:8], json.loads(row[8])))
-
-    def values(self) -> tuple[object, ...]:
-        """Return the row as it is written: with the usage as JSON, and with a checksum."""
-        values = (*self[:-1], json.dumps(self.found, separators=(",", ":")))
-        return (*values, _check(values))
-
-    def is_of(self, file: SessionFile) -> bool:
-        """Whether this is all of *file*: nothing was written to it since."""
-        return file.stamp == (self.inode, self.size, self.modified) and file.format in ("", self.format)
-
-
-def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], object]) -> dict[str, Indexed]:
-    """Return the rows of the *wanted* files in the index at *path*; none if it is missing, damaged or of another brim.
+    Nothing is known if the index is missing or of another brim.
 
     A damaged file is put aside, so that a new one can be made; *on_problem* is told in a sentence.
     """
@@ -86,10 +53,10 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
         return {}
     try:
         with _opened(path) as database:
-            if not _is_current(database):
+            if version_of(database) != VERSION:
                 return {}
             rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", wanted)
-        return {row[0]: Indexed.of(row) for row in rows}
+        return {row[0]: _scan_of(*row) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
             _put_aside(path)
@@ -99,8 +66,18 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
         return {}
 
 
-def save_index(path: str, rows: Iterable[Indexed]) -> bool:
-    """Write *rows* into the index at *path*, take out what is gone from the disk; return whether that was possible.
+def _scan_of(*row: Any) -> tuple[Scan, str]:
+    """Return what a *row* says, and its prices; a ``ValueError`` if a bit of it has changed since it was written."""
+    _, *stamp, read_to, check, format, prices, found, row_check = row
+    if _check(row[:-1]) != row_check:
+        raise ValueError("the row is not as it was written")
+    return Scan(FileUsage.from_row(json.loads(found)), Stamp(*stamp), format, read_to, check), prices
+
+
+def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
+    """Write *scans* by path into the index at *path*, with the name of their prices; return whether that was possible.
+
+    What is gone from the disk is taken out.
 
     It is only a cache: a disk that is full or read-only, or another process that writes, is no reason to fail.
     """
@@ -111,13 +88,16 @@ def save_index(path: str, rows: Iterable[Indexed]) -> bool:
             if database.readonly:
                 return False
             with database.writing():
-                if not _is_current(database):
+                if version_of(database) != VERSION:
                     _begin_again(database)
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
                 every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                database.run_many(every, [row.values() for row in rows])
+                for file, scan in scans.items():
+                    found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
+                    row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found)
+                    database.run(every, (*row, _check(row)))
         return True
     except StoreError:
         return False
@@ -127,18 +107,9 @@ def _check(values: Iterable[object]) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "replace"))
 
 
-def _opened(path: str) -> closing[Database]:
+def _opened(path: str) -> Database:
     check_ours(path)
-    return closing(connect(path, timeout=_TIMEOUT))
-
-
-def _is_current(database: Database) -> bool:
-    application, version = database.row(
-        "SELECT application_id, user_version FROM pragma_application_id, pragma_user_version"
-    )
-    if application != APPLICATION and (application or database.row("SELECT 1 FROM sqlite_master")):
-        raise StoreError(f"{database.path}: is a database of another program, so it is not touched", "refused")
-    return (application, version) == (APPLICATION, VERSION)
+    return connect(path, timeout=_TIMEOUT)
 
 
 def _begin_again(database: Database) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 
 from brim.errors import BrimError
-from brim.tracking.events import Usage
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.store.store import Store
-    from brim.tokens.calibrate import Calibration
-    from brim.tracking.estimate import Calibrator
-    from brim.tracking.events import Event
+from brim.models.light import lookup
+from brim.models.windows import MemoryWindowStore, remember_in, report_window
+from brim.store.store import Store, open_store
+from brim.tokens.calibrate import Calibration
+from brim.tokens.counters import counter_for
+from brim.tracking.estimate import Calibrator
+from brim.tracking.events import Event, Usage
 
 _PATIENCE = 0.5
 """Seconds to wait for another writer: nobody should see the gauge stand still for it."""
@@ -32,8 +31,6 @@ class Memory:
         self._calibrator: Calibrator | None = None
         self._models: set[str] = set()
         if (store := self._open(make=False)) is not None:
-            from brim.models.windows import remember_in
-
             remember_in(store.windows)
 
     def window(self, model: str, tokens: int) -> None:
@@ -41,9 +38,6 @@ class Memory:
         if not model or tokens < 1 or (model, tokens) in self._known:
             return
         self._known.add((model, tokens))
-        from brim.models.light import lookup
-        from brim.models.windows import report_window
-
         try:
             if lookup(model).context_window != tokens and (store := self._open(make=True)) is not None:
                 report_window(model, tokens, store.windows)
@@ -54,14 +48,15 @@ class Memory:
         """Learn from *event* how many tokens a model without a public vocabulary makes of a text."""
         if self._failed:
             return
-        if isinstance(event, Usage) and not event.agent and event.model not in self._models:
-            self._models.add(event.model)
-            self._begin_to_calibrate(event.model)
-        if self._calibrator is not None:
-            try:
+        try:
+            if isinstance(event, Usage) and not event.agent and event.model not in self._models:
+                self._models.add(event.model)
+                counter = counter_for(event.model, calibrations=self)
+                self._calibrator = Calibrator(counter, self) if hasattr(counter, "ratio") else None
+            if self._calibrator is not None:
                 self._calibrator.update(event)
-            except BrimError:
-                self._failed = True
+        except BrimError:
+            self._failed = True
 
     def get(self, model: str, /) -> Calibration | None:
         """Return what is known about *model*'s ratio; with ``put``, this is a ``CalibrationStore``."""
@@ -76,27 +71,12 @@ class Memory:
     def close(self) -> None:
         """Close the store."""
         if self._store is not None:
-            from brim.models.windows import MemoryWindowStore, remember_in
-
             remember_in(MemoryWindowStore())
             self._store.close()
             self._store = None
 
-    def _begin_to_calibrate(self, model: str) -> None:
-        from brim.tokens.counters import counter_for
-        from brim.tracking.estimate import Calibrator
-
-        try:
-            counter = counter_for(model, calibrations=self)
-        except BrimError:
-            self._failed = True
-            return
-        self._calibrator = Calibrator(counter, self) if hasattr(counter, "ratio") else None
-
     def _open(self, *, make: bool) -> Store | None:
         if self._store is None and not self._failed and (make or os.path.exists(self._path)):
-            from brim.store.store import open_store
-
             try:
                 self._store = open_store(self._path, timeout=_PATIENCE)
             except BrimError:

@@ -14,20 +14,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import brim.models
 from brim import __version__
 from brim.errors import InputError
-from brim.models.charges import charged, charges_of, day_of
-from brim.report.index import Indexed, load_index, save_index
+from brim.report.index import load_index, save_index
+from brim.spend.money import PriceList
 from brim.tracking.sessions import (
     AGENTS,
     TRANSCRIPT,
     FileUsage,
-    Job,
     Request,
+    Scan,
     SessionFile,
     Total,
     scan_many,
@@ -47,6 +47,12 @@ BLOCK = 5 * 3600.0
 """Seconds of a billing window: it begins with the hour of its first request."""
 
 _NONE = [0] * 5
+_COUNTED = (
+    *("requests", "input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+    *("total_tokens", "cost", "unpriced_requests"),
+)
+_READ = ("files", "bytes", "new_bytes", "broken_lines", "failed", "index")
+"""What the JSON object has of a sum and of a reading."""
 _SLUGGED = (TRANSCRIPT, "gemini-transcript")
 """The formats of the files whose place says whose project they are."""
 
@@ -144,32 +150,11 @@ def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> li
     return found
 
 
-class Prices:
-    """What each request costs: the same as ``brim.models.cost``, for very many requests and few models.
-
-    *now* is the day of a request without a time.
-    """
-
-    def __init__(self, now: float) -> None:
-        self._today = int(now // 86_400)
-        self._charges = cache(charges_of)
-        self._tiers = cache(
-            lambda model, day, factors: self._charges(model).tiers(day_of(day * 86_400), factors.split())
-        )
-
-    def put(self, requests: Iterable[Request]) -> None:
-        """Write into each of *requests* what it costs: by the table, else what its client says, else None."""
-        for request in requests:
-            cost = self.cost(request)
-            request.cost = request.reported if cost is None else cost
-
-    def cost(self, request: Request) -> int | None:
-        """Return the cost of *request* in micro-dollars, or None if a price that it needs is unknown."""
-        if not (request.prompt or request.output):
-            return 0
-        day = self._today if request.time is None else int(request.time // 86_400)
-        tiers = self._tiers(request.model, day, request.factors)
-        return None if tiers is None else charged(request, tiers)
+def put_costs(requests: Iterable[Request], prices: PriceList) -> None:
+    """Write into each of *requests* what it costs: by *prices*, else what its client says, else None."""
+    for request in requests:
+        cost = prices.request(request, request.model, request.time)  # type: ignore[arg-type] # it has the counters
+        request.cost = request.reported if cost is None else cost
 
 
 def price_version(overrides: Mapping[str, Any]) -> str:
@@ -182,35 +167,35 @@ def price_version(overrides: Mapping[str, Any]) -> str:
 
 @dataclass
 class Sum:
-    """What some requests took together. ``cost`` is of those that have a price; ``unpriced`` is how many have none."""
+    """What some requests took together. ``cost`` is of those that have a price; ``unpriced_requests`` have none."""
 
     name: str = ""
     project: str = ""
     requests: int = 0
-    unpriced: int = 0
+    unpriced_requests: int = 0
     cost: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    cache_creation_tokens: int = 0
-    cache_read_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
     models: Counter[str] = field(default_factory=Counter)
     agents: Counter[str] = field(default_factory=Counter)
     first: float | None = None
     last: float | None = None
 
     @property
-    def tokens(self) -> int:
+    def total_tokens(self) -> int:
         """All tokens: read, written and cached."""
-        return self.input_tokens + self.output_tokens + self.cache_creation_tokens + self.cache_read_tokens
+        return self.input_tokens + self.output_tokens + self.cache_creation_input_tokens + self.cache_read_input_tokens
 
     def add(self, request: Request, source: Source) -> None:
         """Add one more request."""
         self.requests += 1
         self.input_tokens += request.input
         self.output_tokens += request.output
-        self.cache_creation_tokens += request.cache_write_5m + request.cache_write_1h
-        self.cache_read_tokens += request.cache_read
-        self.unpriced += request.cost is None
+        self.cache_creation_input_tokens += request.cache_write_5m + request.cache_write_1h
+        self.cache_read_input_tokens += request.cache_read
+        self.unpriced_requests += request.cost is None
         self.cost += request.cost or 0
         self.models[request.model] += 1
         self.agents[source.agent] += 1
@@ -220,38 +205,28 @@ class Sum:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sum as JSON can hold it."""
-        return {
-            "requests": self.requests,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "cache_creation_input_tokens": self.cache_creation_tokens,
-            "cache_read_input_tokens": self.cache_read_tokens,
-            "total_tokens": self.tokens,
-            "cost": None if self.requests and self.unpriced == self.requests else self.cost,
-            "unpriced_requests": self.unpriced,
-            "models": sorted(filter(None, self.models)),
-            "agents": sorted(self.agents),
-        }
+        found: dict[str, Any] = {name: getattr(self, name) for name in _COUNTED}
+        if self.requests and self.unpriced_requests == self.requests:
+            found["cost"] = None
+        return {**found, "models": sorted(filter(None, self.models)), "agents": sorted(self.agents)}
 
 
-class Days:
-    """Says which day a time falls on, as ``2026-11-15``: here, or in *utc*. A request without a time has no day."""
+def in_calendar(when: float | None, form: str = "%Y-%m-%d", *, utc: bool = False) -> str:
+    """Return *when* in the *form* of ``strftime``: here, or in *utc*.
 
-    def __init__(self, *, utc: bool = False) -> None:
-        self._of = time.gmtime if utc else time.localtime
-
-    def __call__(self, when: float | None, form: str = "%Y-%m-%d") -> str:
-        """Return *when* in the *form* of ``strftime``; empty if there is none or no calendar of this machine has it."""
-        try:  # some systems don't pad early years
-            return "" if when is None else time.strftime(form, self._of(when)).rjust(10, "0")
-        except (OverflowError, ValueError, OSError):
-            return ""
+    It is empty if there is none, or no calendar of this machine has it.
+    """
+    parts = time.gmtime if utc else time.localtime
+    try:  # some systems don't pad early years
+        return "" if when is None else time.strftime(form, parts(when)).rjust(10, "0")
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
-def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -> list[Sum]:
+def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Callable[..., str]) -> list[Sum]:
     """Return the sums of *requests* by one of ``BY``: times in their order, others the most expensive first.
 
-    A billing window ends five hours after its beginning.
+    *day_of* is ``in_calendar``, or as that. A billing window ends five hours after its beginning.
     """
     sums: dict[str, Sum] = {}
     begin = float("-inf")
@@ -270,7 +245,7 @@ def grouped(requests: Iterable[tuple[Request, Source]], by: str, day_of: Days) -
         sums[name].add(request, source)
     if by in ("day", "week", "month", "block"):
         return sorted(sums.values(), key=lambda each: each.name)
-    return sorted(sums.values(), key=lambda each: (-each.cost, -each.tokens, each.name))
+    return sorted(sums.values(), key=lambda each: (-each.cost, -each.total_tokens, each.name))
 
 
 def _period(day: str, by: str) -> str:
@@ -304,17 +279,32 @@ def parse_day(text: str, today: date) -> str:
         raise InputError(f"{text!r} isn't a date: write it as 2026-11-15, or as 7d, 2w or 1m before today") from None
 
 
+@dataclass
 class UsageReading:
     """What came of reading: everything ``gathered``, how much was read, and what could not be."""
 
-    def __init__(self) -> None:
-        self.gathered = Gathered()
-        self.files = self.bytes = self.bytes_read = self.broken = 0
-        self.failed: list[str] = []
-        self.notes: list[str] = []
-        """What should be known about the index."""
-        self.index = "off"
-        """``off``, ``used``, or ``unavailable`` if it could not be written."""
+    gathered: Gathered = field(default_factory=Gathered)
+    files: int = 0
+    bytes: int = 0
+    new_bytes: int = 0
+    """Those that the index did not know."""
+    broken_lines: int = 0
+    failed: list[str] = field(default_factory=list)
+    index: str = "off"
+    """``off``, ``used``, or ``unavailable`` if it could not be written."""
+    notes: list[str] = field(default_factory=list)
+    """What should be known about the index."""
+
+    def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
+        """Add what is in *file*; *names* are the projects' folders by the names that agents give them."""
+        usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED
+        project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
+        agent, has_kind, _ = scan.format.partition("-")
+        agent = agent if has_kind and agent in AGENTS else scan.format if scan.format == "opencode" else "other"
+        self.gathered.add(usage, Source(agent, project))
+        self.files += 1
+        self.bytes += file.stamp.size
+        self.broken_lines += usage.broken
 
 
 def read_all(
@@ -322,71 +312,49 @@ def read_all(
     *,
     index: str | None,
     prices: str,
-    now: float,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
 ) -> UsageReading:
     """Read *files*, with the index at the path *index* if one is given; *prices* names the prices in force.
 
     *on_read* is called for each file that was read, with its bytes, those of all files to read, and their number.
     """
-    reading = UsageReading()
+    reading, pricing = UsageReading(), PriceList()
     known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
-    jobs: list[Job] = []
-    found: dict[str, tuple[str, FileUsage]] = {}
-    changed: list[Indexed] = []
-    pricing = Prices(now)
+    jobs: list[SessionFile] = []
+    found: dict[str, Scan] = {}
+    changed: dict[str, Scan] = {}
     for file in files:
-        row = known.get(file.path)
-        if row is not None and row.is_of(file):
-            usage = FileUsage.from_row(row.found)
-            found[file.path] = row.format, usage
-            if row.prices != prices:
-                pricing.put(usage.requests.values())
-                changed.append(row._replace(prices=prices, found=usage.to_row()))
+        scan, of_prices = known.get(file.path, (None, ""))
+        if scan is not None and scan.stamp == file.stamp and file.format in ("", scan.format):
+            found[file.path] = scan
+            if of_prices != prices:
+                changed[file.path] = scan
         else:
-            jobs.append(_job(file, row))
-    size = sum(job.size for job in jobs)
+            grown = scan is not None and scan.stamp.inode == file.stamp.inode and scan.stamp.size < file.stamp.size
+            if scan is not None and grown and scan.format == TRANSCRIPT and file.format in ("", TRANSCRIPT):
+                file = file._replace(start=scan.offset, check=scan.check)  # noqa: PLW2901 - only what is new is read
+            jobs.append(file)
+    size = sum(file.unread for file in jobs)
     for place, scanned in scan_many(jobs):
-        job = jobs[place]
-        on_read(job.size, size, len(jobs))
+        file = jobs[place]
+        on_read(file.unread, size, len(jobs))
         if isinstance(scanned, InputError):
-            if os.path.lexists(job.path):  # one that vanished meanwhile isn't a problem
+            if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
                 reading.failed.append(str(scanned))
             continue
-        reading.bytes_read += scanned.stamp.size - (job.start if scanned.resumed else 0)
-        usage = scanned.usage
+        reading.new_bytes += scanned.stamp.size - (file.start if scanned.resumed else 0)
         if scanned.resumed:
-            usage = FileUsage.from_row(known[job.path].found)
-            usage.merge(scanned.usage)
-        pricing.put(usage.requests.values())
-        found[job.path] = scanned.format, usage
-        read_to = (scanned.offset, scanned.check, scanned.format)
-        changed.append(Indexed(job.path, *scanned.stamp, *read_to, prices, usage.to_row()))
+            scanned.usage = known[file.path][0].usage.merge(scanned.usage)
+        found[file.path] = changed[file.path] = scanned
+    for scan in changed.values():
+        put_costs(scan.usage.requests.values(), pricing)
     if index:
-        reading.index = "used" if not changed or save_index(index, changed) else "unavailable"
-    _gather(reading, files, found)
+        reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
+    read = [(file, found[file.path]) for file in files if file.path in found]
+    names = {file.slug: scan.usage.folder for file, scan in read if scan.usage.folder and scan.format in _SLUGGED}
+    for file, scan in read:
+        reading.add(file, scan, names)
     return reading
-
-
-def _job(file: SessionFile, row: Indexed | None) -> Job:
-    """Return what is to be read of *file*: if it only grew, a transcript is read from where it was read to."""
-    size, like = file.stamp.size, file.format in ("", TRANSCRIPT)
-    if row is None or not (like and row.format == TRANSCRIPT and row.inode == file.stamp.inode and row.size < size):
-        return Job(file.path, size, file.format, file.slug)
-    return Job(file.path, size - row.read_to, file.format, file.slug, row.read_to, row.read_check)
-
-
-def _gather(reading: UsageReading, files: list[SessionFile], found: Mapping[str, tuple[str, FileUsage]]) -> None:
-    read = [(file, *found[file.path]) for file in files if file.path in found]
-    names = {file.slug: usage.folder for file, format, usage in read if usage.folder and format in _SLUGGED}
-    for file, format, usage in read:
-        project = (names.get(file.slug, file.slug) if file.slug and format in _SLUGGED else "") or usage.folder
-        agent, has_kind, _ = format.partition("-")
-        agent = agent if has_kind and agent in AGENTS else format if format == "opencode" else "other"
-        reading.gathered.add(usage, Source(agent, project))
-        reading.files += 1
-        reading.bytes += file.stamp.size
-        reading.broken += usage.broken
 
 
 @dataclass(frozen=True)
@@ -407,13 +375,13 @@ class UsageReport:
     @property
     def unattributed(self) -> dict[str, Any]:
         """The sum of the rests."""
-        input, output, read, written, written_1h = [sum(each.tokens[at] for each in self.rest) for at in range(5)]
+        input, output, read, *written = (sum(each.tokens[at] for each in self.rest) for at in range(5))
         costs = [each.cost for each in self.rest if each.cost is not None]
         return {
             "sessions": len(self.rest),
             "input_tokens": input,
             "output_tokens": output,
-            "cache_creation_input_tokens": written + written_1h,
+            "cache_creation_input_tokens": sum(written),
             "cache_read_input_tokens": read,
             "cost": sum(costs) if costs or not self.rest else None,
             "unpriced_sessions": len(self.rest) - len(costs),
@@ -421,7 +389,6 @@ class UsageReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON can hold it; docs/usage.md describes it."""
-        reading = self.reading
         return {
             "schema": SCHEMA,
             "by": self.by,
@@ -431,14 +398,7 @@ class UsageReport:
             "total": self.total.to_dict(),
             "unattributed": self.unattributed,
             "unpriced": self.unpriced,
-            "read": {
-                "files": reading.files,
-                "bytes": reading.bytes,
-                "new_bytes": reading.bytes_read,
-                "broken_lines": reading.broken,
-                "failed": reading.failed,
-                "index": reading.index,
-            },
+            "read": {name: getattr(self.reading, name) for name in _READ},
         }
 
     def _row(self, each: Sum) -> dict[str, Any]:
@@ -474,8 +434,8 @@ def usage_report(
     """
     if since and until and since > until:
         raise InputError(f"--since {since} is after --until {until}: no day is between them")
-    reading = read_all(files, index=index, prices=price_version(models), now=now, on_read=on_read)
-    day_of = Days(utc=utc)
+    reading = read_all(files, index=index, prices=price_version(models), on_read=on_read)
+    day_of = partial(in_calendar, utc=utc)
 
     def is_wanted(source: Source, when: float | None) -> bool:
         if (agent and source.agent != agent) or (project and not _is_named(source.project, project)):
@@ -502,4 +462,4 @@ def _is_named(project: str, wanted: str) -> bool:
 
 def iso(when: float | None) -> str | None:
     """Return *when* as an ISO 8601 text in UTC; None if there is none or no calendar has it."""
-    return Days(utc=True)(when, "%Y-%m-%dT%H:%M:%SZ") or None
+    return in_calendar(when, "%Y-%m-%dT%H:%M:%SZ", utc=True) or None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from brim.config import Config
+from brim.report.model_notes import Memory
 from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
 from brim.spend.money import micro_dollars
@@ -35,22 +36,11 @@ Reading = dict[str, Any]
 """One object of ``brim watch --json``; docs/tracking.md says what each key means."""
 
 
-class Memory(Protocol):
-    """What is remembered of models for the next watch."""
-
-    def window(self, model: str, tokens: int) -> None:
-        """Keep that *model* has a window of *tokens*."""
-
-    def calibrate(self, event: Event) -> None:
-        """Learn from *event* how many tokens a model makes of a text."""
-
-
 class Watch:
-    """The state of one session. Windows that the agent reports go into *memory*."""
+    """The state of one session. Windows that the agent reports go into *memory*, if there is one."""
 
-    def __init__(self, config: Config, memory: Memory) -> None:
-        self._config = config
-        self._memory = memory
+    def __init__(self, config: Config, memory: Memory | None = None) -> None:
+        self._config, self._memory = config, memory
         self.forget()
 
     def forget(self) -> None:
@@ -83,9 +73,10 @@ class Watch:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
                 self.budget.clear_compact()
-            self._remember(event)
-            if live:
-                self._memory.calibrate(event)
+            if self._memory is not None:
+                self._remember(event, self._memory)
+                if live:
+                    self._memory.calibrate(event)
         return notices
 
     def follow(self, path: str, counts: Counts, ticks: Iterable[Tick], *, live: bool = True) -> Iterator[Reading]:
@@ -155,9 +146,9 @@ class Watch:
         same = (notice.window, notice.session) == (budget.context_window, budget.session)
         return not same or budget.used_tokens < _RELIEF * notice.used_tokens
 
-    def _remember(self, event: Event) -> None:
+    def _remember(self, event: Event, memory: Memory) -> None:
         windows = event.windows if isinstance(event, RunTotal) else {}
         if isinstance(event, ModelSeen) and event.window > 0:
             windows = {event.model: event.window}
         for model, tokens in windows.items():
-            self._memory.window(model, tokens)
+            memory.window(model, tokens)

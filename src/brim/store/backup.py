@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import shutil
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
+from itertools import count, filterfalse
 from typing import Any
 
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
 from brim.store.project import check_ours, make_folder
-
-BLOCK = 1 << 20
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
@@ -26,12 +27,9 @@ def create(store_path: str, target: str) -> str:
     if os.path.lexists(target):
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
-    source = connect(store_path)
-    try:
+    with connect(store_path) as source:
         version_of(source)
         _copy(source, target)
-    finally:
-        source.close()
     return target
 
 
@@ -41,71 +39,58 @@ def restore(backup: str, store_path: str) -> str | None:
     Other processes that have the file open see the old content or the new. A backup that is damaged, newer or another
     program's is refused, and so is to replace a file that is not brim's or is newer.
     """
-    checked = _checked_backup(backup)
+    if not os.path.isfile(backup):
+        raise InputError(f"{backup}: no such backup")
     try:
-        if not os.path.lexists(store_path):
-            _copy(checked, store_path)
-            return None
-        check_ours(store_path)
-        present = _sound(store_path)
-        if present is None:
-            kept = _keep_bytes(store_path)
+        with connect(backup, readonly=True) as source:
+            _check_version(source)
+            _check(source)
+            if not os.path.lexists(store_path):
+                _copy(source, store_path)
+                return None
+            check_ours(store_path)
+            kept = _free_name(store_path)
+            if _is_sound(store_path):
+                with connect(store_path) as present:
+                    _copy(present, kept)
+                    present.take(source)
+                return kept
+            _keep_bytes(store_path, kept)
             # A log that is left behind would be read into the new file.
             for part in ("-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     os.unlink(store_path + part)
-            _copy(checked, store_path)
+            _copy(source, store_path)
             return kept
-        try:
-            kept = _free_name(store_path)
-            _copy(present, kept)
-            present.take(checked)
-        finally:
-            present.close()
-        return kept
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
-    finally:
-        checked.close()
 
 
-def _checked_backup(path: str) -> Database:
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: no such backup")
-    database = connect(path, readonly=True)
-    try:
-        found = version_of(database)
-        if found == 0:
-            raise StoreError(f"{path}: not a backup: the file is empty", "refused")
-        if found > VERSION:
-            raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
-        _check(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
+def _check_version(backup: Database) -> None:
+    found = version_of(backup)
+    if found == 0:
+        raise StoreError(f"{backup.path}: not a backup: the file is empty", "refused")
+    if found > VERSION:
+        raise StoreError(f"{backup.path}: was made by a newer brim (version {found}): upgrade brim", "newer")
 
 
 def _check(database: Database) -> None:
-    if [row[0] for row in database.rows("PRAGMA quick_check")] != ["ok"]:
+    if database.problems():
         raise StoreError(f"{database.path}: is damaged; nothing was changed", "damaged")
 
 
-def _sound(path: str) -> Database | None:
-    """Return the present file opened, or None if it is damaged; raise if it is not one to be replaced."""
+def _is_sound(path: str) -> bool:
+    """Return whether the present file isn't damaged; raise if it is not one to be replaced."""
     try:
         # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
-        database = connect(path, readonly=True)
-        try:
+        with connect(path, readonly=True) as database:
             if version_of(database) > VERSION:
                 raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
             _check(database)
-        finally:
-            database.close()
-        return connect(path)
+        return True
     except StoreError as error:
         if error.reason == "damaged":
-            return None
+            return False
         raise
 
 
@@ -129,37 +114,29 @@ def _copy(source: Database, target: str) -> None:
 
 def _fill(source: Database, path: str) -> None:
     try:
-        copy = sqlite3.connect(path, isolation_level=None)
-        try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as copy:
             source.copy_to(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, readable on a read-only disk too
             if copy.execute("PRAGMA quick_check").fetchall() != [("ok",)]:
                 raise StoreError(f"{source.path}: is damaged, so no copy was made", "damaged")
-        finally:
-            copy.close()
     except ERRORS as error:
         raise in_words(error, path) from None
 
 
-def _keep_bytes(path: str) -> str:
-    """Copy a damaged file, and its log, byte by byte to a new name, and return it."""
-    kept = _free_name(path)
+def _keep_bytes(path: str, kept: str) -> None:
+    """Copy a damaged file, and its log, byte by byte to the new name *kept*."""
     for part in ("", "-wal"):
         with suppress(FileNotFoundError), open(path + part, "rb") as source:
             handle = os.open(kept + part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as target:
-                while block := source.read(BLOCK):
-                    target.write(block)
+                shutil.copyfileobj(source, target)
                 target.flush()
                 os.fsync(target.fileno())
-    return kept
 
 
 def _free_name(path: str) -> str:
-    number = 0
-    while os.path.lexists(name := f"{path}.bak{f'.{number}' if number else ''}"):
-        number += 1
-    return name
+    names = (f"{path}.bak{f'.{number}' if number else ''}" for number in count())
+    return next(filterfalse(os.path.lexists, names))
 
 
 def store_size(path: str) -> int:
@@ -171,10 +148,7 @@ def new_backup(folder: str, *, now: float) -> str:
     """Return a name for a backup of the store in *folder*: it says when it was made, in UTC, and no file has it."""
     made = time.strftime("%Y%m%d-%H%M%S", time.gmtime(now))
     start = os.path.join(folder, BACKUPS, f"brim-{made}")
-    name, number = f"{start}.db", 2
-    while os.path.lexists(name):
-        name, number = f"{start}-{number}.db", number + 1
-    return name
+    return next(filterfalse(os.path.lexists, (f"{start}{f'-{n}' if n > 1 else ''}.db" for n in count(1))))
 
 
 def find_backup(folder: str, given: str) -> str:
@@ -189,15 +163,10 @@ def find_backup(folder: str, given: str) -> str:
 
 def backups_in(folders: dict[str, str]) -> list[tuple[str, str]]:
     """Return scope and path of every backup in *folders*, and of what a restore kept there."""
-    found = []
+    found, endings = [], ("-wal", "-shm", "-journal", ".tmp")
     for scope, folder in folders.items():
-        for inside, begins in ((os.path.join(folder, BACKUPS), ""), (folder, "brim.db.bak")):
-            try:
-                names = sorted(os.listdir(inside))
-            except OSError:
-                continue
-            paths = [os.path.join(inside, name) for name in names if name.startswith(begins)]
-            endings = ("-wal", "-shm", "-journal", ".tmp", ".gitignore")
+        for pattern in (os.path.join(BACKUPS, "*"), "brim.db.bak*"):
+            paths = sorted(glob.glob(os.path.join(glob.escape(folder), pattern)))
             found += [(scope, path) for path in paths if os.path.isfile(path) and not path.endswith(endings)]
     return found
 
@@ -216,13 +185,6 @@ def described(scope: str, path: str) -> dict[str, Any]:
 
 def rules_in(path: str) -> int:
     """Return how many rules the store *path* holds; raise if it cannot be used."""
-    database = connect(path, readonly=True)
-    try:
-        found = version_of(database)
-        if found == 0:
-            raise StoreError(f"{path}: not a backup: the file is empty", "refused")
-        if found > VERSION:
-            raise StoreError(f"{path}: was made by a newer brim (version {found}): upgrade brim", "newer")
+    with connect(path, readonly=True) as database:
+        _check_version(database)
         return int(database.row("SELECT count(*) FROM behaviors")[0])
-    finally:
-        database.close()

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from brim.behaviors.behavior import LIVE, Edge
 from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph import Problem, check
 from brim.errors import BrimError, StoreError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from brim.behaviors.behavior import Edge
-    from brim.store.scopes import Scopes
-    from brim.store.store import Store
+from brim.store.scopes import Scopes
+from brim.store.store import Store, open_store
 
 REMOVABLE = ("self", "dangling", "mirrored")
 """The rules that an edge can break so that it does nothing, or does what another does already."""
@@ -26,8 +22,6 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
 
     A file of an older brim is brought up to date by being opened.
     """
-    from brim.store.store import open_store
-
     problems, sound = [], {}
     for scope, path in paths.items():
         if not os.path.lexists(path):
@@ -40,8 +34,8 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
             continue
         if not wrong:
             sound[scope] = path
-        shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5:,} more" if len(wrong) > 5 else "")
-        if wrong:
+        else:
+            shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5:,} more" if len(wrong) > 5 else "")
             problems.append(Problem("file", (), f"{path}: {shown}", "restore a backup: brim backup list"))
     return problems, sound
 
@@ -72,7 +66,7 @@ def graph_problems(scopes: Scopes) -> list[Problem]:
 def stale_problems(scopes: Scopes) -> list[Problem]:
     """Return for each file whether the costs of lines in it are another renderer's."""
     problems = []
-    for store in _stores(scopes):
+    for store in scopes.stores.values():
         stale = store.stale_ids()
         if stale:
             many = f"{len(stale):,} behavior{'' if len(stale) == 1 else 's'}"
@@ -83,14 +77,12 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
 
 def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
     """Return what is no fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
-    live = [each for each in scopes.behaviors() if each.live]
+    live = scopes.behaviors(LIVE)
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
     for each in live:
-        usage = each.usage
-        if usage.overridden > usage.confirmed:
-            text = (
-                f"{each.name} ({each.id}) was overridden {usage.overridden:,} times and confirmed {usage.confirmed:,}"
-            )
+        confirmed, overridden = each.usage.confirmed, each.usage.overridden
+        if overridden > confirmed:
+            text = f"{each.name} ({each.id}) was overridden {overridden:,} times and confirmed {confirmed:,}"
             fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
     own = [[each for each in live if each.scope == scope] for scope in ("project", "user")]
@@ -99,14 +91,8 @@ def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
         found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
     if len(pairs) > 5:
-        found.append(
-            Problem(
-                "near-duplicate",
-                (),
-                f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same",
-                "'brim dedupe'",
-            )
-        )
+        text = f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same"
+        found.append(Problem("near-duplicate", (), text, "'brim dedupe'"))
     return found
 
 
@@ -120,7 +106,7 @@ def removable_edges(scopes: Scopes, problems: Iterable[Problem]) -> list[tuple[S
         if problem.rule in REMOVABLE:
             wanted.setdefault(problem.ids, []).append(problem)
     found = []
-    for store in _stores(scopes):
+    for store in scopes.stores.values():
         edges = store.all_edges()
         keys = {(edge.source, edge.kind, edge.target) for edge in edges}
         for edge in edges:
@@ -141,7 +127,3 @@ def remove_edges(removable: Iterable[tuple[Store, Edge]], *, now: float) -> None
                 weight = max(edge.weight, other.weight)
                 store.put_edges((other.replace(weight=weight, last_activated=max(used, default=None)),))
         store.remove_edge(edge.source, edge.target, edge.kind, now=now)
-
-
-def _stores(scopes: Scopes) -> list[Store]:
-    return [store for store in (scopes.user, scopes.project) if store is not None]

@@ -148,11 +148,13 @@ def _log_ahead(database: Database, timeout: float) -> None:
 
 
 class Closing:
-    """Something to be closed, also by ``with``."""
+    """Something with a ``database`` that is to be closed, also by ``with``."""
+
+    database: Database
 
     def close(self) -> None:
-        """Close it. Closing twice does nothing."""
-        raise NotImplementedError
+        """Close the file. Closing twice does nothing."""
+        self.database.close()
 
     def __enter__(self) -> Self:
         return self

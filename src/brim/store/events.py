@@ -57,20 +57,6 @@ def add_event(database: Database, event: Event) -> None:
     )
 
 
-def read_events(
-    database: Database, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None
-) -> list[Event]:
-    """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
-    given = {name: value for name, value in (("behavior", behavior), ("kind", kind)) if value is not None}
-    where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
-    sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
-    rows = database.rows(sql, (*given.values(), -1 if limit is None else limit))
-    try:
-        return [Event(row[0], row[1], row[2], session=row[3], detail=json.loads(row[4])) for row in reversed(rows)]
-    except (ValueError, TypeError, RecursionError) as error:
-        raise StoreError(f"{database.path}: an event cannot be read: {error}", "damaged") from None
-
-
 def together_lately(database: Database, ids: Collection[str], limit: int) -> dict[tuple[float, str], list[str]]:
     """Return what came up together with several of *ids* in the newest *limit* injections, by time and session.
 
@@ -136,7 +122,7 @@ def note_injection(
     known = {edge.key: edge for edge in scopes.followed(found)}
     scopes.used(kept, now=now, session=session, together=met, **detail)
     changed = {edge.key: edge for edge in touched(known.values(), active, now)}
-    joint = _joint(stores.values(), met) if _has_strangers(met, known.values()) else {}
+    joint = _joint(stores.values(), met, known.values())
     learned = co_activated(met, {**known, **changed}.values(), now, joint=joint)
     changed.update((edge.key, edge) for edge in learned)
     homes = {behavior.id: behavior.scope for behavior in told}
@@ -154,22 +140,17 @@ def _belongs(edge: Edge, before: Edge | None, held: Edge | None, scope: str, hom
     return scope == ("project" if "project" in (homes[edge.source], homes[edge.target]) else "user")
 
 
-def _has_strangers(met: Sequence[str], edges: Iterable[Edge]) -> bool:
-    """Whether any two of *met* have no edge: only for them it matters how often they have come up."""
-    from brim.activation.weights import joint_pairs
-
-    related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
-    return any(pair not in related for pair in joint_pairs(met))
-
-
-def _joint(stores: Iterable[Store], met: Sequence[str]) -> dict[Pair, int]:
-    """Return how often each pair of *met* has come up lately.
+def _joint(stores: Iterable[Store], met: Sequence[str], edges: Iterable[Edge]) -> dict[Pair, int]:
+    """Return how often each pair of *met* has come up lately, if any two of them have none of *edges* yet.
 
     An injection from both files has an event in each: it is one.
     """
     from brim.activation.weights import joint_pairs
 
+    related = {pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))}
+    if all(pair in related for pair in joint_pairs(met)):
+        return {}
     injections: dict[tuple[float, str], list[str]] = {}
-    for store in stores if len(met) > 1 else ():
+    for store in stores:
         injections.update(together_lately(store.database, met, RECENT))
     return Counter(pair for ids in injections.values() for pair in joint_pairs(ids))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import Behavior, Edge, Provenance
+from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
 from brim.behaviors.duplicates import Merged, merge, most_similar, normalized
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
@@ -302,15 +302,21 @@ class RulesReader:
 
     def _elsewhere(self, scopes: Scopes, changes: list[Change]) -> tuple[str, ...]:
         """Say which of the new ones the other scope says nearly the same of."""
-        other = scopes.user if self.scope == "project" else scopes.project
-        others = [each for each in (other.behaviors() if other is not None else ()) if each.live]
         whose = "for every project" if self.scope == "project" else "in this project"
-        texts, notes = [each.canonical for each in others], []
-        for new in [change.behavior for change in changes if change.old is None]:
-            if found := most_similar(new.canonical, texts, self._near_duplicate):
-                near = others[found.index]
-                notes.append(f"{new.name} says nearly the same as {near.name} ({near.id}) {whose}")
-        return tuple(notes)
+        new = [change.behavior for change in changes if change.old is None]
+        near = similar_elsewhere(scopes, self.scope, new, self._near_duplicate)
+        return tuple(f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}" for one, other in near)
+
+
+def similar_elsewhere(
+    scopes: Scopes, scope: str, behaviors: Iterable[Behavior], threshold: float
+) -> list[tuple[Behavior, Behavior]]:
+    """Return those of *behaviors*, which are of *scope*, that a rule of the other scope resembles, each with that."""
+    other = scopes.user if scope == "project" else scopes.project
+    live = other.behaviors(LIVE) if other is not None else []
+    texts = [each.canonical for each in live]
+    found = [(each, most_similar(each.canonical, texts, threshold)) for each in behaviors]
+    return [(each, live[near.index]) for each, near in found if near is not None]
 
 
 def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:

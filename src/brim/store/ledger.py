@@ -56,7 +56,8 @@ LONGEST_ID = 200
 
 RESERVATION = "SELECT request_id, scope, amount, charged, state, lease_end, purpose, overrun FROM reservations"
 _ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
-_SCOPE = "SELECT scope, given, base, amount, is_default, state, warned, spent, reserved FROM spend_scopes"
+_SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
+_SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 
 
 UNLIMITED = Limit()
@@ -136,11 +137,10 @@ class SqliteLedger(Closing):
             ending = is_ending(path)
             refused = next(filter(None, (_refusal(each, amount, purpose, ending) for each in path)), None)
             if refused is None:
-                end = self._clock() + lease
-                reserved = Reservation(id, scope, amount, lease_end=end, purpose=purpose)
+                reserved = Reservation(id, scope, amount, lease_end=self._clock() + lease, purpose=purpose)
                 books.replace(None, reserved)
                 return reserved
-            books.ask(refused.scope, amount)
+            books.ask(refused.scope, ASKED, wanted=amount)
         raise refused  # after the question is on the disk
 
     def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
@@ -171,8 +171,7 @@ class SqliteLedger(Closing):
                 if found.scope != scope:
                     raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
                 return _settled(books, found, amount)
-            now = self._clock()
-            recorded = Reservation(id, scope, 0, charged=amount, state=SETTLED, purpose=RECORDED, lease_end=now)
+            recorded = Reservation(id, scope, 0, amount, SETTLED, lease_end=self._clock(), purpose=RECORDED)
             books.replace(None, recorded, "recorded")
         return recorded
 
@@ -202,10 +201,6 @@ class SqliteLedger(Closing):
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
         return self._subscribers.add(subscriber)
-
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
 
     @contextmanager
     def _books(self) -> Iterator[Books]:
@@ -248,7 +243,7 @@ def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
     settled = found.replace(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
     if is_over:
-        books.close(found.scope, amount - set_aside)
+        books.ask(found.scope, CLOSED, overrun=amount - set_aside)
     return settled
 
 
@@ -287,8 +282,8 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
 
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
-        wanted = f"it must have 1 to {LONGEST_ID} characters, all printable"
-        raise InputError(f"{repr(request_id)[:60]} is no request id: {wanted}")
+        shown = repr(request_id)[:60]
+        raise InputError(f"{shown} is no request id: it must have 1 to {LONGEST_ID} characters, all printable")
     return request_id
 
 
@@ -409,20 +404,18 @@ class Books:
                 (self._now, new.request_id, new.scope, kind, spent),
             )
 
-    def close(self, name: str, overrun: int) -> None:
-        """Admit nothing more in *name* until a person says so: a request cost *overrun* more than was reserved."""
-        scope = self.changing(name)
-        if scope.limit.state == OPEN:
-            self._ask(scope, overrun=overrun)
-        if scope.limit.state != STOPPED:
-            scope.limit = scope.limit.replace(state=CLOSED)
+    def ask(self, name: str, state: str, *, wanted: int = 0, overrun: int = 0) -> None:
+        """Ask about the limit of *name*, once per limit, and put it into *state*.
 
-    def ask(self, name: str, wanted: int) -> None:
-        """Ask about the limit of *name*, under which *wanted* does not fit; once per limit."""
+        What is *wanted* does not fit, or a request cost *overrun* more than was reserved: that closes the scope, so
+        nothing more is admitted until a person says so.
+        """
         scope = self.changing(name)
-        if scope.limit.state == OPEN:
-            self._ask(scope, wanted=wanted)
-            scope.limit = scope.limit.replace(state=ASKED)
+        before = scope.limit.state
+        if before == OPEN:
+            self._ask(scope, wanted=wanted, overrun=overrun)
+        if before == OPEN or (state == CLOSED and before != STOPPED):
+            scope.limit = scope.limit.replace(state=state)
 
     def answered(self, scope: Scope, answer: str) -> None:
         """Note that a person said *answer* about *scope*."""
@@ -436,9 +429,7 @@ class Books:
         for scope in [self._scopes[name] for name in sorted(self._changed)]:
             given, base, amount, state, warned = scope.limit.to_dict().values()
             self._database.run(
-                "INSERT OR REPLACE INTO spend_scopes "
-                "(scope, given, base, amount, is_default, state, warned, spent, reserved) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f"INSERT OR REPLACE INTO spend_scopes ({_SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
                 (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
             )
 
@@ -451,10 +442,10 @@ class Books:
             self._ask(scope)
 
     def _ask(self, scope: Scope, *, wanted: int = 0, overrun: int = 0) -> None:
-        spent, limit, name = scope.spent, scope.limit.amount, scope.name
-        told = CostLimit(spent, limit, name, held=scope.limit.held, wanted=wanted, overrun=overrun)
-        answers = ANSWERS if limit is not None else tuple(each for each in ANSWERS if each != "raise")
-        self.notices += [told, InputRequested(spent, limit, name, answers=answers)]
+        about = scope.spent, scope.limit.amount, scope.name
+        answers = ANSWERS if scope.limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
+        told = CostLimit(*about, held=scope.limit.held, wanted=wanted, overrun=overrun)
+        self.notices += [told, InputRequested(*about, answers=answers)]
 
 
 def is_ending(path: list[Scope]) -> bool:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
-from brim.behaviors.duplicates import Merged, Pair, merge_order, most_similar, near_pairs, normalized
+from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs, normalized
 from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.text import read_settings, read_text
 from brim.errors import InputError
-from brim.store.imports import as_stored, store_merged
+from brim.store.imports import as_stored, similar_elsewhere, store_merged
 from brim.store.scopes import Scopes, open_scopes
 
 
@@ -105,10 +105,7 @@ def teach(
 
 def same_elsewhere(scopes: Scopes, behavior: Behavior, threshold: float) -> Behavior | None:
     """Return the rule of the other scope that says the same, if there is one."""
-    other = scopes.user if behavior.scope == "project" else scopes.project
-    live = other.behaviors(LIVE) if other is not None else []
-    found = most_similar(behavior.canonical, [each.canonical for each in live])
-    return live[found.index] if found is not None and found.similarity >= threshold else None
+    return next((near for _, near in similar_elsewhere(scopes, behavior.scope, [behavior], threshold)), None)
 
 
 def edit_rule(scopes: Scopes, old: Behavior, changes: Mapping[str, object], *, now: float) -> None:
@@ -186,8 +183,7 @@ def decide_notes(
 def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge | None, list[str]]:
     """Store *edge*; return it as it is stored, the one it replaces, and why it is not followed, if it isn't."""
     known = scopes.all_edges()
-    ends = (edge.source, edge.target, edge.kind)
-    old = next((each for each in known if (each.source, each.target, each.kind) == ends), None)
+    old = next((each for each in known if each.key == edge.key), None)
     if old is not None:
         edge = edge.replace(created_at=old.created_at, last_activated=old.last_activated)
     if circle := would_cycle(known, edge):
@@ -228,13 +224,9 @@ def exported(
     chosen = {each.id: each for each in behaviors if everything or each.live}
     away = {each.id for each in behaviors if each.id not in chosen}
     meant = [edge for edge in edges if everything or edge.kind is not EdgeKind.CO_ACTIVATED]
-    inside = [edge for edge in meant if edge.source in chosen and edge.target in chosen]
+    inside = [edge for edge in meant if chosen.keys() >= set(edge.key[:2])]
     # An edge of a removed rule stays behind with it; one that leads to another file would lead nowhere for others.
-    outside = [
-        edge
-        for edge in meant
-        if not {edge.source, edge.target} <= chosen.keys() and edge.source not in away and edge.target not in away
-    ]
+    outside = [edge for edge in meant if not chosen.keys() >= set(edge.key[:2]) and away.isdisjoint(edge.key[:2])]
     # The scope is decided by the one who imports it; git knows when something was last changed.
     shared = [
         as_stored(each).replace(

@@ -15,7 +15,7 @@ from brim.errors import StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing
 from brim.store.project import FILE
-from brim.store.store import chosen, edges_among, open_store
+from brim.store.store import chosen, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,13 +140,10 @@ class Scopes(Closing):
     def edges_by_file(self, ids: Collection[str]) -> dict[str, list[Edge]]:
         """Return every edge that touches one of *ids*, by scope, whether it is followed or not."""
         self._refresh()
-        found = {}
         for scope, store in self.stores.items():
             if scope not in self._few:
                 self._few[scope] = store.few_edges(4 * len(ids))
-            few = self._few[scope]
-            found[scope] = store.edges_touching(ids) if few is None else edges_among(few, ids)
-        return found
+        return {scope: store.edges_touching(ids, self._few[scope]) for scope, store in self.stores.items()}
 
     def followed(self, found: Mapping[str, list[Edge]]) -> list[Edge]:
         """Return those of *found*, which are by scope, that have both ends live and are followed."""
@@ -174,10 +171,8 @@ class Scopes(Closing):
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return those of *ids* that are there, by id."""
-        found: dict[str, Behavior] = {}
-        for scope, own in self._split(ids):
-            found.update({id: _of(scope, each) for id, each in self.stores[scope].get_many(own).items()})
-        return found
+        found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
+        return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
     def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
         """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
@@ -185,8 +180,8 @@ class Scopes(Closing):
         for id, entry in self._in_force(ids).items():
             _, kind, status = self._known[entry.scope][id] or (False, "", "")
             try:
-                found[id] = Sketch(id, _KINDS[kind], _STATUSES[status], entry.scope)
-            except KeyError:
+                found[id] = Sketch(id, BehaviorKind(kind), Status(status), entry.scope)
+            except ValueError:
                 raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
         return found
 
@@ -334,17 +329,12 @@ def _of(scope: str, behavior: Behavior) -> Behavior:
     return behavior if behavior.scope == scope else behavior.replace(scope=scope)
 
 
-_KINDS = {kind.value: kind for kind in BehaviorKind}
-_STATUSES = {status.value: status for status in Status}
-
-
 def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InForce]:
     """Return for each of *ids* the entry that counts; what is in neither file is left out."""
     found = {}
-    constraint = BehaviorKind.CONSTRAINT.value
     for id in ids:
         mine, theirs = user.get(id), project.get(id)
-        protected = mine is not None and mine[0] and mine[1] == constraint
+        protected = mine is not None and mine[0] and mine[1] == BehaviorKind.CONSTRAINT
         if mine is not None and (protected or theirs is None):
             found[id] = InForce("user", mine[0], protected)
         elif theirs is not None:

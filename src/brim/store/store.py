@@ -6,12 +6,13 @@ before the first of them reads: so two processes that learn the same thing meet 
 
 from __future__ import annotations
 
+import json
 import time
 
 from brim.errors import InputError, StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
-from brim.store.events import Event, add_event, read_events
+from brim.store.events import Event, add_event
 from brim.store.rows import (
     EDGE_COLUMNS,
     INDEX_VERSION,
@@ -225,12 +226,16 @@ class Store(Closing):
         rows = self.database.rows(f"SELECT {EDGE_COLUMNS} FROM edges ORDER BY source, target, kind")  # noqa: S608
         return [edge_of(row) for row in rows]
 
-    def edges_touching(self, ids: Collection[str]) -> list[Edge]:
-        """Return every edge with an end among *ids*, wherever the other end is and whether it is live or not."""
-        few = self.few_edges(4 * len(ids))
+    def edges_touching(self, ids: Collection[str], few: list[Any] | None = None) -> list[Edge]:
+        """Return every edge with an end among *ids*, wherever the other end is and whether it is live or not.
+
+        *few* are the rows of all edges, if they are known to be few.
+        """
+        wanted = dict.fromkeys(ids)
+        few = self.few_edges(4 * len(ids)) if few is None else few
         if few is not None:
-            return edges_among(few, ids)
-        rows = self.database.rows_in(_TOUCHING, dict.fromkeys(ids))
+            return [edge_of(row) for row in few if row[0] in wanted or row[1] in wanted]
+        rows = self.database.rows_in(_TOUCHING, wanted)
         return [edge_of(row) for row in {row[:3]: row for row in rows}.values()]
 
     def few_edges(self, most: int) -> list[Any] | None:
@@ -274,7 +279,14 @@ class Store(Closing):
 
     def events(self, *, behavior: str | None = None, kind: str | None = None, limit: int | None = None) -> list[Event]:
         """Return the events, oldest first; of one *behavior* or *kind*; with *limit* only the newest so many."""
-        return read_events(self.database, behavior=behavior, kind=kind, limit=limit)
+        given = {name: value for name, value in (("behavior", behavior), ("kind", kind)) if value is not None}
+        where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)}" if given else ""
+        sql = f"SELECT kind, time, behavior, session, detail FROM events {where} ORDER BY number DESC LIMIT ?"  # noqa: S608
+        rows = self.database.rows(sql, (*given.values(), -1 if limit is None else limit))
+        try:
+            return [Event(row[0], row[1], row[2], row[3], json.loads(row[4])) for row in reversed(rows)]
+        except (ValueError, TypeError, RecursionError) as error:
+            raise StoreError(f"{self.path}: an event cannot be read: {error}", "damaged") from None
 
     def line_costs(self, ids: Collection[str], format: str, encoding: str) -> dict[tuple[str, int], tuple[int, int]]:
         """Return tokens and characters by id and tier; what another renderer's version has written is left out."""
@@ -352,10 +364,6 @@ class Store(Closing):
                 raise
             return [str(error)]
 
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
-
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
 
@@ -370,12 +378,6 @@ def chosen(candidates: list[Behavior], text: str) -> Behavior:
     several = ", ".join(behavior.id for behavior in candidates[:5])
     more = f" and {len(candidates) - 5} more" if len(candidates) > 5 else ""
     raise InputError(f"{text[:80]!r} may mean {several}{more}: say which by its id")
-
-
-def edges_among(rows: Iterable[Any], ids: Collection[str]) -> list[Edge]:
-    """Return the edges of *rows* with an end among *ids*."""
-    wanted = dict.fromkeys(ids)
-    return [edge_of(row) for row in rows if row[0] in wanted or row[1] in wanted]
 
 
 class StoredCalibrations(Record):

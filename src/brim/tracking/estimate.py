@@ -126,13 +126,6 @@ class Filling(Record):
     parts: tuple[Part, ...]
     basis: str = BASIS
 
-    def by_category(self) -> dict[str, int]:
-        """Return the tokens of each category that is there, in the order of ``CATEGORIES``."""
-        sums = dict.fromkeys(CATEGORIES, 0)
-        for part in self.parts:
-            sums[part.category] += part.tokens
-        return {category: tokens for category, tokens in sums.items() if tokens}
-
 
 class Contents:
     """What was put into a window since it was empty or compacted, and what came since the last report.

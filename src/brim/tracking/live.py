@@ -160,7 +160,8 @@ def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts,
     counts = Counts()
 
     def ticks() -> Iterator[Tick]:
-        feed, opening, last = counts.feed(), _Opening(), time.monotonic()
+        feed, last = counts.feed(), time.monotonic()
+        held: bytes | None = b""  # the beginning, as long as it may be one JSON value
         while idle is None or time.monotonic() - last < idle:
             if not _is_ready(handle, interval if idle is None else min(interval, idle)):
                 yield Tick([])
@@ -172,11 +173,18 @@ def listen(handle: int, *, interval: float, idle: float | None) -> tuple[Counts,
             if not data:
                 break
             last = time.monotonic()
-            for line in _lines_of(opening.pass_on(data)):
+            if held is not None:
+                held += data
+                head = held[:_LONGEST_BRACKET]
+                if (_begins_a_value(head) or not head.strip()) and len(held) <= LONGEST_LINE:
+                    continue
+                data, held = held, None
+            for line in _lines_of(data):
                 if events := feed.feed(line):
                     yield Tick(events)
-        values, rest = opening.end()
-        yield Tick([*counts.take(values, feed), *feed.feed(rest), *feed.finish()])
+        values = objects_in(held or b"")
+        begun = feed.feed(held or b"") if values is None else counts.take(values, feed)
+        yield Tick([*begun, *feed.finish()])
 
     return counts, ticks()
 
@@ -305,29 +313,6 @@ class _Tail:
         if not self._watched or not (self._agent or self._counts.format in _ONE_THREAD):
             return events
         return [event.replace(agent="") if event.agent else event for event in events]
-
-
-class _Opening:
-    """The beginning of a pipe: held back as long as it may be one JSON value, which begins with a bracket alone."""
-
-    def __init__(self) -> None:
-        self._held: bytes | None = b""
-
-    def pass_on(self, data: bytes) -> bytes:
-        """Return what of *data*, and of all before it, is to be read as lines now."""
-        if self._held is None:
-            return data
-        self._held += data
-        head = self._held[:_LONGEST_BRACKET]
-        if (_begins_a_value(head) or not head.strip()) and len(self._held) <= LONGEST_LINE:
-            return b""
-        held, self._held = self._held, None
-        return held
-
-    def end(self) -> tuple[list[dict[str, Any]], bytes]:
-        """Return the objects of the value, or what is to be read as lines after all."""
-        values = objects_in(self._held or b"")
-        return ([], self._held or b"") if values is None else (values, b"")
 
 
 def _begins_a_value(data: bytes) -> bool:

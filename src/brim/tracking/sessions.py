@@ -72,6 +72,14 @@ class SessionFile(NamedTuple):
     """Empty: look into it."""
     slug: str = ""
     """The name of the folder that an agent keeps a project's sessions in, empty if it has none."""
+    start: int = 0
+    """The byte up to which it was read before, and the ``Scan.check`` of then."""
+    check: int = 0
+
+    @property
+    def unread(self) -> int:
+        """Bytes that are still to be read."""
+        return self.stamp.size - self.start
 
 
 def default_folders(environ: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -101,17 +109,15 @@ def own_files(
     *on_problem* gets a sentence about each folder that can't be read.
     """
     found: list[SessionFile] = []
-    for agent, root in default_folders(environ):
-        if agent in agents:
-            for file in _files(os.path.abspath(root), on_problem):
-                parts = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
-                if agent == "claude":
-                    slug = parts[0] if len(parts) > 1 and _SLUG.match(parts[0]) else ""
-                    found.append(file._replace(format=TRANSCRIPT, slug=slug))
-                elif agent == "codex" and parts[-1].startswith("rollout-"):
-                    found.append(file._replace(format="codex-rollout", slug=""))
-                elif agent == "gemini" and len(parts) >= 3 and parts[1] == "chats":
-                    found.append(file._replace(format="gemini-transcript", slug=parts[0]))
+    for agent, root in [each for each in default_folders(environ) if each[0] in agents]:
+        for file in _files(os.path.abspath(root), on_problem):
+            first, *rest = os.path.relpath(file.path, os.path.abspath(root)).split(os.sep)
+            if agent == "claude":
+                found.append(file._replace(format=TRANSCRIPT, slug=first if rest and _SLUG.match(first) else ""))
+            elif agent == "codex" and os.path.basename(file.path).startswith("rollout-"):
+                found.append(file._replace(format="codex-rollout", slug=""))
+            elif agent == "gemini" and len(rest) > 1 and rest[0] == "chats":
+                found.append(file._replace(format="gemini-transcript", slug=first))
     return _once(found)
 
 
@@ -269,7 +275,7 @@ class Request:
     cache_write_5m: int
     cache_write_1h: int
     writes_are_input: bool = False
-    factors: str = ""
+    factors: Sequence[str] = ()
     reported: int | None = None
     cost: int | None = None
 
@@ -278,7 +284,7 @@ class Request:
         """Return what a reader's *event* from the file *path* says; one without a key is keyed by its place."""
         used, key = event.tokens, event.request or f"{PLACE}{event.at}:{path}"
         about = (not event.agent, event.final, event.model, event.time, event.session)
-        return cls(key, *about, *_COUNTS(used), used.writes_are_input, " ".join(used.factors), event.cost)
+        return cls(key, *about, *_COUNTS(used), used.writes_are_input, used.factors, event.cost)
 
     @property
     def message(self) -> str:
@@ -356,13 +362,14 @@ class FileUsage:
         elif isinstance(event, StateSeen) and event.name == "folder":
             self.folder = self.folder or event.value
 
-    def merge(self, newer: FileUsage) -> None:
-        """Add what was read after this."""
+    def merge(self, newer: FileUsage) -> Self:
+        """Add what was read after this, and return all of it."""
         added: list[Request | Total] = [*newer.requests.values(), *newer.totals.values()]
         for found in added:
             self.add(found)
         self.broken += newer.broken
         self.folder = self.folder or newer.folder
+        return self
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
@@ -378,26 +385,7 @@ class FileUsage:
         return cls(by_key, {each[0]: Total(*each) for each in totals}, folder, broken)
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A file to be scanned: ``scan`` says what the rest is for; ``size`` is what is still to be read."""
-
-    path: str
-    size: int
-    format: str = ""
-    slug: str = ""
-    start: int = 0
-    check: int = 0
-
-    def run(self) -> Scan | InputError:
-        """Read the file; return what it has, or why it couldn't be read."""
-        try:
-            return scan(self.path, format=self.format, slug=self.slug, start=self.start, check=self.check)
-        except InputError as error:
-            return error
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scan:
     """What was read of a file: its usage, up to which byte, and what it was then.
 
@@ -484,27 +472,34 @@ def _format(file: BinaryIO) -> str:
     return ""
 
 
-def scan_many(jobs: Sequence[Job], *, processes: int = 0) -> Iterator[tuple[int, Scan | InputError]]:
-    """Yield the place of each of *jobs* and what was read, or why nothing could be, in the order in which they end.
+def scan_many(files: Sequence[SessionFile], *, processes: int = 0) -> Iterator[tuple[int, Scan | InputError]]:
+    """Yield the place of each of *files* and what was read, or why nothing could be, in the order in which they end.
 
     *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
     read here.
     """
-    left = set(range(len(jobs)))
+    left = set(range(len(files)))
     if not processes:
-        worthwhile = hasattr(os, "fork") and sum(job.size for job in jobs) >= ENOUGH
-        processes = min(len(jobs), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
-    for place, found in _in_processes(jobs, processes) if processes > 1 else ():
+        worthwhile = hasattr(os, "fork") and sum(file.unread for file in files) >= ENOUGH
+        processes = min(len(files), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
+    for place, found in _in_processes(files, processes) if processes > 1 else ():
         left.discard(place)
         yield place, found
     for place in sorted(left):
-        yield place, jobs[place].run()
+        yield place, _scanned(files[place])
 
 
-def _in_processes(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Scan | InputError]]:
+def _scanned(file: SessionFile) -> Scan | InputError:
+    try:
+        return scan(file.path, format=file.format, slug=file.slug, start=file.start, check=file.check)
+    except InputError as error:
+        return error
+
+
+def _in_processes(files: Sequence[SessionFile], count: int) -> Iterator[tuple[int, Scan | InputError]]:
     from multiprocessing.connection import Connection, Pipe, wait
 
-    largest = sorted(range(len(jobs)), key=lambda place: -jobs[place].size)
+    largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
     children: list[int] = []
     pipes: list[Connection] = []
     try:
@@ -517,7 +512,7 @@ def _in_processes(jobs: Sequence[Job], count: int) -> Iterator[tuple[int, Scan |
                     for pipe in (receiving, *pipes):
                         pipe.close()
                     for place in largest[at::count]:
-                        sending.send((place, jobs[place].run()))
+                        sending.send((place, _scanned(files[place])))
                 finally:
                     os._exit(0)
             sending.close()

@@ -219,10 +219,8 @@ class Occupancy:
         self._last_output = max(output, before)
         if not known:
             self._request = request
-            if request:
-                self._requests[request] = None
-            self._reports += 1
-            self._calls += 1
+            self._requests[request] = None
+            self._reports, self._calls = self._reports + 1, self._calls + 1
         self.basis = "call"
         self._answer = output if event.final else (self._answer if known else 0)
         self._see_model(event.model, self.model)

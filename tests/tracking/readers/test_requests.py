@@ -3,50 +3,50 @@
 from __future__ import annotations
 
 from brim.models.usage import Tokens
-from brim.tracking.readers.fields import Requests, Told
+from brim.tracking.readers.fields import Told
 
 
-def test_a_request_is_news_once() -> None:
-    requests = Requests()
-    assert requests.is_news("a", Tokens(input=1), final=True)
-    assert not requests.is_news("a", Tokens(input=1), final=True)
-    assert requests.is_news("a", Tokens(input=2), final=True)
+def test_a_request_is_new_once() -> None:
+    requests = Told()
+    assert requests.is_new("a", Tokens(input=1), final=True)
+    assert not requests.is_new("a", Tokens(input=1), final=True)
+    assert requests.is_new("a", Tokens(input=2), final=True)
 
 
 def test_what_is_final_is_not_replaced_by_a_placeholder() -> None:
-    requests = Requests()
-    assert requests.is_news("a", Tokens(input=1, output=1), final=False)
-    assert requests.is_news("a", Tokens(input=1, output=40), final=True)
-    assert not requests.is_news("a", Tokens(input=1, output=1), final=False)
+    requests = Told()
+    assert requests.is_new("a", Tokens(input=1, output=1), final=False)
+    assert requests.is_new("a", Tokens(input=1, output=40), final=True)
+    assert not requests.is_new("a", Tokens(input=1, output=1), final=False)
 
 
-def test_a_placeholder_that_turns_out_right_is_news_once_it_is_final() -> None:
-    requests = Requests()
-    assert requests.is_news("a", Tokens(output=1), final=False)
-    assert requests.is_news("a", Tokens(output=1), final=True)
+def test_a_placeholder_that_turns_out_right_is_new_once_it_is_final() -> None:
+    requests = Told()
+    assert requests.is_new("a", Tokens(output=1), final=False)
+    assert requests.is_new("a", Tokens(output=1), final=True)
 
 
-def test_without_a_key_everything_is_news() -> None:
-    requests = Requests()
-    assert requests.is_news("", Tokens(input=1), final=True)
-    assert requests.is_news("", Tokens(input=1), final=True)
+def test_without_a_key_everything_is_new() -> None:
+    requests = Told()
+    assert requests.is_new("", Tokens(input=1), final=True)
+    assert requests.is_new("", Tokens(input=1), final=True)
 
 
 def test_the_oldest_is_forgotten_first() -> None:
-    requests = Requests(most=2)
+    requests = Told(most=2)
     for key in "abc":
-        requests.is_news(key, Tokens(input=1), final=True)
-    assert not requests.is_news("c", Tokens(input=1), final=True)
-    assert not requests.is_news("b", Tokens(input=1), final=True)
-    assert requests.is_news("a", Tokens(input=1), final=True)
+        requests.is_new(key, Tokens(input=1), final=True)
+    assert not requests.is_new("c", Tokens(input=1), final=True)
+    assert not requests.is_new("b", Tokens(input=1), final=True)
+    assert requests.is_new("a", Tokens(input=1), final=True)
 
 
 def test_the_last_half_is_never_forgotten() -> None:
-    requests = Requests(most=100)
+    requests = Told(most=100)
     for number in range(1_000):
-        assert requests.is_news(str(number), Tokens(input=1), final=True)
+        assert requests.is_new(str(number), Tokens(input=1), final=True)
         last = range(max(0, number - 49), number + 1)
-        assert not any(requests.is_news(str(key), Tokens(input=1), final=True) for key in (last[0], number))
+        assert not any(requests.is_new(str(key), Tokens(input=1), final=True) for key in (last[0], number))
 
 
 def test_what_was_told_is_bounded_and_an_empty_key_is_always_new() -> None:

@@ -26,7 +26,6 @@ from brim.cli.output import (
 from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
-from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.tracking.live import follow, ignore
 from brim.tracking.sessions import newest
@@ -34,14 +33,6 @@ from brim.workspace import Workspace
 
 if TYPE_CHECKING:
     from brim.report.watch import Reading
-
-
-class _Unwritten(Memory):
-    """A memory that neither reads nor writes the store: looking changes nothing."""
-
-    def __init__(self) -> None:
-        super().__init__("")
-        self._failed = True
 
 
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
@@ -54,7 +45,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
         if not found.here:
             return None
         path = found.path
-    watch = Watch(workspace.config, _Unwritten())
+    watch = Watch(workspace.config)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
         watch.take(tick.events, live=False)

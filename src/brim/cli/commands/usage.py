@@ -129,14 +129,14 @@ def show(report: UsageReport) -> None:
     for model, requests in report.unpriced.items():
         many = counted(requests, "request")
         note(f"no price for {model or 'an unnamed model'} ({many}): 'models' in the configuration can give one")
-    if reading.broken:
-        note(f"{counted(reading.broken, 'broken line')} left out")
+    if reading.broken_lines:
+        note(f"{counted(reading.broken_lines, 'broken line')} left out")
 
 
 def _cells(each: Sum, name: str) -> list[str]:
-    cost = "unknown" if each.unpriced == each.requests and each.requests else dollars(each.cost)
-    cost = f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced < each.requests else cost
-    tokens = (each.input_tokens, each.output_tokens, each.cache_creation_tokens, each.cache_read_tokens)
+    cost = "unknown" if each.unpriced_requests == each.requests and each.requests else dollars(each.cost)
+    cost = f"> {dollars(each.cost, up=False)}" if 0 < each.unpriced_requests < each.requests else cost
+    tokens = (each.input_tokens, each.output_tokens, each.cache_creation_input_tokens, each.cache_read_input_tokens)
     return [name, *[f"{count:,}" for count in (each.requests, *tokens)], cost]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from brim.tracking.events import Usage
 from brim.tracking.readers.fields import (
     LineReader,
-    Requests,
+    Told,
     flag,
     items,
     mapping,
@@ -57,7 +57,7 @@ class ApiResponseReader(LineReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._requests = Requests()
+        self._requests = Told(200_000)
         self._begun: Mapping[str, Any] = {}
 
     def read(self, line: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ class ApiResponseReader(LineReader):
         request = text(response, "id") or text(response, "responseId")
         if not request and used and "llm_response" in line:
             request = f"{self.where['session']}:{len(items(line, 'llm_request', 'messages'))}:{used.prompt}"
-        if used and self._requests.is_news(request, used, final=final):
+        if used and self._requests.is_new(request, used, final=final):
             asked = text(line, "request", "model") or text(line, "llm_request", "model") or text(line, "model")
             model = text(response, "model") or text(response, "modelVersion") or asked
             self.tell(Usage, tokens=used, model=model, request=request, final=final)

@@ -26,7 +26,6 @@ from brim.tracking.readers.fields import (
     SYNTHETIC,
     Bounded,
     LineReader,
-    Requests,
     Told,
     count,
     flag,
@@ -123,7 +122,7 @@ class _Reader(LineReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._requests = Requests()
+        self._requests = Told(200_000)
         self._sub_agents = Told()
         self._models = Bounded(1_000)
 
@@ -200,9 +199,7 @@ class ClaudeTranscriptReader(_Reader):
         """Tell what happened in *line*."""
         self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
         if not self.where["agent"]:
-            mode, branch = text(line, "permissionMode"), text(line, "gitBranch")
-            folder, version = text(line, "cwd"), text(line, "version")
-            self.states(permission_mode=mode, branch=branch, folder=folder, version=version)
+            self.states(line, permission_mode="permissionMode", branch="gitBranch", folder="cwd", version="version")
         if kind == "assistant":
             self._assistant(line)
         elif kind == "user":
@@ -228,7 +225,7 @@ class ClaudeTranscriptReader(_Reader):
             if isinstance(usage, Usage):
                 if not agent:
                     self._main_messages.is_new(id)
-                if self._requests.is_news(usage.request, usage.tokens, final=True):
+                if self._requests.is_new(usage.request, usage.tokens):
                     self.found.append(usage)
         if self._lines.is_new(text(line, "uuid")):  # a session that is resumed can have its history again
             self._speak(message, "assistant")
@@ -319,7 +316,7 @@ class ClaudeStreamReader(_Reader):
 
     def _usage(self, key: str, model: str, usage: object, *, final: bool) -> None:
         used = tokens(usage)
-        if used and self._requests.is_news(key, used, final=final):
+        if used and self._requests.is_new(key, used, final=final):
             self.tell(Usage, tokens=used, model=model, request=key, final=final)
 
     def _partial(self, line: Mapping[str, Any]) -> None:
@@ -355,8 +352,7 @@ class ClaudeStreamReader(_Reader):
         elif subtype == "task_notification":
             self._end_sub_agent(text(line, "task_id"), text(line, "status"), text(line, "summary"))
         if main:
-            mode, folder, version = (text(line, key) for key in ("permissionMode", "cwd", "claude_code_version"))
-            self.states(permission_mode=mode, folder=folder, version=version)
+            self.states(line, permission_mode="permissionMode", folder="cwd", version="claude_code_version")
             self._see_model(text(line, "model") if subtype == "init" else "", chosen=True)
 
     def _context_usage(self, line: Mapping[str, Any]) -> None:
@@ -391,7 +387,7 @@ class ClaudeStatusReader(LineReader):
         model, window = text(line, "model", "id"), count(line, "context_window", "context_window_size")
         if model and self.told.is_new("model", (session, model, window)):
             self.tell(ModelSeen, model=model, window=window)
-        self.states(folder=text(line, "cwd"), version=text(line, "version"))
+        self.states(line, folder="cwd", version="version")
         used = tokens(value(line, "context_window", "current_usage"))
         cost = micro_dollars(line, "cost", "total_cost_usd")
         if used and self.told.is_new("usage", (session, used)):
@@ -426,9 +422,8 @@ def _run_total(line: Mapping[str, Any], where: Where) -> RunTotal | None:
 def _compaction(line: Mapping[str, Any], where: Where) -> Compaction:
     """Return the compaction in *line*: the stream's names have underscores, the transcript's have capitals."""
     about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
-    before, after = whole(about, "pre_tokens"), whole(about, "post_tokens")
-    before = whole(about, "preTokens") if before is None else before
-    after = whole(about, "postTokens") if after is None else after
+    form = "{}_tokens" if "pre_tokens" in about or "post_tokens" in about else "{}Tokens"
+    before, after = (whole(about, form.format(name)) for name in ("pre", "post"))
     return Compaction(trigger=text(about, "trigger"), before=before, after=after, **where)
 
 

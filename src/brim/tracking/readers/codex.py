@@ -72,17 +72,16 @@ _MOST_OPEN = 10_000
 class CodexRolloutReader(LineReader):
     """Reads one rollout, line by line."""
 
+    _model, _window = "", 0
+    _copied = _records = _window_is_new = False
+    _sum: tuple[int, ...] | None = None
+    _begin: tuple[int, ...] = ()
+
     def __init__(self) -> None:
         super().__init__()
         self._lineage = _Lineage()
-        self._copied = False
-        self._records = False
-        self._sum: tuple[int, ...] | None = None
-        self._begin: tuple[int, ...] = ()
         self._models: set[str] = set()
         self._files, self._heard = Bounded(_MOST_OPEN), Bounded(64)
-        self._model, self._window = "", 0
-        self._window_is_new = False
         self._compacted: list[Event] = []
 
     @staticmethod
@@ -99,8 +98,8 @@ class CodexRolloutReader(LineReader):
         if kind not in _AFTER_COMPACTION:
             self.found += self.finish()
         if kind == "session_meta":
-            version, folder, branch = text(payload, "cli_version"), text(payload, "cwd"), text(payload, "git", "branch")
-            self._states(version=version, folder=folder, branch=branch)
+            self.states(payload, version="cli_version", folder="cwd")
+            self.states(mapping(payload, "git"), branch="branch")
         elif kind == "turn_context":
             self._turn(payload)
         elif kind == "token_usage_record":
@@ -200,16 +199,17 @@ class CodexRolloutReader(LineReader):
         self._window_is_new = False
         if model:
             self._see_model()
-        self._states(permission_mode=text(settings, "approval_policy"), folder=text(settings, "cwd"))
+        self.states(settings, permission_mode="approval_policy", folder="cwd")
 
     def _see_model(self) -> None:
         now = self._model, self._window
         if not self._copied and any(now) and self.told.is_new("model", now):
             self.tell(ModelSeen, model=self._model, window=self._window)
 
-    def _states(self, **now: str) -> None:
+    def states(self, line: object, **keys: str) -> None:
+        """Tell which of the session's states changed, unless *line* is a copy."""
         if not self._copied:
-            self.states(**now)
+            super().states(line, **keys)
 
     def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         kind, role, words = text(payload, "type"), text(payload, "role"), text_of(value(payload, "content"))
@@ -269,13 +269,9 @@ class _Lineage:
     their time). Old rollouts name no turns: there, what is written two seconds after the thread began is its own.
     """
 
-    def __init__(self) -> None:
-        self.session = ""
-        self.agent = ""
-        self._copied = False
-        self._thread = ""
-        self._began: float | None = None
-        self._turns = False
+    session = agent = _thread = ""
+    _copied = _turns = False
+    _began: float | None = None
 
     def see(self, line: Mapping[str, Any]) -> bool:
         """Take note of *line*; return whether it is a copy."""
@@ -407,12 +403,13 @@ def _edit(change: str, path: str, lines: list[str]) -> tuple[str, dict[str, Any]
 class CodexExecReader(LineReader):
     """Reads one stream, line by line."""
 
+    _session = _last = ""
+    _lists = 0
+
     def __init__(self) -> None:
         super().__init__()
-        self._session = self._last = ""
         self._open = Bounded(_MOST_OPEN)
         self._todos: dict[str, Any] = {}
-        self._lists = 0
 
     @staticmethod
     def recognises(line: Mapping[str, Any]) -> bool:

@@ -288,36 +288,23 @@ class Bounded(OrderedDict):  # type: ignore[type-arg] # typing is too heavy for 
             self.popitem(last=False)
 
 
-class Requests:
-    """The requests of a stream that were reported, so that each is counted once however many lines repeat it."""
-
-    def __init__(self, most: int = 200_000) -> None:
-        self._seen = Bounded(most)  # hashes only: a long session takes a few megabytes
-
-    def is_news(self, key: str, tokens: Tokens, *, final: bool) -> bool:
-        """Return whether the report says something new about request *key*, and remember it.
-
-        A final report is never replaced by a provisional one. A report without a key is always news.
-        """
-        told, before = (hash(tokens), final), self._seen.get(hash(key))
-        if key and (before == told or (before is not None and before[1] and not final)):
-            return False
-        self._seen[hash(key)] = told
-        return True
-
-
 class Told:
-    """What was told already, by key: the same again is not new. Under an empty key everything is."""
+    """What was told already, by key, so that it is told once however many lines repeat it."""
 
     def __init__(self, most: int = 50_000) -> None:
-        self._told = Bounded(most)  # hashes only, as above
+        self._told = Bounded(most)  # hashes only: a long session takes a few megabytes
 
-    def is_new(self, key: str, told: object = None) -> bool:
-        """Remember what is *told* under *key*; return whether that is new."""
-        new = not key or self._told.get(hash(key)) != hash(told)
-        if key and new:
-            self._told[hash(key)] = hash(told)
-        return new
+    def is_new(self, key: str, told: object = None, *, final: bool = True) -> bool:
+        """Remember what is *told* under *key*; return whether that is new. Under an empty key everything is.
+
+        What is final is never replaced by what isn't, such as a count of output tokens while the model still writes.
+        """
+        before, now = self._told.get(hash(key)), (hash(told), final)
+        if key and (before == now or (before is not None and before[1] and not final)):
+            return False
+        if key:
+            self._told[hash(key)] = now
+        return True
 
     def __contains__(self, key: object) -> bool:
         return hash(key) in self._told
@@ -350,10 +337,10 @@ class LineReader:
         if words:
             self.tell(Message, role=role, text=words, **fields)
 
-    def states(self, **now: str) -> None:
-        """Tell which of the session's states changed; one that is empty is not known."""
-        for name, state in now.items():
-            if state and self.told.is_new(name, state):
+    def states(self, line: object, **keys: str) -> None:
+        """Tell which of the session's states changed; they are in *line*, each under its key if it is known."""
+        for name, key in keys.items():
+            if (state := text(line, key)) and self.told.is_new(name, state):
                 self.tell(StateSeen, name=name, value=state)
 
     def call(self, id: str, name: str, given: object, tool: str | None = None) -> None:

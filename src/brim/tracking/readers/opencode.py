@@ -61,7 +61,7 @@ class OpencodeReader(LineReader):
         id, parent = text(about, "id"), text(about, "parentID")
         self.where |= {"session": parent or id, "agent": id if parent else ""}
         self.where["time"] = seconds(value(about, "time", "created"))
-        self.states(folder=text(about, "directory"), version=text(about, "version"))
+        self.states(about, folder="directory", version="version")
         for message in items(line, "messages"):
             self._message(mapping(message, "info"), items(message, "parts"))
 
