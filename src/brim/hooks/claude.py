@@ -43,7 +43,7 @@ class Claude(Client):
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return who typed a prompt, what a tool answered, and the summary."""
         if event == "prompt":
-            from brim.tracking.readers.claude import typed_text
+            from brim.tracking.readers.claude_words import typed_text
 
             prompt = text(data, "prompt")
             typed = typed_text(prompt) if not text(data, "agent_id") else ""
