@@ -81,10 +81,7 @@ def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
     """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
     from brim.hooks.rules import tell_at_start
 
-    lines = ""
-    if how == "compact":
-        lines = scratch_line(call, workspace)
-    return tell_at_start(call, workspace, how, lines)
+    return tell_at_start(call, workspace, how, scratch_line(call, workspace) if how == "compact" else "")
 
 
 def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -93,8 +90,10 @@ def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     if not isinstance(how, str):
         return NOTHING
     if how == "compact":  # no event came before it: what the turn has left so far is written now
+        from brim.hooks.lost_facts import measure_lost
+
         attempt(_write_turn, call, workspace)
-        attempt(_measure_lost, call, workspace)
+        attempt(measure_lost, call, workspace)
     told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
     if told.context or not workspace.is_late:  # otherwise the next event tells the rules
         workspace.state(call.session).keep(BEGAN, None)
@@ -174,26 +173,17 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
-    return attempt(_instruct, call, workspace)
-
-
-def _instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     from brim.hooks.lost_facts import instruct
 
-    return instruct(call, workspace)
+    return attempt(instruct, call, workspace)
 
 
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
-    attempt(open_context_latches, call, workspace)
-    attempt(_measure_lost, call, workspace)
-    return NOTHING
-
-
-def _measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
     from brim.hooks.lost_facts import measure_lost
 
-    measure_lost(call, workspace)
+    attempt(open_context_latches, call, workspace)
+    return attempt(measure_lost, call, workspace)
 
 
 # An end -----------------------------------------------------------------------------------------------------------
@@ -269,13 +259,9 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not limited_scopes(call, workspace):
         return None
+    from brim.hooks.settlement import limits_reached
 
-    def reached(call: HookCall, workspace: HookWorkspace) -> Answer:
-        from brim.hooks.settlement import limits_reached
-
-        return Answer(note="\n".join(limits_reached(call, workspace)))
-
-    return joined(attempt(_cost_note, call, workspace), attempt(reached, call, workspace))
+    return joined(attempt(_cost_note, call, workspace), attempt(limits_reached, call, workspace))
 
 
 def _cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:

@@ -102,11 +102,8 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
 
-    def prepare() -> None:
-        make_folder(root)
-
-    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=prepare):
-        prepare()  # again, now that no other process removes it
+    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root)):
+        make_folder(root)  # again, now that no other process removes it
         folder = place_of(root, call.session, now=workspace.now, claim=True)
         if folder != root:
             make_folder(folder)
