@@ -175,30 +175,16 @@ def status_value(home: str) -> dict[str, Any]:
     return {"type": "command", "command": shlex.quote(status_path(home))}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A hook to install: its event, its matcher (None: the event has none), and the hook itself."""
-
-    event: str
-    matcher: str | None
-    hook: Mapping[str, Any]
-
-    @property
-    def group(self) -> dict[str, Any]:
-        """The entry as settings hold it."""
-        return ({} if self.matcher is None else {"matcher": self.matcher}) | {"hooks": [dict(self.hook)]}
-
-
-def entries_for(agent: str, home: str, *, hooks: str = ALL) -> list[Entry]:
-    """Return the hooks that are installed for *agent*."""
-    found = []
+def entries_for(agent: str, home: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
+    """Return the hooks that are installed for *agent*, by event, as settings hold them."""
+    found = {}
     for name, event in client_of(agent).EVENTS.items():
         if hooks == ALL or event.injects:
             command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
                 hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
-            found.append(Entry(name, event.matcher, hook))
+            found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {"hooks": [hook]}
     return found
 
 
