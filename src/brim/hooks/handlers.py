@@ -211,7 +211,7 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
     # After more than that, reading takes all the time that there is.
     if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
-        await_answer(call, now=workspace.now)
+        await_answer(call, workspace)
 
 
 def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READING) -> None:

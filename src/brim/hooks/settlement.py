@@ -35,12 +35,12 @@ from brim.tracking.events import RunTotal, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.spend.ledger import Reservation
-    from brim.spend.money import Prices
+    from brim.spend.money import PriceList
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
     from brim.tracking.notices import Notice
@@ -66,13 +66,7 @@ _NEEDLES = {
 """What a line must hold to be parsed."""
 
 
-def settle(
-    call: HookCall,
-    workspace: HookWorkspace,
-    *,
-    prices: Prices | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[list[Notice], list[str]]:
+def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list[str]]:
     """Record what the session of *call* has spent since the last time.
 
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
@@ -85,16 +79,14 @@ def settle(
     lock = os.path.join(folder, f"{file_id(call.session)}.spend.lock")
     try:
         with locked(lock, patience=0.0, prepare=lambda: os.makedirs(folder, 0o700, exist_ok=True)):
-            return _settle(call, workspace, database, prices, clock=clock)
+            return _settle(call, workspace, database)
     except StoreError as error:
         if error.reason == "busy":
             return [], []
         raise
 
 
-def _settle(
-    call: HookCall, workspace: HookWorkspace, database: Database, prices: Prices | None, *, clock: Callable[[], float]
-) -> tuple[list[Notice], list[str]]:
+def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tuple[list[Notice], list[str]]:
     id = file_id(call.session)
     account = load_account(database, id)
     before = dict(vars(account), offsets=dict(account.offsets))
@@ -107,7 +99,7 @@ def _settle(
             recorded = 0
         account, anew = Account(), True
         account.kin = kin
-    events = list(new_reports(call, account, recorded=recorded, clock=clock))
+    events = list(new_reports(call, account, recorded=recorded))
     if not events:
         if vars(account) != before:
             with database.writing():
@@ -123,9 +115,7 @@ def _settle(
     with database.writing():
         ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
-        batch = _Batch(
-            call, workspace, ledger, account, prices or PriceList(), anew, recorded, dict(account.recent), []
-        )
+        batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
     return notices, [] if account.reported else batch.unpriced
@@ -138,7 +128,7 @@ class _Batch(Record):
     workspace: HookWorkspace
     ledger: SqliteLedger
     account: Account
-    prices: Prices
+    prices: PriceList
     anew: bool
     recorded: int
     seen: dict[str, int]
@@ -237,9 +227,7 @@ def save_account(database: Database, id: str, account: Account, *, now: float) -
 # Reading the session's files --------------------------------------------------------------------------------------
 
 
-def new_reports(
-    call: HookCall, account: Account, *, recorded: int = 0, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Usage | RunTotal]:
+def new_reports(call: HookCall, account: Account, *, recorded: int = 0) -> Iterator[Usage | RunTotal]:
     """Yield every report of the session of *call* that *account* doesn't have, and move it on.
 
     A file of Claude Code is read from where the last hook stopped, its sub-agents' before its own: their requests are
@@ -249,7 +237,7 @@ def new_reports(
     """
     from brim.tracking.readers import AnyReader
 
-    until, count = clock() + SECONDS, 0
+    until, count = time.monotonic() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
     for agent, path in _files(call):
         reader.agent = agent
@@ -259,7 +247,7 @@ def new_reports(
             yield from found
             account.offsets[agent] = at + len(data)
             count += len(found) if at >= recorded else 0
-            if at >= recorded and (clock() > until or count > ENOUGH):
+            if at >= recorded and (time.monotonic() > until or count > ENOUGH):
                 return
     account.anew = call.agent != "claude"
     for event in reader.finish():

@@ -47,6 +47,7 @@ class HookWorkspace(Workspace):
 
     def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
         super().__init__(environ, cwd, who="agent", now=now, ending=ending)
+        self.clock, self.sleep = time.monotonic, time.sleep
         self._states: dict[str, SessionState] = {}
 
     @property
