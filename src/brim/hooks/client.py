@@ -47,6 +47,9 @@ EVENTS = {
 """Claude Code's events. Codex has the same, except for failed calls."""
 
 
+_KEYS = {"sub_agent": "agent_id", "tool": "tool_name", "call_id": "tool_use_id", "summary": "compact_summary"}
+
+
 class Client:
     """How one agent says what happened, and how it wants to be answered."""
 
@@ -76,24 +79,15 @@ class Client:
         if known is None:
             return None
         fields: dict[str, Any] = {
+            **{name: text(data, name) for name in ("model", "permission_mode", "source", "trigger", "error")},
+            **{name: text(data, key) for name, key in _KEYS.items()},
             "event": known.event,
-            "session": text(data, "session_id"),
-            "sub_agent": text(data, "agent_id"),
+            "session": text(data, "session_id") if data.get("session_id") else environ.get(self.variable, ""),
             "cwd": _path(data, "cwd"),
             "transcript": _path(data, "transcript_path"),
-            "model": text(data, "model"),
-            "permission_mode": text(data, "permission_mode"),
-            "tool": text(data, "tool_name"),
-            "call_id": text(data, "tool_use_id"),
             "input": mapping(data, "tool_input"),
-            "source": text(data, "source"),
-            "trigger": text(data, "trigger"),
-            "error": text(data, "error"),
-            "summary": text(data, "compact_summary"),
             "interrupted": data.get("is_interrupt") is True,
         }
-        if not data.get("session_id"):
-            fields["session"] = environ.get(self.variable, "")
         fields.update(self.own_fields(known.event, data))
         if fields["tool"]:
             from brim.tracking.readers.fields import tool_of

@@ -145,9 +145,11 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     told = NOTHING
     if call.agent == "gemini":  # the others are told before the call
-        from brim.hooks.rules import tell_with_result
+        from brim.hooks.rules import tell_now
 
-        told = joined(attempt(_told_late, call, workspace), attempt(tell_with_result, call, workspace))
+        told = attempt(_told_late, call, workspace)
+        now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
+        told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
@@ -199,7 +201,8 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.event == "stop" and call.agent == "claude":
         attempt(_await, call, workspace)
     begun = time.monotonic()
-    told = _warn(call, workspace) if call.event == "stop" else attempt(_cost_note, call, workspace)
+    window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
+    told = joined(window, attempt(_cost_note, call, workspace))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
     attempt(lambda call, workspace: _write_turn(call, workspace, left), call, workspace)
     if call.event == "session_end":
@@ -242,13 +245,11 @@ def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
 # Warnings ---------------------------------------------------------------------------------------------------------
 
 
-def _warn(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human has to be told now about the window and the money; each once."""
-    return joined(attempt(context_note, call, workspace), attempt(_cost_note, call, workspace))
-
-
 def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return the same in the middle of a turn: only if there is a limit, or much was written since the last look."""
+    """Return what the human has to be told in the middle of a turn about the window and the money; each once.
+
+    Only if there is a limit, or much was written since the last look.
+    """
     if call.event == "prompt" and call.human:
         forget_refusals(call, workspace)
     limited, due = may_be_limited(call, workspace), is_look_due(call, workspace)
@@ -274,13 +275,10 @@ HANDLERS = {
     "session_start": session_start,
     "prompt": prompt,
     "before_tool": before_tool,
-    "after_tool": after_tool,
-    "tool_failed": after_tool,
+    **dict.fromkeys(("after_tool", "tool_failed"), after_tool),
     "before_compact": before_compact,
     "after_compact": after_compact,
-    "stop": ending,
-    "subagent_stop": ending,
-    "session_end": ending,
+    **dict.fromkeys(("stop", "subagent_stop", "session_end"), ending),
     "model_call": model_call,
 }
 """What answers each event."""

@@ -7,6 +7,8 @@ charged and noted in one transaction, so simultaneous hooks never tell more than
 
 from __future__ import annotations
 
+import os
+
 from brim.activation.context import Context
 from brim.hooks.client import client_of
 from brim.hooks.event import NOTHING, Answer
@@ -51,7 +53,8 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
     left, room, most = _less(budget, size(lines)), room - len(lines), _less(_most_bytes(call), size(lines))
 
     def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
-        text = _rules_at_start(call, workspace, how, left, room, most=most) if workspace.has_stores else ""
+        is_stored = any(map(os.path.exists, workspace.databases))
+        text = _rules_at_start(call, workspace, how, left, room, most=most) if is_stored else ""
         _forget_renewal(call, workspace)
         return Answer(context=text)
 
@@ -128,13 +131,6 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     if how:
         _forget_renewal(call, workspace)
     return Answer(deny=deny, preamble=preamble, context=text)
-
-
-def tell_with_result(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what is told with a call's result to an agent that can't be told anything before one."""
-    if client_of(call.agent).max_chars("before_tool") > 0:
-        return NOTHING
-    return tell_now(call, workspace, of_call=True)
 
 
 def _planner(
@@ -294,15 +290,10 @@ USUAL_MODELS = {"claude": "opus"}
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
     """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
-    from brim.store.project import branch, environment, project_types
-
-    project = workspace.project
     calling = call.event not in ("session_start", "prompt")
     return Context(
+        **workspace.surroundings,
         file=files_of(call) if calling else None,
-        environment=environment(workspace.environ),
-        project_type=project_types(project) if project else None,
-        branch=branch(project) if project else None,
         prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
         command=_ends(command_of(call)) if calling else "",
     )

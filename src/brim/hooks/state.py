@@ -61,11 +61,6 @@ class HookWorkspace(Workspace):
         return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
 
     @property
-    def has_stores(self) -> bool:
-        """Whether anything is stored that ``scopes`` would open."""
-        return any(map(os.path.exists, self.databases))
-
-    @property
     def has_user_store(self) -> bool:
         """Whether the user has a store, where sessions are kept."""
         return os.path.exists(self.database)
@@ -75,11 +70,6 @@ class HookWorkspace(Workspace):
         if session not in self._states:
             self._states[session] = SessionState.load(self.home, session)
         return self._states[session]
-
-    def fold_logs(self, at_least: int = 1 << 18) -> None:
-        """Fold long database logs, unless the time is over."""
-        if not self.is_late:
-            super().fold_logs(at_least)
 
     def close(self) -> None:
         """Write the states that changed, and close the store."""

@@ -239,19 +239,10 @@ def words_of(hook: Any) -> list[str]:
 # The MCP server ------------------------------------------------------------------------------------------------------
 
 
-def servers_file(environ: Mapping[str, str]) -> str:
-    """Return the file in which Claude Code keeps the user's MCP servers."""
-    return os.path.join(os.path.abspath(environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ)), ".claude.json")
-
-
-def is_resident_server(entry: Any) -> bool:
-    """Whether *entry* is the server that ``brim init --resident`` of 0.1 put in."""
-    return isinstance(entry, dict) and entry.get("args") == ["mcp", "--resident"]
-
-
 def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     """Return the agents that start ``brim mcp`` here, by the user's settings or the project's."""
-    claude = settings_of(servers_file(environ))
+    folder = environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ)
+    claude = settings_of(os.path.join(os.path.abspath(folder), ".claude.json"))
     places: dict[str, list[Any]] = {
         "claude": [claude, value(claude, "projects", project or "")],
         "codex": [codex_settings(environ)],

@@ -18,7 +18,6 @@ from brim.install.agents import (
     Ours,
     Target,
     entries_for,
-    is_resident_server,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
@@ -93,7 +92,7 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
     ours = Ours(home)
     settings = JsonText(before, target.path, comments=target.comments)
     if target.agent == RESIDENT_SERVER:
-        if is_resident_server(settings.get("mcpServers", "brim")):
+        if settings.get("mcpServers", "brim", "args") == ["mcp", "--resident"]:  # what 0.1 put in
             settings.remove("mcpServers", "brim")
     else:
         _merge(settings, {}, ours)
