@@ -228,8 +228,7 @@ def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READI
 
 def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
-    writer = writer_of(call, workspace)
-    if writer is not None:
+    if (writer := writer_of(call, workspace)) is not None:
         writer.close()
 
 

@@ -128,7 +128,6 @@ LINES = 12
 _LONGEST_COMMAND = 200
 _LONGEST_LINE = 140
 _MEASURED = "measured"
-_NOUNS = {"decision": "decision", "path": "file", "command": "command", "number": "number"}
 
 
 def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
@@ -222,7 +221,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
     for kind, text in measured.lost:
         shown = _relative(text, root) if kind == "path" else text
         told = shortened(shown, _LONGEST_LINE) if kind == "decision" else code(shown, _LONGEST_LINE)
-        lines[f"  - {_NOUNS[kind]}: {told}"] = None
+        lines[f"  - {'file' if kind == 'path' else kind}: {told}"] = None
     more = [f"  - and {len(lines) - LINES} more"] if len(lines) > LINES else []
     heading = f"- The summary of the last compaction left these out{where}:"
     return "\n".join([heading, *list(lines)[:LINES], *more]) + "\n"

@@ -50,7 +50,11 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
         return NOTHING
     if (budget is not None and size(lines) > budget) or len(lines) > room:
         lines = ""
-    left, room, most = _less(budget, size(lines)), room - len(lines), _less(_most_bytes(call), size(lines))
+    left, room, most = (
+        _less(budget, size(lines)),
+        room - len(lines),
+        _less(client_of(call.agent).MOST_BYTES, size(lines)),
+    )
 
     def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
         is_stored = any(map(os.path.exists, workspace.databases))
@@ -153,7 +157,7 @@ def _rules(
     call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, max_chars=room, max_bytes=_most_bytes(call), session=session)
+    plan = found.plan(budget, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
     if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
@@ -206,7 +210,7 @@ def _lost(
     *beside* is the rest of what is told.
     """
     state = workspace.state(call.session)
-    most = _less(_most_bytes(call), size(beside))
+    most = _less(client_of(call.agent).MOST_BYTES, size(beside))
     budget = most if budget is None else budget if most is None else min(budget, most)
     if not _that_fit(state.lost, budget, room)[0]:
         return ""
@@ -258,10 +262,6 @@ def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
     """Return how many characters the client and the settings allow a text for the model at this event."""
     most, configured = client_of(call.agent).max_chars(call.event), workspace.config["injection.max_chars"]
     return most if configured is None else min(most, configured)
-
-
-def _most_bytes(call: HookCall) -> int | None:
-    return client_of(call.agent).MOST_BYTES
 
 
 def size(text: str) -> int:

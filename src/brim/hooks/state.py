@@ -47,7 +47,8 @@ class HookWorkspace(Workspace):
 
     def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
         super().__init__(environ, cwd, who="agent", now=now, ending=ending)
-        self.clock, self.sleep = time.monotonic, time.sleep
+        self.clock: Callable[[], float] = time.monotonic
+        self.sleep: Callable[[float], object] = time.sleep
         self._states: dict[str, SessionState] = {}
 
     @property
@@ -206,7 +207,8 @@ class SessionState:
                 if not decide(values):
                     self._values = values
                     return False
-                _write(self.path, values)
+                with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
+                    replace_file(self.path, json.dumps(values).encode("utf-8", "replace"), durable=False)
         except (OSError, StoreError):  # no space, no permission, no home, or the lock is held too long
             return False
         self._values = values
@@ -248,11 +250,6 @@ def _read(path: str) -> dict[str, Any]:
         return _mapping(json.loads(read_safely(path, at_most=LARGEST).decode()))
     except (OSError, ValueError, RecursionError):
         return {}
-
-
-def _write(path: str, values: Mapping[str, Any]) -> None:
-    with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
-        replace_file(path, json.dumps(values).encode("utf-8", "replace"), durable=False)
 
 
 def _make_folder(folder: str) -> None:

@@ -136,8 +136,12 @@ class Conversation:
                 if self._child.is_over:  # a process that it started keeps its output open, so that won't end
                     self.end()
                 continue
-            if child is None:
-                self._take_from_person(what)
+            if isinstance(what, int):
+                self._interrupt(what)
+            elif child is None and what is None:  # a question that comes later has no one to answer it
+                self._is_person_gone = True
+            elif child is None and isinstance(what, str) and what.strip():
+                self.person_said(what)
             elif child is self._child:
                 self._take_from_agent(child, what)
                 if leaving and patience is not None and not self.signal:
@@ -190,14 +194,6 @@ class Conversation:
                 self._face.answer(heard.text if is_done or not heard.end.error else "", line)
         self._face.show(self._tracked, settled=False)
         child.read()
-
-    def _take_from_person(self, what: object) -> None:
-        if isinstance(what, int):
-            self._interrupt(what)
-        elif isinstance(what, str) and what.strip():
-            self.person_said(what)
-        elif what is None:  # a question that comes later has no one to answer it
-            self._is_person_gone = True
 
     def _interrupt(self, number: int) -> None:
         """End the turn at the first signal, and the agent at the second."""
