@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.scratch.entries import Entry
-    from brim.scratch.writer import ScratchWriter
 
 
 # Before it: instructions ------------------------------------------------------------------------------------------
@@ -39,7 +38,6 @@ _MOST = {"human": 12, "decision": 12, "artifact": 30}
 
 def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Write what the turn has left so far, and return what the summary has to keep."""
-    writer: ScratchWriter | None
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts

@@ -259,16 +259,13 @@ def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
     from brim.tracking.readers.stream import parsed_line
 
-    needles, at = _NEEDLES[agent], 0
-    while at < len(data):
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        if any(data.find(needle, at, end) >= 0 for needle in needles):
-            parsed = parsed_line(data[at:end])
-            for event in reader.events(parsed, start + at) if isinstance(parsed, dict) else ():
-                if isinstance(event, Usage | RunTotal):
-                    yield event
-        at = end + 1
+    at = start
+    for line in data.split(b"\n"):
+        parsed = parsed_line(line) if any(needle in line for needle in _NEEDLES[agent]) else None
+        for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
+            if isinstance(event, Usage | RunTotal):
+                yield event
+        at += len(line) + 1
 
 
 def _files(call: HookCall) -> list[tuple[str, str]]:
