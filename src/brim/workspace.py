@@ -18,7 +18,7 @@ from brim.errors import ConfigError, InputError, StoreError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Literal, Self
+    from typing import Any, Literal, Self
 
     from brim.config.values import Config
     from brim.store.ledger import SqliteLedger
@@ -201,6 +201,16 @@ class Workspace:
         from brim.store.scopes import open_scopes
 
         return open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
+
+    @property
+    def surroundings(self) -> dict[str, Any]:
+        """What a situation has here, whatever is being done: environment, project types and branch."""
+        from brim.store.project import branch, environment, project_types
+
+        found: dict[str, Any] = {"environment": environment(self.environ)}
+        if self.project:
+            found |= {"project_type": project_types(self.project), "branch": branch(self.project)}
+        return found
 
     def fold_logs(self, at_least: int = LONG_LOG) -> None:
         """Fold logs of *at_least* so many bytes into their databases, if this process is about to end.

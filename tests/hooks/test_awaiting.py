@@ -15,6 +15,7 @@ import pytest
 from brim.hooks.event import HookCall
 from brim.hooks.fullness import LIVE, PATIENCE, await_answer
 from brim.hooks.handlers import LARGE
+from brim.hooks.state import HookWorkspace
 from tests.hooks.sittings import Sitting
 
 NOW = 1_000_000.0
@@ -55,7 +56,9 @@ class Waiting:
         call = HookCall(
             agent="claude", event="stop", transcript=str(self.path), data={"last_assistant_message": answer}
         )
-        return await_answer(call, now=NOW, clock=lambda: self.slept * 0.01, sleep=self.sleep)
+        place = HookWorkspace({}, str(self.path.parent), now=NOW)
+        place.clock, place.sleep = lambda: self.slept * 0.01, self.sleep
+        return await_answer(call, place)
 
 
 ANSWERS = ["It is done.", "Größe: 3 µm, „fertig“ 🎉", 'a "quote"\tand \\ more', "first\n\nlast line  \n", "x" * 500]

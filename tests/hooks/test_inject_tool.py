@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from brim.hooks.rules import command_of, files_of, model_of, tell_with_result
+from brim.hooks.rules import command_of, files_of, model_of, tell_now
 from brim.tracking.readers.fields import tool_of
 from tests.hooks.injected import Agent, rule
 
@@ -123,8 +123,5 @@ def test_an_agent_that_hears_nothing_before_a_call_is_told_with_its_result(tmp_p
     assert not agent.tool("read_file", absolute_path="/a.py")
     call = agent.call("after_tool", tool="read_file", tool_kind="read", input={"absolute_path": "/a.py"})
     with agent.place() as place:
-        assert PYTHON.canonical in tell_with_result(call, place).told
-        assert not tell_with_result(call, place)
-    claude = Agent(tmp_path)
-    with claude.place() as place:
-        assert not tell_with_result(claude.call("after_tool", tool_kind="read", input={"file_path": "a.py"}), place)
+        assert PYTHON.canonical in tell_now(call, place, of_call=True).told
+        assert not tell_now(call, place, of_call=True)

@@ -24,7 +24,8 @@ def write_slowly(sitting: Sitting, step: float) -> int:
     ticks = itertools.count()
     call = HookCall(agent="claude", event="stop", session=sitting.session, transcript=str(sitting.transcript))
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
-        write_turn(call, place, clock=lambda: next(ticks) * step)
+        place.clock = lambda: next(ticks) * step
+        write_turn(call, place)
         noted: dict[str, int] = place.state(sitting.session).kept("noted")
     return noted[""]
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from binascii import crc32
 from collections import namedtuple
 
+from brim._sha import sha256_hex
 from brim.config.places import config_paths, user_folder
 from brim.config.settings import ORDERED, REMOVED, SETTINGS
 from brim.errors import ConfigError, InputError
@@ -162,7 +162,7 @@ def load_cached(
 
 def cache_path(folder: str, paths: list[str]) -> str:
     """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
-    return os.path.join(folder, "cache", f"config-{crc32(os.fsencode(paths[-1])):08x}.json")
+    return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
 def _from_files(paths: list[str], folder: str, now: float | None) -> Files:

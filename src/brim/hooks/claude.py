@@ -7,7 +7,7 @@ of the summary.
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, cut, mapping, text, text_of
+from brim.hooks.client import EVENTS, Client, cut, mapping, text, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,18 +22,7 @@ class Claude(Client):
 
     agent = "claude"
     variable = "CLAUDE_CODE_SESSION_ID"
-    EVENTS = {  # noqa: RUF012 (a constant)
-        "SessionStart": ClientEvent("session_start", injects=True),
-        "UserPromptSubmit": ClientEvent("prompt", injects=True),
-        "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
-        "PostToolUse": ClientEvent("after_tool", matcher="*"),
-        "PostToolUseFailure": ClientEvent("tool_failed", matcher="*"),
-        "PreCompact": ClientEvent("before_compact"),
-        "PostCompact": ClientEvent("after_compact", injects=True),
-        "Stop": ClientEvent("stop"),
-        "SubagentStop": ClientEvent("subagent_stop"),
-        "SessionEnd": ClientEvent("session_end"),
-    }
+    EVENTS = EVENTS
     CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed")
 
     def max_chars(self, event: str) -> int:
@@ -43,20 +32,18 @@ class Claude(Client):
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return who typed a prompt, what a tool answered, and the summary."""
         if event == "prompt":
-            from brim.tracking.readers.claude import typed_text
+            from brim.tracking.readers.claude_words import typed_text
 
             prompt = text(data, "prompt")
             typed = typed_text(prompt) if not text(data, "agent_id") else ""
             return {"prompt": typed or prompt, "human": bool(typed.strip())}
         if event == "after_tool":
             response = data.get("tool_response")
-            return {
-                "output": _answered(response),
-                "interrupted": mapping(data, "tool_response").get("interrupted") is True,
-            }
+            is_interrupted = isinstance(response, dict) and response.get("interrupted") is True
+            return {"output": _answered(response), "interrupted": is_interrupted}
         if event == "tool_failed":
             return {"output": text(data, "error"), "error": text(data, "error") or "failed"}
-        return {"summary": text(data, "compact_summary")} if event == "after_compact" else {}
+        return {}
 
     def reply(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* as Claude Code reads it; empty for nothing."""

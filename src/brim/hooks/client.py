@@ -32,6 +32,24 @@ class ClientEvent(Record):
     """Whether it is installed with ``--hooks injection-only`` too."""
 
 
+EVENTS = {
+    "SessionStart": ClientEvent("session_start", injects=True),
+    "UserPromptSubmit": ClientEvent("prompt", injects=True),
+    "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
+    "PostToolUse": ClientEvent("after_tool", matcher="*"),
+    "PostToolUseFailure": ClientEvent("tool_failed", matcher="*"),
+    "PreCompact": ClientEvent("before_compact"),
+    "PostCompact": ClientEvent("after_compact", injects=True),
+    "Stop": ClientEvent("stop"),
+    "SubagentStop": ClientEvent("subagent_stop"),
+    "SessionEnd": ClientEvent("session_end"),
+}
+"""Claude Code's events. Codex has the same, except for failed calls."""
+
+
+_KEYS = {"sub_agent": "agent_id", "tool": "tool_name", "call_id": "tool_use_id", "summary": "compact_summary"}
+
+
 class Client:
     """How one agent says what happened, and how it wants to be answered."""
 
@@ -46,6 +64,10 @@ class Client:
     """Characters of a text for the model."""
     MOST_BYTES: int | None = None
     """Bytes of it, where the client counts those too."""
+    MOST_TEXTS = 1
+    """Texts of that length that one answer may hold."""
+    DECISIONS: Mapping[str, str] = {"prompt": "block"}
+    """How a refusal is called at the neutral events where it's a decision about the whole event."""
 
     def max_chars(self, event: str) -> int:
         """Return how long a text for the model may be at the neutral *event*; 0 if none reaches it there."""
@@ -57,23 +79,15 @@ class Client:
         if known is None:
             return None
         fields: dict[str, Any] = {
+            **{name: text(data, name) for name in ("model", "permission_mode", "source", "trigger", "error")},
+            **{name: text(data, key) for name, key in _KEYS.items()},
             "event": known.event,
-            "session": text(data, "session_id"),
-            "sub_agent": text(data, "agent_id"),
+            "session": text(data, "session_id") if data.get("session_id") else environ.get(self.variable, ""),
             "cwd": _path(data, "cwd"),
             "transcript": _path(data, "transcript_path"),
-            "model": text(data, "model"),
-            "permission_mode": text(data, "permission_mode"),
-            "tool": text(data, "tool_name"),
-            "call_id": text(data, "tool_use_id"),
             "input": mapping(data, "tool_input"),
-            "source": text(data, "source"),
-            "trigger": text(data, "trigger"),
-            "error": text(data, "error"),
             "interrupted": data.get("is_interrupt") is True,
         }
-        if not data.get("session_id"):
-            fields["session"] = environ.get(self.variable, "")
         fields.update(self.own_fields(known.event, data))
         if fields["tool"]:
             from brim.tracking.readers.fields import tool_of
@@ -86,22 +100,22 @@ class Client:
         raise NotImplementedError
 
     def reply(self, call: HookCall, answer: Answer) -> str:
-        """Return *answer* in the client's format; empty for nothing. This is Claude Code's, which Codex reads too."""
+        """Return *answer* in the client's format; empty for nothing. This is Claude Code's, which the others read."""
         said: dict[str, Any] = {}
         specific: dict[str, Any] = {}
         if answer.told and call.event in self.CONTEXT_EVENTS:
-            specific["additionalContext"] = cut(answer.told, self.LONGEST, self.MOST_BYTES)
-        if answer.deny and call.event == "before_tool":
+            specific["additionalContext"] = cut(answer.told, self.MOST_TEXTS * self.LONGEST, self.MOST_BYTES)
+        if answer.deny and call.event in self.DECISIONS:
+            said.update(decision=self.DECISIONS[call.event], reason=cut(answer.deny, self.LONGEST))
+        elif answer.deny and call.event == "before_tool":
             specific.update(permissionDecision="deny", permissionDecisionReason=cut(answer.deny, self.LONGEST))
-        elif answer.deny and call.event == "prompt":
-            said.update(decision="block", reason=cut(answer.deny, self.LONGEST))
         if answer.stop_reason:
             said.update({"continue": False, "stopReason": answer.stop_reason})
         if answer.note:
             said["systemMessage"] = answer.note
         if specific:
             said["hookSpecificOutput"] = {"hookEventName": call.name, **specific}
-        return dumped(said)
+        return json.dumps(said) if said else ""
 
 
 def client_of(agent: str) -> Client:
@@ -166,8 +180,3 @@ def cut(written: str, most: int, most_bytes: int | None = None) -> str:
     if most_bytes is not None and len(data) > most_bytes:
         head = data[:most_bytes].decode("utf-8", "ignore")
     return head[: head.rfind("\n") + 1] or head if len(head) < len(written) else written
-
-
-def dumped(answer: dict[str, Any]) -> str:
-    """Return *answer* as one line of JSON; empty if there is nothing in it."""
-    return json.dumps(answer) if answer else ""

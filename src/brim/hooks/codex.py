@@ -7,7 +7,7 @@ compaction reaches the summary.
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, text, text_of
+from brim.hooks.client import EVENTS, Client, ClientEvent, text, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,16 +22,8 @@ class Codex(Client):
 
     agent = "codex"
     variable = "CODEX_SESSION_ID"
-    EVENTS = {  # noqa: RUF012 (a constant)
-        "SessionStart": ClientEvent("session_start", injects=True),
-        "UserPromptSubmit": ClientEvent("prompt", injects=True),
-        "PreToolUse": ClientEvent("before_tool", matcher="*", injects=True),
-        "PostToolUse": ClientEvent("after_tool", matcher="*"),
-        "PreCompact": ClientEvent("before_compact"),
-        "PostCompact": ClientEvent("after_compact", injects=True),
-        "Stop": ClientEvent("stop"),
-        "SubagentStop": ClientEvent("subagent_stop"),
-        "SessionEnd": ClientEvent("session_end", timeout=3),  # it allows no more
+    EVENTS = {name: each for name, each in EVENTS.items() if name != "PostToolUseFailure"} | {
+        "SessionEnd": ClientEvent("session_end", timeout=3)  # it allows no more
     }
     CONTEXT_EVENTS = ("session_start", "prompt", "before_tool", "after_tool")
     LONGEST = 7_500
@@ -50,7 +42,7 @@ class Codex(Client):
             if isinstance(response, dict):  # what an MCP server answered
                 return {"output": text_of(response.get("content")) or text(response, "output")}
             return {"output": text_of(response)}
-        return {"summary": text(data, "compact_summary")} if event == "after_compact" else {}
+        return {}
 
     def reply(self, call: HookCall, answer: Answer) -> str:
         """Return *answer* as Codex reads it; empty for nothing."""

@@ -97,11 +97,7 @@ def joined(*answers: Answer) -> Answer:
     said = [answer for answer in answers if answer]
     if len(said) < 2:
         return said[0] if said else NOTHING
-    return Answer(
-        context="".join(answer.context for answer in said),
-        preamble="".join(answer.preamble for answer in said),
-        instructions="".join(answer.instructions for answer in said),
-        note="\n".join(answer.note for answer in said if answer.note),
-        deny=next((answer.deny for answer in said if answer.deny), ""),
-        stop_reason=next((answer.stop_reason for answer in said if answer.stop_reason), ""),
-    )
+    texts = {name: [text for each in said if (text := getattr(each, name))] for name in Answer.__match_args__}
+    for reason in ("deny", "stop_reason"):
+        del texts[reason][1:]
+    return Answer(**{name: ("\n" if name == "note" else "").join(each) for name, each in texts.items()})

@@ -7,14 +7,12 @@ transcript that was written to since then is newer. Warnings go to the human, wh
 from __future__ import annotations
 
 import json
-import time
 
 from brim.hooks.state import UsageSeen
 from brim.hooks.transcript import size_of, stat_of, tail_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from brim.hooks.event import Answer, HookCall
@@ -136,13 +134,7 @@ _LONGEST = 80
 _TAIL = 1 << 17
 
 
-def await_answer(
-    call: HookCall,
-    *,
-    now: float,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> bool:
+def await_answer(call: HookCall, workspace: HookWorkspace) -> bool:
     """Wait until the transcript has the answer that ended the turn; return whether it has it now.
 
     In a terminal Claude Code reports the end of a turn 40 to 180 milliseconds before it writes the turn's last answer.
@@ -150,17 +142,17 @@ def await_answer(
     doesn't say what the answer was, or the transcript isn't in use.
     """
     words = _last_words(call.data.get("last_assistant_message"))
-    size = _live_size(call.transcript, now) if words else -1
+    size = _live_size(call.transcript, workspace.now) if words else -1
     if size < 0:
         return False
-    end = clock() + PATIENCE
+    end = workspace.clock() + PATIENCE
     while not _is_there(words, call.transcript):
         before = size
         while size == before:
-            if clock() >= end:
+            if workspace.clock() >= end:
                 return False
-            sleep(_STEP)
-            size = _live_size(call.transcript, now)
+            workspace.sleep(_STEP)
+            size = _live_size(call.transcript, workspace.now)
     return True
 
 

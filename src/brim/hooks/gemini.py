@@ -6,14 +6,12 @@ with a pending call. Gemini CLI takes it at a session's start too, but drops it 
 
 from __future__ import annotations
 
-from brim.hooks.client import Client, ClientEvent, cut, dumped, mapping, text, text_of
+from brim.hooks.client import Client, ClientEvent, mapping, text, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from brim.hooks.event import Answer, HookCall
 
 
 class Gemini(Client):
@@ -32,6 +30,8 @@ class Gemini(Client):
         "SessionEnd": ClientEvent("session_end"),
     }
     CONTEXT_EVENTS = ("prompt", "after_tool", "tool_failed")
+    MOST_TEXTS = 2  # what wasn't told at the start comes with the first prompt or result
+    DECISIONS = {"prompt": "deny", "before_tool": "deny"}  # noqa: RUF012 (a constant)
 
     def own_fields(self, event: str, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return the model, who typed a prompt, and what a tool answered; a failed call is an event of its own."""
@@ -47,21 +47,6 @@ class Gemini(Client):
             if failed := response.get("error"):
                 own.update(event="tool_failed", error=text(failed, "message") or text_of(failed) or "failed")
         return own
-
-    def reply(self, call: HookCall, answer: Answer) -> str:
-        """Return *answer* as Gemini CLI reads it; empty for nothing."""
-        said: dict[str, Any] = {}
-        if answer.deny and call.event in ("before_tool", "prompt"):
-            said.update(decision="deny", reason=cut(answer.deny, self.LONGEST))
-        if answer.stop_reason:
-            said.update({"continue": False, "stopReason": answer.stop_reason})
-        if answer.note:
-            said["systemMessage"] = answer.note
-        if answer.told and call.event in self.CONTEXT_EVENTS:
-            # What wasn't told at the start comes with the first prompt or result, each as long as it may be.
-            context = {"hookEventName": call.name, "additionalContext": cut(answer.told, 2 * self.LONGEST)}
-            said["hookSpecificOutput"] = context
-        return dumped(said)
 
 
 CLIENT = Gemini()

@@ -81,10 +81,7 @@ def told_at_start(call: HookCall, workspace: HookWorkspace, how: str) -> Answer:
     """Return the rules that matter here; after a compaction with the line that names the scratch memory."""
     from brim.hooks.rules import tell_at_start
 
-    lines = ""
-    if how == "compact":
-        lines = scratch_line(call, workspace)
-    return tell_at_start(call, workspace, how, lines)
+    return tell_at_start(call, workspace, how, scratch_line(call, workspace) if how == "compact" else "")
 
 
 def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -93,8 +90,10 @@ def _told_late(call: HookCall, workspace: HookWorkspace) -> Answer:
     if not isinstance(how, str):
         return NOTHING
     if how == "compact":  # no event came before it: what the turn has left so far is written now
+        from brim.hooks.lost_facts import measure_lost
+
         attempt(_write_turn, call, workspace)
-        attempt(_measure_lost, call, workspace)
+        attempt(measure_lost, call, workspace)
     told = attempt(lambda call, workspace: told_at_start(call, workspace, how), call, workspace)
     if told.context or not workspace.is_late:  # otherwise the next event tells the rules
         workspace.state(call.session).keep(BEGAN, None)
@@ -146,9 +145,11 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     told = NOTHING
     if call.agent == "gemini":  # the others are told before the call
-        from brim.hooks.rules import tell_with_result
+        from brim.hooks.rules import tell_now
 
-        told = joined(attempt(_told_late, call, workspace), attempt(tell_with_result, call, workspace))
+        told = attempt(_told_late, call, workspace)
+        now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
+        told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told
     if call.event == "tool_failed" or call.error or call.tool_kind in ("write", "edit"):
@@ -174,26 +175,17 @@ def before_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.agent == "gemini":  # this comes before every request, whether anything is compacted or not
         workspace.state(call.session).keep(COMPRESSING, True)
         return NOTHING
-    return attempt(_instruct, call, workspace)
-
-
-def _instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     from brim.hooks.lost_facts import instruct
 
-    return instruct(call, workspace)
+    return attempt(instruct, call, workspace)
 
 
 def after_compact(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Find out what the summary lost; the agent gets it back with the next prompt or tool."""
-    attempt(open_context_latches, call, workspace)
-    attempt(_measure_lost, call, workspace)
-    return NOTHING
-
-
-def _measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
     from brim.hooks.lost_facts import measure_lost
 
-    measure_lost(call, workspace)
+    attempt(open_context_latches, call, workspace)
+    return attempt(measure_lost, call, workspace)
 
 
 # An end -----------------------------------------------------------------------------------------------------------
@@ -209,7 +201,8 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
     if call.event == "stop" and call.agent == "claude":
         attempt(_await, call, workspace)
     begun = time.monotonic()
-    told = _warn(call, workspace) if call.event == "stop" else attempt(_cost_note, call, workspace)
+    window = attempt(context_note, call, workspace) if call.event == "stop" else NOTHING
+    told = joined(window, attempt(_cost_note, call, workspace))
     left = max(LEAST, SECONDS - (time.monotonic() - begun))
     attempt(lambda call, workspace: _write_turn(call, workspace, left), call, workspace)
     if call.event == "session_end":
@@ -221,7 +214,7 @@ def ending(call: HookCall, workspace: HookWorkspace) -> Answer:
 def _await(call: HookCall, workspace: HookWorkspace) -> None:
     # After more than that, reading takes all the time that there is.
     if size_of(call.transcript) - workspace.state(call.session).kept_number(LOOKED) <= LARGE:
-        await_answer(call, now=workspace.now)
+        await_answer(call, workspace)
 
 
 def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READING) -> None:
@@ -235,8 +228,7 @@ def _write_turn(call: HookCall, workspace: HookWorkspace, seconds: float = READI
 
 def _close(call: HookCall, workspace: HookWorkspace) -> None:
     """Close the session's scratch files: the next session may have the project's own."""
-    writer = writer_of(call, workspace)
-    if writer is not None:
+    if (writer := writer_of(call, workspace)) is not None:
         writer.close()
 
 
@@ -252,13 +244,11 @@ def model_call(call: HookCall, workspace: HookWorkspace) -> Answer:
 # Warnings ---------------------------------------------------------------------------------------------------------
 
 
-def _warn(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human has to be told now about the window and the money; each once."""
-    return joined(attempt(context_note, call, workspace), attempt(_cost_note, call, workspace))
-
-
 def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Return the same in the middle of a turn: only if there is a limit, or much was written since the last look."""
+    """Return what the human has to be told in the middle of a turn about the window and the money; each once.
+
+    Only if there is a limit, or much was written since the last look.
+    """
     if call.event == "prompt" and call.human:
         forget_refusals(call, workspace)
     limited, due = may_be_limited(call, workspace), is_look_due(call, workspace)
@@ -269,13 +259,9 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if not limited_scopes(call, workspace):
         return None
+    from brim.hooks.settlement import limits_reached
 
-    def reached(call: HookCall, workspace: HookWorkspace) -> Answer:
-        from brim.hooks.settlement import limits_reached
-
-        return Answer(note="\n".join(limits_reached(call, workspace)))
-
-    return joined(attempt(_cost_note, call, workspace), attempt(reached, call, workspace))
+    return joined(attempt(_cost_note, call, workspace), attempt(limits_reached, call, workspace))
 
 
 def _cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -288,13 +274,10 @@ HANDLERS = {
     "session_start": session_start,
     "prompt": prompt,
     "before_tool": before_tool,
-    "after_tool": after_tool,
-    "tool_failed": after_tool,
+    **dict.fromkeys(("after_tool", "tool_failed"), after_tool),
     "before_compact": before_compact,
     "after_compact": after_compact,
-    "stop": ending,
-    "subagent_stop": ending,
-    "session_end": ending,
+    **dict.fromkeys(("stop", "subagent_stop", "session_end"), ending),
     "model_call": model_call,
 }
 """What answers each event."""

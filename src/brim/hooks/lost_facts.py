@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.scratch.entries import Entry
-    from brim.scratch.writer import ScratchWriter
 
 
 # Before it: instructions ------------------------------------------------------------------------------------------
@@ -39,7 +38,6 @@ _MOST = {"human": 12, "decision": 12, "artifact": 30}
 
 def instruct(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Write what the turn has left so far, and return what the summary has to keep."""
-    writer: ScratchWriter | None
     try:
         writer = write_turn(call, workspace)
     except StoreError as error:  # what was written before still counts
@@ -128,7 +126,6 @@ LINES = 12
 _LONGEST_COMMAND = 200
 _LONGEST_LINE = 140
 _MEASURED = "measured"
-_NOUNS = {"decision": "decision", "path": "file", "command": "command", "number": "number"}
 
 
 def measure_lost(call: HookCall, workspace: HookWorkspace) -> None:
@@ -222,7 +219,7 @@ def given_back(measured: Measured, scratch_path: str, *, root: str = "") -> str:
     for kind, text in measured.lost:
         shown = _relative(text, root) if kind == "path" else text
         told = shortened(shown, _LONGEST_LINE) if kind == "decision" else code(shown, _LONGEST_LINE)
-        lines[f"  - {_NOUNS[kind]}: {told}"] = None
+        lines[f"  - {'file' if kind == 'path' else kind}: {told}"] = None
     more = [f"  - and {len(lines) - LINES} more"] if len(lines) > LINES else []
     heading = f"- The summary of the last compaction left these out{where}:"
     return "\n".join([heading, *list(lines)[:LINES], *more]) + "\n"

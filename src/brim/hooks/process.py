@@ -83,7 +83,7 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
     try:
         with HookWorkspace(environ, call.cwd or working_folder() or "", now=now, ending=ending) as workspace:
             answer = handle(call, workspace)
-            if call.event in UNHURRIED:
+            if call.event in UNHURRIED and not workspace.is_late:
                 workspace.fold_logs()
     except TimeUp:
         if not answer:

@@ -7,6 +7,8 @@ charged and noted in one transaction, so simultaneous hooks never tell more than
 
 from __future__ import annotations
 
+import os
+
 from brim.activation.context import Context
 from brim.hooks.client import client_of
 from brim.hooks.event import NOTHING, Answer
@@ -48,10 +50,15 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
         return NOTHING
     if (budget is not None and size(lines) > budget) or len(lines) > room:
         lines = ""
-    left, room, most = _less(budget, size(lines)), room - len(lines), _less(_most_bytes(call), size(lines))
+    left, room, most = (
+        _less(budget, size(lines)),
+        room - len(lines),
+        _less(client_of(call.agent).MOST_BYTES, size(lines)),
+    )
 
     def rules(call: HookCall, workspace: HookWorkspace) -> Answer:
-        text = _rules_at_start(call, workspace, how, left, room, most=most) if workspace.has_stores else ""
+        is_stored = any(map(os.path.exists, workspace.databases))
+        text = _rules_at_start(call, workspace, how, left, room, most=most) if is_stored else ""
         _forget_renewal(call, workspace)
         return Answer(context=text)
 
@@ -130,13 +137,6 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     return Answer(deny=deny, preamble=preamble, context=text)
 
 
-def tell_with_result(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what is told with a call's result to an agent that can't be told anything before one."""
-    if client_of(call.agent).max_chars("before_tool") > 0:
-        return NOTHING
-    return tell_now(call, workspace, of_call=True)
-
-
 def _planner(
     call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
 ) -> HookPlanner:
@@ -157,7 +157,7 @@ def _rules(
     call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, max_chars=room, max_bytes=_most_bytes(call), session=session)
+    plan = found.plan(budget, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
     if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
@@ -210,7 +210,7 @@ def _lost(
     *beside* is the rest of what is told.
     """
     state = workspace.state(call.session)
-    most = _less(_most_bytes(call), size(beside))
+    most = _less(client_of(call.agent).MOST_BYTES, size(beside))
     budget = most if budget is None else budget if most is None else min(budget, most)
     if not _that_fit(state.lost, budget, room)[0]:
         return ""
@@ -264,10 +264,6 @@ def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
     return most if configured is None else min(most, configured)
 
 
-def _most_bytes(call: HookCall) -> int | None:
-    return client_of(call.agent).MOST_BYTES
-
-
 def size(text: str) -> int:
     """Return the charge for a line made up at run time: its bytes, since a token is never shorter than one."""
     return len(text.encode("utf-8", "replace"))
@@ -294,15 +290,10 @@ USUAL_MODELS = {"claude": "opus"}
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
     """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
-    from brim.store.project import branch, environment, project_types
-
-    project = workspace.project
     calling = call.event not in ("session_start", "prompt")
     return Context(
+        **workspace.surroundings,
         file=files_of(call) if calling else None,
-        environment=environment(workspace.environ),
-        project_type=project_types(project) if project else None,
-        branch=branch(project) if project else None,
         prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
         command=_ends(command_of(call)) if calling else "",
     )

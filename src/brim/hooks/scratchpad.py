@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 from brim.files import locked
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
@@ -102,11 +101,8 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
 
-    def prepare() -> None:
-        make_folder(root)
-
-    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=prepare):
-        prepare()  # again, now that no other process removes it
+    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root)):
+        make_folder(root)  # again, now that no other process removes it
         folder = place_of(root, call.session, now=workspace.now, claim=True)
         if folder != root:
             make_folder(folder)
@@ -129,12 +125,8 @@ def _new(entries: list[Entry], known: list[Entry]) -> list[Entry]:
     ids = {(entry.session, entry.id) for entry in known}
     files = {(entry.session, entry.text) for entry in known if entry.kind == "artifact"}
     files -= {(entry.session, entry.text) for entry in known if entry.kind == "withdrawn"}
-    return [
-        entry
-        for entry in entries
-        if (entry.session, entry.id) not in ids
-        and (entry.kind != "artifact" or (entry.session, entry.text) not in files)
-    ]
+    new = [entry for entry in entries if (entry.session, entry.id) not in ids]
+    return [entry for entry in new if entry.kind != "artifact" or (entry.session, entry.text) not in files]
 
 
 # From the transcript ----------------------------------------------------------------------------------------------
@@ -156,13 +148,7 @@ _BEGUN = "turn begun"
 
 
 def write_turn(
-    call: HookCall,
-    workspace: HookWorkspace,
-    *,
-    transcript: str = "",
-    agent: str = "",
-    seconds: float = SECONDS,
-    clock: Callable[[], float] = time.monotonic,
+    call: HookCall, workspace: HookWorkspace, *, transcript: str = "", agent: str = "", seconds: float = SECONDS
 ) -> ScratchWriter | None:
     """Journal what the transcript says since the last time, and render the scratch files; return their writer.
 
@@ -182,8 +168,10 @@ def write_turn(
     start = offsets.get(agent, 0)
     start = max(start if start <= size else 0, size - MOST)
     model = ScratchModel(session=call.session, root=workspace.project or "")
-    until = clock() + _seconds(state, size - start, seconds)
-    end = _extract(model, call, path, start, agent, until=until, clock=clock) if size > start else start
+    until = workspace.clock() + _seconds(state, size - start, seconds)
+    end = start
+    if size > start:
+        end = _extract(model, call, path, start, agent, is_late=lambda: workspace.clock() > until)
     if model.entries or _is_behind(writer):
         writer.write_scratch(model)
     state.keep(_BEGUN, 0)
@@ -204,14 +192,7 @@ def _seconds(state: SessionState, pending: int, seconds: float) -> float:
 
 
 def _extract(
-    model: ScratchModel,
-    call: HookCall,
-    path: str,
-    start: int,
-    agent: str,
-    *,
-    until: float,
-    clock: Callable[[], float],
+    model: ScratchModel, call: HookCall, path: str, start: int, agent: str, *, is_late: Callable[[], bool]
 ) -> int:
     """Give *model* the events of *path* from *start* on; return how far it came."""
     from brim.tracking.readers import AnyReader
@@ -225,7 +206,7 @@ def _extract(
             feed = Feed(reader=reader, start=at)
         for event in feed.feed(data):
             model.extract(event if event.session == call.session else event.replace(session=call.session))
-        if clock() > until and feed.offset > start:
+        if is_late() and feed.offset > start:
             break
     for event in reader.finish():
         model.extract(event.replace(session=call.session))

@@ -28,18 +28,19 @@ from brim.hooks.gate import (
 )
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.record import Record
 from brim.spend.account import Account
 from brim.spend.ledger import SETTLED
 from brim.tracking.events import RunTotal, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from brim.hooks.event import HookCall
     from brim.hooks.state import HookWorkspace
     from brim.spend.ledger import Reservation
-    from brim.spend.money import Prices
+    from brim.spend.money import PriceList
     from brim.store.database import Database
     from brim.store.ledger import SqliteLedger
     from brim.tracking.notices import Notice
@@ -65,13 +66,7 @@ _NEEDLES = {
 """What a line must hold to be parsed."""
 
 
-def settle(
-    call: HookCall,
-    workspace: HookWorkspace,
-    *,
-    prices: Prices | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[list[Notice], list[str]]:
+def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list[str]]:
     """Record what the session of *call* has spent since the last time.
 
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
@@ -84,16 +79,14 @@ def settle(
     lock = os.path.join(folder, f"{file_id(call.session)}.spend.lock")
     try:
         with locked(lock, patience=0.0, prepare=lambda: os.makedirs(folder, 0o700, exist_ok=True)):
-            return _settle(call, workspace, database, prices, clock=clock)
+            return _settle(call, workspace, database)
     except StoreError as error:
         if error.reason == "busy":
             return [], []
         raise
 
 
-def _settle(
-    call: HookCall, workspace: HookWorkspace, database: Database, prices: Prices | None, *, clock: Callable[[], float]
-) -> tuple[list[Notice], list[str]]:
+def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tuple[list[Notice], list[str]]:
     id = file_id(call.session)
     account = load_account(database, id)
     before = dict(vars(account), offsets=dict(account.offsets))
@@ -106,7 +99,7 @@ def _settle(
             recorded = 0
         account, anew = Account(), True
         account.kin = kin
-    events = list(new_reports(call, account, recorded=recorded, clock=clock))
+    events = list(new_reports(call, account, recorded=recorded))
     if not events:
         if vars(account) != before:
             with database.writing():
@@ -122,96 +115,90 @@ def _settle(
     with database.writing():
         ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
-        batch = _Batch(call, workspace, ledger, account, prices or PriceList(), anew=anew, recorded=recorded)
+        batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
     return notices, [] if account.reported else batch.unpriced
 
 
-class _Batch:
+class _Batch(Record):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
-    def __init__(
-        self,
-        call: HookCall,
-        workspace: HookWorkspace,
-        ledger: SqliteLedger,
-        account: Account,
-        prices: Prices,
-        *,
-        anew: bool,
-        recorded: int,
-    ) -> None:
-        self._session, self._workspace = call.session, workspace
-        self._ledger, self._account, self._prices = ledger, account, prices
-        self._scope = session_scope(call.session, workspace)
-        self._seen = dict(account.recent)
-        self._anew, self._recorded = anew, recorded
-        self.unpriced: list[str] = []
-        """Models that neither brim nor the client has a price for; a total of the client includes them."""
+    call: HookCall
+    workspace: HookWorkspace
+    ledger: SqliteLedger
+    account: Account
+    prices: PriceList
+    anew: bool
+    recorded: int
+    seen: dict[str, int]
+    """What each recent request cost."""
+    unpriced: list[str]
+    """Models that neither brim nor the client has a price for; a total of the client includes them."""
 
     def take(self, events: list[Usage | RunTotal]) -> None:
         """Take in *events*, and what the total has beyond them."""
         for event in events:
-            self._account.see(event.time)
+            self.account.see(event.time)
             if isinstance(event, Usage):
                 self._use(event)
-            elif not event.agent and (total := self._account.priced(event, self._prices)) is not None:
-                self._account.settle(total, event.time)
-        self._account.recent, self._account.unpriced = self._seen, bool(self.unpriced)
+            elif not event.agent and (total := self.account.priced(event, self.prices)) is not None:
+                self.account.settle(total, event.time)
+        self.account.recent, self.account.unpriced = self.seen, bool(self.unpriced)
         self._unattributed()
 
     def _use(self, event: Usage) -> None:
-        account = self._account
+        account = self.account
         time = event.time if event.time is not None else account.latest
-        cost = self._prices.request(event.tokens, event.model, time)
+        cost = self.prices.request(event.tokens, event.model, time)
         if cost is None and event.cost is None and event.model not in self.unpriced:
             self.unpriced.append(event.model)
         cost = event.cost or 0 if cost is None else cost
-        key = event.request or f"{self._session}:{event.agent}:{event.at}"
-        if key in self._seen and not event.final:
+        key = event.request or f"{self.call.session}:{event.agent}:{event.at}"
+        if key in self.seen and not event.final:
             return
-        if event.at < self._recorded:  # an earlier hook has put it into the ledger
-            cost, self._seen[key] = cost - self._seen.get(key, 0), cost
+        if event.at < self.recorded:  # an earlier hook has put it into the ledger
+            cost, self.seen[key] = cost - self.seen.get(key, 0), cost
             account.add(cost, event.time)
             return
         try:
             known = self._known(key)
             key = known.request_id if known is not None else key
-            scope = known.scope if known is not None else agent_scope(self._session, self._workspace, event.agent)
-            is_own = scope.startswith(f"{self._scope}/")
+            scope = known.scope if known is not None else agent_scope(self.call.session, self.workspace, event.agent)
+            is_own = scope.startswith(f"{session_scope(self.call.session, self.workspace)}/")
             if is_own and (known is None or known.charged != cost or known.state != SETTLED):
-                self._ledger.record(scope, key, cost)
+                self.ledger.record(scope, key, cost)
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it
             account.add_kin("/".join(scope.split("/")[:2]))
-        counted = self._seen.get(key)
+        counted = self.seen.get(key)
         if counted is None:
-            counted = known.charged if known is not None and is_own and not self._anew else 0
-        self._seen[key] = cost
+            counted = known.charged if known is not None and is_own and not self.anew else 0
+        self.seen[key] = cost
         account.add(cost - counted, event.time)
 
     def _known(self, key: str) -> Reservation | None:
         """Return what the ledger has of the request. A line that lacks the second half of the key means the same."""
-        found = self._ledger.reservation(key)
+        found = self.ledger.reservation(key)
         half = key.partition(":")[0]
-        return found if found is not None or half == key else self._ledger.reservation(half)
+        return found if found is not None or half == key else self.ledger.reservation(half)
 
     def _unattributed(self) -> None:
         """Record what the client's total has beyond the requests, without what other sessions have paid of it."""
-        rest = self._account.difference
-        for scope in self._account.kin if rest else ():
-            row = self._ledger.database.row(
+        rest = self.account.difference
+        for scope in self.account.kin if rest else ():
+            row = self.ledger.database.row(
                 "SELECT coalesce(sum(charged), 0) FROM reservations WHERE scope = ? AND request_id >= ? "
                 "AND request_id < ?",
                 (scope, UNATTRIBUTED, UNATTRIBUTED[:-1] + ";"),
             )
             rest -= row[0]
-        key = UNATTRIBUTED + file_id(self._session)
-        known = self._ledger.reservation(key)
+        key = UNATTRIBUTED + file_id(self.call.session)
+        known = self.ledger.reservation(key)
         if rest > 0 or known is not None:
-            self._ledger.record(known.scope if known is not None else self._scope, key, max(0, rest))
+            own = session_scope(self.call.session, self.workspace)
+            self.ledger.record(known.scope if known is not None else own, key, max(0, rest))
 
 
 # What is known between two hooks ----------------------------------------------------------------------------------
@@ -240,9 +227,7 @@ def save_account(database: Database, id: str, account: Account, *, now: float) -
 # Reading the session's files --------------------------------------------------------------------------------------
 
 
-def new_reports(
-    call: HookCall, account: Account, *, recorded: int = 0, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Usage | RunTotal]:
+def new_reports(call: HookCall, account: Account, *, recorded: int = 0) -> Iterator[Usage | RunTotal]:
     """Yield every report of the session of *call* that *account* doesn't have, and move it on.
 
     A file of Claude Code is read from where the last hook stopped, its sub-agents' before its own: their requests are
@@ -252,7 +237,7 @@ def new_reports(
     """
     from brim.tracking.readers import AnyReader
 
-    until, count = clock() + SECONDS, 0
+    until, count = time.monotonic() + SECONDS, 0
     reader = AnyReader(FORMATS[call.agent])
     for agent, path in _files(call):
         reader.agent = agent
@@ -262,7 +247,7 @@ def new_reports(
             yield from found
             account.offsets[agent] = at + len(data)
             count += len(found) if at >= recorded else 0
-            if at >= recorded and (clock() > until or count > ENOUGH):
+            if at >= recorded and (time.monotonic() > until or count > ENOUGH):
                 return
     account.anew = call.agent != "claude"
     for event in reader.finish():
@@ -274,16 +259,13 @@ def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
     from brim.tracking.readers.stream import parsed_line
 
-    needles, at = _NEEDLES[agent], 0
-    while at < len(data):
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        if any(data.find(needle, at, end) >= 0 for needle in needles):
-            parsed = parsed_line(data[at:end])
-            for event in reader.events(parsed, start + at) if isinstance(parsed, dict) else ():
-                if isinstance(event, Usage | RunTotal):
-                    yield event
-        at = end + 1
+    at = start
+    for line in data.split(b"\n"):
+        parsed = parsed_line(line) if any(needle in line for needle in _NEEDLES[agent]) else None
+        for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
+            if isinstance(event, Usage | RunTotal):
+                yield event
+        at += len(line) + 1
 
 
 def _files(call: HookCall) -> list[tuple[str, str]]:
@@ -310,7 +292,7 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     state = workspace.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
     if any(notice.kind == COST_LIMIT for notice in notices):
-        lines += limits_reached(call, workspace)
+        lines += filter(None, [limits_reached(call, workspace).note])
     lines += [
         f"brim: The price of {model[:80] or 'a model without a name'} is not known: its requests count as nothing. "
         "Put it under 'models' in the configuration."
@@ -320,8 +302,8 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     return Answer(note="\n".join(lines)) if lines else None
 
 
-def limits_reached(call: HookCall, workspace: HookWorkspace) -> list[str]:
+def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the human is told about limits that were reached, here or in another session; each once."""
     state = workspace.state(call.session)
     reached = [scope for scope in limited_scopes(call, workspace) if is_spent(scope)]
-    return [limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))]
+    return Answer(note="\n".join(limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))))

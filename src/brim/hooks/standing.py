@@ -13,7 +13,8 @@ from brim.errors import BrimError
 from brim.hooks.event import HookCall
 from brim.hooks.fullness import usage_now
 from brim.hooks.gate import project_scope
-from brim.hooks.state import HookWorkspace, UsageSeen
+from brim.hooks.state import HookWorkspace
+from brim.hooks.transcript import stat_of
 from brim.spend.ledger import ScopeStatus
 from brim.store.planner import START_KEY
 from brim.tracking.readers.stream import subagent_of
@@ -138,7 +139,6 @@ def _gemini_id(path: str) -> str:
 
 def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
     """Give the agent, the path and the folder of each main thread that was written down, the newest first."""
-
     files = [(agent, each) for agent in AGENTS for each in own_files(workspace.environ, (agent,))]
     for agent, each in sorted(files, key=lambda pair: (-pair[1].stamp.modified, pair[1].path)):
         if not subagent_of(each.path):
@@ -146,7 +146,6 @@ def _transcripts(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
 
 
 def _window(workspace: Workspace, found: _Session) -> Window | None:
-
     if not found.id:
         return None
     call = HookCall(agent=found.agent, event="other", session=found.id, transcript=found.transcript)
@@ -157,18 +156,9 @@ def _window(workspace: Workspace, found: _Session) -> Window | None:
     share = seen.tokens / seen.window
     config = workspace.config
     state = "compact" if share >= config["context.compact"] else "warn" if share >= config["context.warn"] else "ok"
-    ago = max(0, int(workspace.now - _read_at(seen, found.transcript)))
+    written = stat_of(found.transcript) if seen.source == "transcript" else None
+    ago = max(0, int(workspace.now - (seen.time if written is None else written.st_mtime)))
     return Window(seen.tokens, seen.window, round(share, 4), state, seen.model, seen.source, ago)
-
-
-def _read_at(seen: UsageSeen, transcript: str) -> float:
-    """Return when that was so: of a transcript, when it was last written to."""
-    if seen.source != "transcript":
-        return seen.time
-    try:
-        return os.path.getmtime(transcript)
-    except OSError:
-        return seen.time
 
 
 def project_status(workspace: Workspace) -> ScopeStatus | None:
@@ -177,15 +167,10 @@ def project_status(workspace: Workspace) -> ScopeStatus | None:
         return None
     scope = project_scope(workspace)
     try:
-        ledger = workspace.open_ledger()
+        with workspace.open_ledger() as ledger:
+            return next((each for each in ledger.statuses(scope) if each.scope == scope), None)
     except BrimError:
         return None
-    try:
-        return next((each for each in ledger.statuses(scope) if each.scope == scope), None)
-    except BrimError:
-        return None
-    finally:
-        ledger.close()
 
 
 def _spent(workspace: Workspace) -> Spent | None:

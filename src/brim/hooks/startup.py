@@ -88,13 +88,12 @@ def use_startup(home: str) -> bool:
 
 
 def _stamp() -> tuple[Any, ...]:
-    """Return what a startup file is written for. An installer replaces RECORD, which names every file of brim.
-
-    Its path, size, time and number say as much as its hash, which would take every hook a millisecond.
-    """
+    """Return what a startup file is written for. An installer replaces RECORD, which has the hash of every file."""
+    # Not RECORD's own hash: a hook would have to read and hash it, about a millisecond per call. A hash that only
+    # ``brim init`` computes decides nothing, since the hook compares what it can see: path, size, time and inode.
     found = os.stat(RECORD)
-    tag = sys.implementation.cache_tag
-    return RECORD, sys.version, tag, found.st_size, found.st_mtime_ns, found.st_ino
+    brim = (__version__, RECORD, found.st_size, found.st_mtime_ns, found.st_ino)
+    return *brim, sys.version, sys.implementation.cache_tag
 
 
 _ModuleSpec: Any = type(__spec__)

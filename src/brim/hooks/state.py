@@ -47,6 +47,8 @@ class HookWorkspace(Workspace):
 
     def __init__(self, environ: Mapping[str, str], cwd: str, *, now: float, ending: bool = False) -> None:
         super().__init__(environ, cwd, who="agent", now=now, ending=ending)
+        self.clock: Callable[[], float] = time.monotonic
+        self.sleep: Callable[[float], object] = time.sleep
         self._states: dict[str, SessionState] = {}
 
     @property
@@ -60,11 +62,6 @@ class HookWorkspace(Workspace):
         return self.supervised or self.environ.get("BRIM_HOOKS") == "injection-only"
 
     @property
-    def has_stores(self) -> bool:
-        """Whether anything is stored that ``scopes`` would open."""
-        return any(map(os.path.exists, self.databases))
-
-    @property
     def has_user_store(self) -> bool:
         """Whether the user has a store, where sessions are kept."""
         return os.path.exists(self.database)
@@ -74,11 +71,6 @@ class HookWorkspace(Workspace):
         if session not in self._states:
             self._states[session] = SessionState.load(self.home, session)
         return self._states[session]
-
-    def fold_logs(self, at_least: int = 1 << 18) -> None:
-        """Fold long database logs, unless the time is over."""
-        if not self.is_late:
-            super().fold_logs(at_least)
 
     def close(self) -> None:
         """Write the states that changed, and close the store."""
@@ -215,7 +207,8 @@ class SessionState:
                 if not decide(values):
                     self._values = values
                     return False
-                _write(self.path, values)
+                with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
+                    replace_file(self.path, json.dumps(values).encode("utf-8", "replace"), durable=False)
         except (OSError, StoreError):  # no space, no permission, no home, or the lock is held too long
             return False
         self._values = values
@@ -257,11 +250,6 @@ def _read(path: str) -> dict[str, Any]:
         return _mapping(json.loads(read_safely(path, at_most=LARGEST).decode()))
     except (OSError, ValueError, RecursionError):
         return {}
-
-
-def _write(path: str, values: Mapping[str, Any]) -> None:
-    with suppress(TypeError, ValueError, RecursionError):  # not JSON: better nothing than half
-        replace_file(path, json.dumps(values).encode("utf-8", "replace"), durable=False)
 
 
 def _make_folder(folder: str) -> None:

@@ -24,7 +24,6 @@ from brim.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from time import struct_time
     from typing import Any, BinaryIO
 
 MOST_BYTES = 4 << 20
@@ -75,8 +74,11 @@ def lines_for(
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't say.
     """
     from brim.config.places import user_folder
+    from brim.hooks.status_chain import INSIDE, Other, previous_command
 
-    other = _start_other(given, environ, user_folder(environ))
+    # Not if it's the other one that has started this one.
+    command = "" if environ.get(INSIDE) else previous_command(user_folder(environ))
+    other = Other(command, given, environ) if command else None
     answer = None if is_disabled(environ) else _guarded(environ, _answer, given, environ, now)
     shown: list[bytes] = []
     late: list[str] = []
@@ -118,13 +120,6 @@ def can_print(text: str, stream: Any) -> bool:
     return True
 
 
-def local_time(status: Status) -> struct_time | None:
-    """Return when the cache goes cold, by this machine's clock; None if that isn't known."""
-    with suppress(OSError, OverflowError, ValueError):
-        return None if status.cache_until is None else time.localtime(status.cache_until)
-    return None
-
-
 def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Status, Look, list[str]]:
     """Return what the client says, how to draw it, and what else to tell."""
     data = json.loads(given.decode("utf-8", "replace"))
@@ -148,7 +143,10 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
 
 
 def _drawn(status: Status, look: Look, notices: list[str], aside: list[str]) -> bytes:
-    return draw(status, look, notices=notices, aside=aside, until=local_time(status)).encode("utf-8", "replace")
+    until = None
+    with suppress(OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
+        until = None if status.cache_until is None else time.localtime(status.cache_until)
+    return draw(status, look, notices=notices, aside=aside, until=until).encode("utf-8", "replace")
 
 
 def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:
@@ -180,16 +178,6 @@ def _remember(status: Status, workspace: HookWorkspace) -> None:
             state.usage = seen.replace(window=window, model=status.model, cost=cost)
     elif status.emptied and seen is not None and seen.source == "statusline":
         state.usage = None
-
-
-def _start_other(given: bytes, environ: Mapping[str, str], home: str) -> Any:
-    """Start the status line that was there before, if there was one and it isn't what has started this one."""
-    from brim.hooks.status_chain import INSIDE, Other, previous_command
-
-    if environ.get(INSIDE):
-        return None
-    command = previous_command(home)
-    return Other(command, given, environ) if command else None
 
 
 # What the client says ---------------------------------------------------------------------------------------------

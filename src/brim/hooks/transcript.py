@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
+from io import FileIO
 
 from brim.files import open_safely
 
@@ -49,10 +51,8 @@ def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23)
     *overlap* begins that much earlier, at the next line. At most *most* bytes are read. A file shorter than *start* is
     another one and is read from its beginning. The unfinished line at the end is left for the next time.
     """
-    handle = _opened(path)
-    if handle < 0:
-        return
-    try:
+    with suppress(OSError), _opened(path) as file:
+        handle = file.fileno()
         size = os.fstat(handle).st_size
         at = max(0, (start if start <= size else 0) - overlap)
         held, left = b"", most
@@ -70,18 +70,12 @@ def whole_lines(path: str, start: int, *, overlap: int = 0, most: int = 1 << 23)
             if end:
                 yield at, data[:end]
             at, held = at + end, data[end:]
-    except OSError:
-        return
-    finally:
-        os.close(handle)
 
 
 def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
     """Yield the lines of the file *path*, the last one first, within its last *most* bytes."""
-    handle = _opened(path)
-    if handle < 0:
-        return
-    try:
+    with suppress(OSError), _opened(path) as file:
+        handle = file.fileno()
         begin, left, size, rest = os.fstat(handle).st_size, most, TAIL_BLOCK, b""
         while begin > 0 and left > 0:
             take = min(size, begin, left)
@@ -91,15 +85,10 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
             yield from lines
         if begin == 0:
             yield rest
-    except OSError:
-        return
-    finally:
-        os.close(handle)
 
 
-def _opened(path: str) -> int:
-    """Return a descriptor of the regular file *path* if it is this user's, else -1."""
-    try:
-        return open_safely(path) if stat_of(path) is not None else -1
-    except OSError:
-        return -1
+def _opened(path: str) -> FileIO:
+    """Return the file *path*; an ``OSError`` if it isn't a regular one of this user."""
+    if stat_of(path) is None:
+        raise FileNotFoundError(path)
+    return FileIO(open_safely(path))

@@ -175,30 +175,16 @@ def status_value(home: str) -> dict[str, Any]:
     return {"type": "command", "command": shlex.quote(status_path(home))}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A hook to install: its event, its matcher (None: the event has none), and the hook itself."""
-
-    event: str
-    matcher: str | None
-    hook: Mapping[str, Any]
-
-    @property
-    def group(self) -> dict[str, Any]:
-        """The entry as settings hold it."""
-        return ({} if self.matcher is None else {"matcher": self.matcher}) | {"hooks": [dict(self.hook)]}
-
-
-def entries_for(agent: str, home: str, *, hooks: str = ALL) -> list[Entry]:
-    """Return the hooks that are installed for *agent*."""
-    found = []
+def entries_for(agent: str, home: str, *, hooks: str = ALL) -> dict[str, dict[str, Any]]:
+    """Return the hooks that are installed for *agent*, by event, as settings hold them."""
+    found = {}
     for name, event in client_of(agent).EVENTS.items():
         if hooks == ALL or event.injects:
             command = shlex.join([launcher_path(home), name, agent, *([] if hooks == ALL else [hooks])])
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": event.timeout}
             if agent == "gemini":  # whose unit is milliseconds
                 hook = {"type": "command", "name": "brim", "command": command, "timeout": event.timeout * 1000}
-            found.append(Entry(name, event.matcher, hook))
+            found[name] = ({} if event.matcher is None else {"matcher": event.matcher}) | {"hooks": [hook]}
     return found
 
 
@@ -253,19 +239,10 @@ def words_of(hook: Any) -> list[str]:
 # The MCP server ------------------------------------------------------------------------------------------------------
 
 
-def servers_file(environ: Mapping[str, str]) -> str:
-    """Return the file in which Claude Code keeps the user's MCP servers."""
-    return os.path.join(os.path.abspath(environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ)), ".claude.json")
-
-
-def is_resident_server(entry: Any) -> bool:
-    """Whether *entry* is the server that ``brim init --resident`` of 0.1 put in."""
-    return isinstance(entry, dict) and entry.get("args") == ["mcp", "--resident"]
-
-
 def served_agents(environ: Mapping[str, str], project: str | None) -> list[str]:
     """Return the agents that start ``brim mcp`` here, by the user's settings or the project's."""
-    claude = settings_of(servers_file(environ))
+    folder = environ.get("CLAUDE_CONFIG_DIR") or home_folder(environ)
+    claude = settings_of(os.path.join(os.path.abspath(folder), ".claude.json"))
     places: dict[str, list[Any]] = {
         "claude": [claude, value(claude, "projects", project or "")],
         "codex": [codex_settings(environ)],

@@ -7,7 +7,7 @@ are never moved, changed or counted, and what is already there stays where it is
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -15,11 +15,9 @@ from typing import Any
 from brim.install.agents import (
     ALL,
     RESIDENT_SERVER,
-    Entry,
     Ours,
     Target,
     entries_for,
-    is_resident_server,
     status_value,
 )
 from brim.install.jsonc import BLANK, JsonText
@@ -94,10 +92,10 @@ def plan_uninstall(target: Target, before: str | None, record: Record | None, *,
     ours = Ours(home)
     settings = JsonText(before, target.path, comments=target.comments)
     if target.agent == RESIDENT_SERVER:
-        if is_resident_server(settings.get("mcpServers", "brim")):
+        if settings.get("mcpServers", "brim", "args") == ["mcp", "--resident"]:  # what 0.1 put in
             settings.remove("mcpServers", "brim")
     else:
-        _merge(settings, (), ours)
+        _merge(settings, {}, ours)
         _take_status(settings, record.status if record is not None else None, ours)
     after: str | None = settings.text
     if record is not None and after != before:
@@ -115,13 +113,12 @@ def _stated(value: dict[str, Any]) -> dict[str, Any]:
     return {**value, HOOKS: {event: groups for event, groups in (value.get(HOOKS) or {}).items() if groups}}
 
 
-def _merge(settings: JsonText, entries: Sequence[Entry], ours: Ours) -> None:
-    """Let *settings* hold *entries* and no other hooks of brim's."""
+def _merge(settings: JsonText, entries: Mapping[str, dict[str, Any]], ours: Ours) -> None:
+    """Let *settings* hold *entries*, which are by event, and no other hooks of brim's."""
     settings.check(dict, HOOKS)
-    wanted: dict[str, list[dict[str, Any]]] = {}
-    for entry in entries:
-        wanted.setdefault(entry.event, []).append(entry.group)
-        settings.check(list, HOOKS, entry.event)
+    for event in entries:
+        settings.check(list, HOOKS, event)
+    wanted = {event: [group] for event, group in entries.items()}
     for event in list(settings.get(HOOKS) or {}):
         if isinstance(settings.get(HOOKS, event), list):
             _settle(settings, event, wanted.setdefault(event, []), ours)

@@ -42,7 +42,6 @@ from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.store.database import VERSION
 from brim.store.planner import Planner
-from brim.store.project import branch, environment, project_types
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
 from brim.tracking.readers.fields import items, value
@@ -377,15 +376,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
     limits = {"start": budget, "injection": injection, "session": config["session.max_tokens"]}
-    context = Context(
-        environment=environment(here.environ),
-        project_type=project_types(here.project) if here.project else None,
-        branch=branch(here.project) if here.project else None,
-    )
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits
-        plan = Planner(scopes, config, context, now=here.now).plan(budget)
+        plan = Planner(scopes, config, Context(**here.surroundings), now=here.now).plan(budget)
     if plan.over_budget or not plan.included:
         return 0, "", limits
     return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits

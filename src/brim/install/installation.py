@@ -289,7 +289,7 @@ class Installed:
         found = []
         for change in self.changes:
             path = change.target.path
-            hooks = [entry.event for entry in entries_for(change.target.agent, self.home, hooks=self.hooks)]
+            hooks = list(entries_for(change.target.agent, self.home, hooks=self.hooks))
             status_line = change.record is not None and change.record.status is not None
             shown = {"hooks": hooks, "resident": False, "status_line": status_line, "backup": self.backups.get(path)}
             found.append(change.to_dict() | shown | {"hidden_from_git": path in self.hidden})

@@ -48,9 +48,9 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
     return path
 
 
-def install_launchers(home: str, python: str | None = None) -> list[str]:
-    """Write the scripts for the interpreter *python* (default: this one); return those that changed."""
-    home, python = os.path.abspath(home), python or sys.executable
+def install_launchers(home: str) -> list[str]:
+    """Write the scripts for this interpreter; return those that changed."""
+    home, python = os.path.abspath(home), sys.executable
     texts = {
         launcher_path(home): launcher_text(python, home=home),
         status_path(home): launcher_text(python, home=home, code=STATUS_CODE),

@@ -16,7 +16,6 @@ from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
 from brim.store.planner import START_KEY, Planner
-from brim.store.project import branch, environment, project_types
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
@@ -32,14 +31,11 @@ _WORD = re.compile(r"[^\s\"'`(),;<>|=*?\[\]{}]+")
 def context_of(workspace: Workspace, text: str = "", task: str = "") -> Context:
     """Return the situation that *text* tells of, with what can be told by looking around."""
     text = text[:LOOKED_AT]
-    project = workspace.project
     return Context(
         file=files_in(text),
         task=task.strip()[:200] or None,
-        environment=environment(workspace.environ),
-        project_type=project_types(project) if project else None,
-        branch=branch(project) if project else None,
         prompt=text,
+        **workspace.surroundings,
     )
 
 

@@ -14,19 +14,6 @@ from brim.files import data_rows
 LONGEST_WORD = 100_000
 """Bytes of a prompt in a command line: systems refuse longer words, so a longer one is given as input."""
 
-_SAID_BY_BRIM = {
-    "claude": ("-p", "--print", "--input-format", "--output-format", "--verbose", "--max-budget-usd"),
-    "codex": ("--json",),
-    "gemini": ("-p", "--prompt", "-o", "--output-format"),
-}
-"""Options that brim gives itself, each time that it starts the agent."""
-_FIRST_ONLY = {
-    "claude": ("-r", "--resume", "-c", "--continue", "--session-id", "--fork-session", "--from-pr"),
-    "codex": ("--last", "--all"),
-    "gemini": ("-r", "--resume", "--session-id", "--session-file"),
-}
-"""Options that say which session it is: after the first turn that is known."""
-
 
 @dataclass(frozen=True)
 class Client:
@@ -79,9 +66,10 @@ class ClientCommand:
 
 @dataclass(frozen=True)
 class _Option:
-    """One option: its name, its values, and the words that say it."""
+    """One option: its name, its role in ``options.tsv``, its values, and the words that say it."""
 
     name: str
+    role: str
     values: Sequence[str]
     words: Sequence[str]
 
@@ -114,12 +102,11 @@ def client_command(words: Sequence[str], agent: str | None = None) -> ClientComm
         plain = [*values("-p", "--prompt"), *plain]
     if len(plain) > 1:
         raise InputError(f"which is the prompt, {plain[0][:40]!r} or {plain[1][:40]!r}? put it into quotes, after -p")
-    first = [option for option in options if option.name in _FIRST_ONLY[name]]
-    own = (*_SAID_BY_BRIM[name], *_FIRST_ONLY[name])
+    first = [option for option in options if option.role == "first"]
     return ClientCommand(
         agent=name,
         program=program,
-        options=tuple(word for option in options if option.name not in own for word in option.words),
+        options=tuple(word for option in options if not option.role for word in option.words),
         first_options=(*resume, *(word for option in first for word in option.words)),
         prompt="".join(plain),
         output=output[-1] if output and output[-1] in ("json", "stream-json") else "text",
@@ -141,7 +128,7 @@ def _codex_words(plain: list[str], options: Sequence[_Option]) -> tuple[list[str
 
 def _split(words: Sequence[str], agent: str) -> tuple[list[_Option], list[str]]:
     """Return the options, and the words that belong to none."""
-    known = {option: takes for client, option, takes in data_rows(__file__, "options.tsv") if client == agent}
+    known = {option: rest for client, option, *rest in data_rows(__file__, "options.tsv") if client == agent}
     options: list[_Option] = []
     plain: list[str] = []
     at = 0
@@ -155,15 +142,15 @@ def _split(words: Sequence[str], agent: str) -> tuple[list[_Option], list[str]]:
         if not word.startswith("-") or word == "-":
             plain.append(word)
         elif joined and name.startswith("--"):
-            options.append(_Option(name, [value], [word]))
+            options.append(_Option(name, known.get(name, [""])[-1], [value], [word]))
         else:
             # The word after an unknown option is the prompt if it's the last, and there was none before.
             may_be_prompt = at == len(words) - 1 and len(plain) <= (1 if agent == "codex" else 0)
-            takes = known.get(word) or ("0" if may_be_prompt else "?")
+            takes, role = known.get(word, ("0" if may_be_prompt else "?", ""))
             end, most = at, {"0": 0, "1": 1, "?": 1, "+": len(words)}[takes]
             while end < len(words) and end - at < most and (takes == "1" or not words[end].startswith("-")):
                 end += 1
-            options.append(_Option(word, words[at:end], words[at - 1 : end]))
+            options.append(_Option(word, role, words[at:end], words[at - 1 : end]))
             at = end
     return options, plain
 

@@ -56,18 +56,11 @@ class Conversation:
     """
 
     def __init__(
-        self,
-        command: ClientCommand,
-        tracked: Tracked,
-        face: Face,
-        *,
-        environ: Mapping[str, str],
-        cwd: str,
-        clock: Callable[[], float] = time.monotonic,
+        self, command: ClientCommand, tracked: Tracked, face: Face, *, environ: Mapping[str, str], cwd: str
     ) -> None:
         self.client = CLIENTS[command.agent]
         self._command, self._tracked, self._face = command, tracked, face
-        self._environ, self._cwd, self._clock = environ, cwd, clock
+        self._environ, self._cwd = environ, cwd
         self._inbox: queue.SimpleQueue[tuple[Child | None, object]] = queue.SimpleQueue()
         self._child: Child | None = None
         self._waits_until: float | None = None
@@ -132,9 +125,9 @@ class Conversation:
         An agent whose every turn is a process ends with it. One that is *leaving* may speak as long as it likes: its
         patience is for silence.
         """
-        self._waits_until = None if patience is None else self._clock() + patience
+        self._waits_until = None if patience is None else time.monotonic() + patience
         while self._child is not None and not (is_over() and self.client.stays):
-            rest = None if self._waits_until is None else self._waits_until - self._clock()
+            rest = None if self._waits_until is None else self._waits_until - time.monotonic()
             if rest is not None and rest <= 0:
                 return False
             try:
@@ -143,12 +136,16 @@ class Conversation:
                 if self._child.is_over:  # a process that it started keeps its output open, so that won't end
                     self.end()
                 continue
-            if child is None:
-                self._take_from_person(what)
+            if isinstance(what, int):
+                self._interrupt(what)
+            elif child is None and what is None:  # a question that comes later has no one to answer it
+                self._is_person_gone = True
+            elif child is None and isinstance(what, str) and what.strip():
+                self.person_said(what)
             elif child is self._child:
                 self._take_from_agent(child, what)
                 if leaving and patience is not None and not self.signal:
-                    self._waits_until = self._clock() + patience
+                    self._waits_until = time.monotonic() + patience
         return True
 
     def wait_for_typed(self) -> str | None:
@@ -198,14 +195,6 @@ class Conversation:
         self._face.show(self._tracked, settled=False)
         child.read()
 
-    def _take_from_person(self, what: object) -> None:
-        if isinstance(what, int):
-            self._interrupt(what)
-        elif isinstance(what, str) and what.strip():
-            self.person_said(what)
-        elif what is None:  # a question that comes later has no one to answer it
-            self._is_person_gone = True
-
     def _interrupt(self, number: int) -> None:
         """End the turn at the first signal, and the agent at the second."""
         again, self.signal = bool(self.signal), number
@@ -215,4 +204,4 @@ class Conversation:
             self._face.tell("ending the turn; once more ends the agent at once")
             if not (self.client.stays and self._child.send(interrupt_line("brim-interrupt"))):
                 self._child.interrupt()
-            self._waits_until = self._clock() + INTERRUPT_PATIENCE
+            self._waits_until = time.monotonic() + INTERRUPT_PATIENCE

@@ -11,7 +11,6 @@ from contextlib import suppress
 
 from brim.errors import InputError
 
-BLOCK = 1 << 16
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes of a line; a longer one is given as ``TOO_LONG``, and so counted and skipped."""
 
@@ -108,25 +107,13 @@ class Child:
 
     def _listen(self) -> None:
         out = self._process.stdout
-        held, size = bytearray(), 0
+        is_rest = False
         with suppress(OSError):
-            while out is not None and (block := os.read(out.fileno(), BLOCK)):
-                *lines, rest = block.split(b"\n")
-                for line in lines:
-                    self._tell(bytes(held) + line, size + len(line))
-                    held.clear()
-                    size = 0
-                size += len(rest)
-                held += rest
-                if size > LONGEST_LINE:
-                    held.clear()
-        self._tell(bytes(held), size)
+            while out is not None and (line := out.readline(LONGEST_LINE)):
+                if line.strip() and not is_rest:
+                    self._room.acquire()
+                    self._heard(self, line.removesuffix(b"\n") if len(line) < LONGEST_LINE else TOO_LONG)
+                is_rest = not line.endswith(b"\n")
         if out is not None:
             out.close()
         self._heard(self, None)
-
-    def _tell(self, line: bytes, size: int) -> None:
-        line = line if size <= LONGEST_LINE else TOO_LONG
-        if line.strip():
-            self._room.acquire()
-            self._heard(self, line)

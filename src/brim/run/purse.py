@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
 from brim.hooks.gate import folder_scope
@@ -31,6 +31,7 @@ _WORDS = {
     "stop": ("s", "stop", "q", "quit"),
 }
 """What a person may type at the limit."""
+_Result = TypeVar("_Result")
 _MOST = 1e9
 """Dollars that a client may say: more isn't a sum of money."""
 
@@ -132,15 +133,13 @@ class Purse:
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         parent = self.budget.parent
-        found: list[ScopeStatus] = []
-        if parent is not None:
-            self._try(lambda ledger: found.append(ledger.status(self._project)))
-        if parent is None or not found:
+        found = self._try(lambda ledger: ledger.status(self._project)) if parent is not None else None
+        if parent is None or found is None:
             return []
-        if found[0].limit != parent.limit or _is_ending(found[0].state) != _is_ending(parent.state):
-            self.budget.parent = self._budget_of(found[0])
+        if found.limit != parent.limit or _is_ending(found.state) != _is_ending(parent.state):
+            self.budget.parent = self._budget_of(found)
             return []
-        more = found[0].spent - parent.spent
+        more = found.spent - parent.spent
         return parent.add(more) if more else []
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
@@ -169,15 +168,15 @@ class Purse:
         took = None if event.usage is None else PriceList().request(event.usage, self._model, event.time)
         return (event.cost or 0) if took is None else took
 
-    def _try(self, act: Callable[[Ledger], object]) -> None:
+    def _try(self, act: Callable[[Ledger], _Result]) -> _Result | None:
         """Do what concerns the ledger; if it fails, say so once and count on without it."""
-        if self._ledger is not None:
-            try:
-                with suppress(InputError):
-                    act(self._ledger)
-            except StoreError as error:
-                self._ledger = None
-                self._tell(f"what is spent from now on is counted, but not kept: {error}")
+        try:
+            with suppress(InputError):
+                return None if self._ledger is None else act(self._ledger)
+        except StoreError as error:
+            self._ledger = None
+            self._tell(f"what is spent from now on is counted, but not kept: {error}")
+        return None
 
 
 def scope_of(project: str | None, run: str) -> str:

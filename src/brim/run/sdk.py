@@ -245,21 +245,12 @@ def line_of(message: Any, session: str = "") -> dict[str, Any]:
         error = {"is_api_error_message": True} if message.error else {}
         return {"type": "assistant", "message": inner, **about, **error}
     if kind == "ResultMessage":
-        names = ("subtype", "is_error", "num_turns", "total_cost_usd", "usage", "result", "errors", "stop_reason")
-        fields = {name: getattr(message, name, None) for name in (*names, "terminal_reason")}
-        return {"type": "result", **about, **fields, "modelUsage": getattr(message, "model_usage", None) or {}}
+        return {**vars(message), "type": "result", **about, "modelUsage": getattr(message, "model_usage", None) or {}}
     data = getattr(message, "data", None)
     return {"type": "system", "subtype": message.subtype, **data} if isinstance(data, dict) else {}
 
 
 def _block(block: Any) -> dict[str, Any]:
     """Return a block of content. Only text and tools matter here."""
-    kind = type(block).__name__
-    if kind == "TextBlock":
-        return {"type": "text", "text": block.text}
-    if kind == "ToolUseBlock":
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
-    if kind == "ToolResultBlock":
-        error = bool(block.is_error)
-        return {"type": "tool_result", "tool_use_id": block.tool_use_id, "content": block.content, "is_error": error}
-    return {"type": "other"}
+    kinds = {"TextBlock": "text", "ToolUseBlock": "tool_use", "ToolResultBlock": "tool_result"}
+    return {**vars(block), "type": kinds.get(type(block).__name__, "other")}

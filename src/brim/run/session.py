@@ -154,24 +154,20 @@ class Heard:
     """Whether its last word in this turn was an answer, and no call of a tool that something should follow."""
 
 
+@dataclass(eq=False)
 class Tracked:
     """One session under supervision, whatever becomes of its processes."""
 
-    def __init__(
-        self,
-        budget: ContextBudget,
-        purse: Purse,
-        notes: Notes,
-        files: SessionFiles | None = None,
-        *,
-        feed: Feed | None = None,
-    ) -> None:
-        self.budget, self.purse, self.notes, self._files = budget, purse, notes, files
-        self.feed = Feed() if feed is None else feed
-        """Counts the lines, and those that can't be used."""
-        self.session = ""
-        """The id to resume it by; empty until the agent says so."""
-        self._text, self._answered = "", False
+    budget: ContextBudget
+    purse: Purse
+    notes: Notes
+    files: SessionFiles | None = None
+    feed: Feed = field(default_factory=Feed)
+    """Counts the lines, and those that can't be used."""
+    session: str = ""
+    """The id to resume it by; empty until the agent says so."""
+    _text: str = ""
+    _answered: bool = False
 
     def take(self, line: bytes) -> Heard:
         """Take in one line. Nothing in it raises: what isn't a JSON object is counted, and skipped."""
@@ -194,7 +190,7 @@ class Tracked:
                 compacted = compacted or isinstance(event, Compaction)
         said, answered = self._text, self._answered
         if end is not None:
-            for event in self._files.events(self.session) if self._files is not None else ():
+            for event in self.files.events(self.session) if self.files is not None else ():
                 notices += self._count(event, {})
             notices += self.purse.look()
             said = end.text if end.text and not end.error else said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from signal import Signals
 from typing import Any
@@ -119,13 +119,12 @@ class Supervisor:
         task: str = "",
         on_limit: str = "ask",
         compact_patience: float = COMPACT_PATIENCE,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._tracked, self._face = tracked, face
-        self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd, clock=clock)
+        self._talk = Conversation(command, tracked, face, environ={**environ, RUN_ID: run}, cwd=cwd)
         self._talk.person_said = self._next_turn
         self._task, self._on_limit, self._given = task or prompt, on_limit, given
-        self._compact_patience, self._clock = compact_patience, clock
+        self._compact_patience = compact_patience
         self._waiting = [prompt, *then]
         self._last: TurnEnd | None = None
         self._report = RunReport(run=run, agent=command.agent, outcome="", scope=tracked.purse.scope)
@@ -135,7 +134,7 @@ class Supervisor:
 
     def run(self) -> RunReport:
         """Run until nothing is left to send, the money ends, something fails, or a person says so."""
-        began = self._clock()
+        began = time.monotonic()
         for line in self._talk.client.cannot:
             self._face.tell(f"{self._talk.client.name} {line}")
         try:
@@ -154,7 +153,7 @@ class Supervisor:
         finally:
             self._talk.end()
             self._tracked.notes.close()
-        self._finish(self._clock() - began)
+        self._finish(time.monotonic() - began)
         return self._report
 
     # Turns -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from brim.tracking.readers.claude import tagged, typed_text, words
+from brim.tracking.readers.claude import words
+from brim.tracking.readers.claude_words import tagged, typed_text
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.tracking.events import (
     Compaction,
@@ -22,6 +21,7 @@ from brim.tracking.events import (
     ToolCall,
     Usage,
 )
+from brim.tracking.readers.claude_words import tagged, typed_text
 from brim.tracking.readers.fields import (
     SYNTHETIC,
     Bounded,
@@ -62,11 +62,6 @@ _STREAM_TYPES: dict[str, tuple[str, ...]] = {
     "tool_result": ("tool_use_id",),
 }
 """Types of the stream's lines, and the keys that they have."""
-_TYPED_TAGS = (("bash-input", "!"), ("user-memory-input", "#"))
-"""What a person typed behind a sign of its own, and the sign."""
-_REMINDER = "system-reminder"
-_BEFORE = (f"<{_REMINDER}>", "<ide_", "<new-diagnostics>")
-"""How a block opens that may stand before a person's words: what an editor shows, and reminders."""
 _DECISIONS = (
     ("permission", ("reject", "deny", "denied", "block", "permission", "hook")),
     ("interrupt", ("interrupt", "cancel", "abort")),
@@ -473,56 +468,6 @@ def words(line: Mapping[str, Any], content: object) -> tuple[str, bool]:
     parts = content if isinstance(content, list) else [content]
     typed = [found for part in parts if (found := typed_text(text_of(part)))]
     return ("\n".join(typed), True) if typed else (everything, False)
-
-
-def typed_text(written: str) -> str:
-    """Return what a person typed to get *written*, empty if no person did.
-
-    >>> typed_text("<command-name>/model</command-name>\\n<command-args>sonnet</command-args>")
-    '/model sonnet'
-    """
-    written = _without_reminders(written)
-    opening = _without_blocks(written.lstrip())
-    if opening.startswith("<command-") and (name := tagged(opening, "command-name")):
-        arguments = tagged(opening, "command-args")
-        return f"/{name.removeprefix('/')} {arguments}".rstrip()
-    for tag, sign in _TYPED_TAGS:
-        if opening.startswith(f"<{tag}>"):
-            return sign + tagged(opening, tag)
-    if opening.startswith(data_lines(__file__, "machine_openings.txt")):
-        return ""
-    return opening if written.lstrip() != opening else written
-
-
-def _without_blocks(opening: str) -> str:
-    """Return *opening* without the whole blocks that the client put before a person's words.
-
-    A block goes to the last of its closing tags: what it shows may hold one too, and no person typed it.
-    """
-    while opening.startswith(_BEFORE):
-        tag, closed, _ = opening[1:].partition(">")
-        _, found, rest = opening.rpartition(f"</{tag}>")
-        if not (closed and found):
-            break
-        opening = rest.lstrip()
-    return opening
-
-
-def _without_reminders(written: str) -> str:
-    """Return *written* without the blocks that the client put after it, each from the beginning of a line."""
-    while written.rstrip().endswith(f"</{_REMINDER}>"):
-        before, opened, _ = written.rpartition(f"\n<{_REMINDER}>")
-        if not opened:
-            break
-        written = before.rstrip("\n")
-    return written
-
-
-def tagged(written: str, tag: str) -> str:
-    """Return what stands between ``<tag>`` and ``</tag>`` in *written*, empty if nothing does."""
-    _, opened, rest = written.partition(f"<{tag}>")
-    inside, closed, _ = rest.partition(f"</{tag}>")
-    return inside.strip() if opened and closed else ""
 
 
 def _is_machines(line: Mapping[str, Any]) -> bool:
