@@ -25,12 +25,13 @@ COMFORTABLE = 40
 DOLLAR = 1_000_000
 
 
-def emit(result: Result, view: Callable[[Result], str | None], as_json: bool) -> None:
-    """Print *result*: as JSON (its ``to_dict()``, or itself), or as the text that *view* makes of it."""
+def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bool, *, code: int = 0) -> int:
+    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*."""
     if as_json:
         say_json(result.to_dict() if hasattr(result, "to_dict") else result)
-    elif text := view(result):
+    elif text := view if isinstance(view, str) else view(result):
         say(text)
+    return code
 
 
 def say(text: str = "") -> None:

@@ -145,7 +145,7 @@ def _list(options: Namespace) -> int:
 def _get(options: Namespace) -> int:
     setting, found = _setting(options.key), settings()
     shown = setting.shown(found[setting.key])
-    emit({"key": setting.key, **_setting_dict(setting, found)}, lambda _: shown, options.as_json)
+    emit({"key": setting.key, **_setting_dict(setting, found)}, shown, options.as_json)
     if not options.as_json:
         note(f"set by {found.values[setting.key].origin}")
     return 0
@@ -161,8 +161,7 @@ def _set(options: Namespace) -> int:
         raise InputError(f"{setting.key} {error}") from None
     edit = SettingEdit(setting.key, value, scope)
     edit.write()
-    emit(edit, SettingEdit.tell, options.as_json)
-    return 0
+    return emit(edit, SettingEdit.tell, options.as_json)
 
 
 def _unset(options: Namespace) -> int:
@@ -173,7 +172,7 @@ def _unset(options: Namespace) -> int:
     found = edit.config.values.get(options.key)
     left = {} if found is None else {"value": found.value, "origin": found.origin}
     said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
-    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, lambda _: said, options.as_json)
+    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, said, options.as_json)
     if not edit.changes and not options.as_json:
         note(f"{options.key} isn't set in {edit.path}; nothing was changed")
     if found is not None and found.origin != "default":
@@ -195,8 +194,7 @@ def _path(options: Namespace) -> int:
             [[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files]
         )
 
-    emit({"files": files}, view, options.as_json)
-    return 0
+    return emit({"files": files}, view, options.as_json)
 
 
 def _setting(key: str) -> Setting:
@@ -271,7 +269,7 @@ def _remove_trust(options: Namespace, user: str) -> int:
         untrust(path, user, now=time.time())
     said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
     found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
-    emit(found, lambda _: said, options.as_json)
+    emit(found, said, options.as_json)
     if not was and not options.as_json:
         note(f"{path} wasn't trusted; nothing was changed")
     return 0 if was else 1
@@ -343,5 +341,4 @@ def completion(options: Namespace) -> int:
 
     script = shellcode(["brim"], shell=options.shell)
     found = {"shell": options.shell, "script": script, "install": SHELLS[options.shell]}
-    emit(found, lambda _: script, options.as_json)
-    return 0
+    return emit(found, script, options.as_json)

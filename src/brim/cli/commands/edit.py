@@ -51,7 +51,7 @@ def edit(options: Namespace) -> int:
     view = f"unchanged: {named(behavior)}"
     if fields:
         view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
-    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, lambda _: view, options.as_json)
+    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, view, options.as_json)
     return 1 if new is None else 0
 
 

@@ -179,7 +179,7 @@ def feedback(options: Namespace) -> int:
         printable(f"{options.verdict}: {named(changed)}"),
         f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
     )
-    emit(as_object(changed), lambda _: view, options.as_json)
+    emit(as_object(changed), view, options.as_json)
     if usage.overridden > usage.confirmed + 1:
         note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
     return 0

@@ -261,12 +261,11 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
         from brim.spend.limits import build_wrap_up_prompt
 
         prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    emit(
+    return emit(
         {**fields_of(status), **({"prompt": prompt} if prompt else {})},
         lambda _: lines(in_words(status), f"\n{prompt}" if prompt else ""),
         options.as_json,
     )
-    return 0
 
 
 def _reserve(options: Namespace, money: Money) -> int:

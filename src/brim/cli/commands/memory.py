@@ -146,12 +146,11 @@ def _get(options: Namespace) -> int:
         note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
-    emit(
+    return emit(
         {**fields_of(entry), "withdrawn_by": taken.number if taken else None},
         lambda found: _entry_view(entry, found["withdrawn_by"]),
         options.as_json,
     )
-    return 0
 
 
 def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
@@ -177,8 +176,7 @@ def _add(options: Namespace) -> int:
     if entry is None:
         raise InputError("memory add: the text is empty")
     view = f"#{entry.number} {entry.kind}  {home_path(writer.scratch_path)}"
-    emit(fields_of(entry), lambda _: view, options.as_json)
-    return 0
+    return emit(fields_of(entry), view, options.as_json)
 
 
 def _rebuild(options: Namespace) -> int:
@@ -201,8 +199,7 @@ def _rebuild(options: Namespace) -> int:
     kept = len(writer.read().entries)
     view = f"{counted(added, 'entry')} added, {kept:,} kept  {home_path(writer.scratch_path)}"
     found = {"added": added, "entries": kept, "broken": journal.broken, "files": files}
-    emit(found, lambda _: view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 def _clean(options: Namespace) -> int:
@@ -214,15 +211,14 @@ def _clean(options: Namespace) -> int:
     found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
     shown = home_path(folder)
     if options.dry_run:
-        emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
-        return 0
+        return emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
     if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
     kept = writer.cleanup()
     stays = os.path.isdir(folder)
     done = f"brim's files in {shown} are removed" if stays else f"{shown} is removed"
     view = lines(done, *(f"kept for 30 days: {home_path(path)}" for path in kept))
-    emit({**found, "kept": kept}, lambda _: view, options.as_json)
+    emit({**found, "kept": kept}, view, options.as_json)
     if stays:
         note(f"{shown} holds files that brim did not write: they stay")
     return 0
@@ -338,5 +334,4 @@ def compact_prompt(options: Namespace) -> int:
     task = read_text("-") if options.task == "-" else options.task
     text = build_compact_prompt(task, options.state, options.scratch)
     asked = {"task": fold(task), "cfa_state": fold(options.state), "scratch_path": options.scratch}
-    emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)
-    return 0
+    return emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)

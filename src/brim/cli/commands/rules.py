@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
+from brim.cli import COMMANDS
 from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
 from brim.cli.output import (
     age,
@@ -51,6 +53,7 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 MOST_EVENTS = 10
+ACTIONS = [name.removeprefix("rules ") for name in COMMANDS if name.startswith("rules ")]
 STATUSES = ("live", *(status.value for status in Status), "all")
 KINDS = [kind.value for kind in BehaviorKind]
 
@@ -103,6 +106,8 @@ def listing(options: Namespace) -> int:
         how_many = counted(len(every), "rule")
         why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} put away"
         note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
+        for action in get_close_matches(options.patterns[0], ACTIONS, 1) if options.patterns else ():
+            note(f"did you mean 'brim rules {action}'?")
     return 1 if narrowed and not found else 0
 
 
@@ -174,8 +179,7 @@ def show(options: Namespace) -> int:
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
         return "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *told])
 
-    emit(found, view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 def _about(behavior: Behavior) -> list[tuple[str, str]]:
@@ -245,8 +249,7 @@ def remove(options: Namespace) -> int:
         *(f"{named(each)} was removed already" for each in already),
     )
     found = {"forgotten": [as_object(each) for each in forgotten], "unchanged": [each.id for each in already]}
-    emit(found, lambda _: view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 @command(rule("ids", several=True), add_json)
@@ -268,7 +271,7 @@ def restore(options: Namespace) -> int:
         *(f"{named(each)} is not removed: it is {each.status}" for each in already),
     )
     found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
-    emit(found, lambda _: view, options.as_json)
+    emit(found, view, options.as_json)
     for each in back if not options.as_json else ():
         if each.status is Status.SUPERSEDED:
             note(f"{each.superseded_by} has taken its place, so agents are still not told it")
@@ -318,8 +321,7 @@ def review(options: Namespace) -> int:
             rows.append([*start, cut(each.canonical, LONGEST)])
         return heading(table(rows, optional=(2 + with_scope, 1)))
 
-    emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
-    return 0
+    return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
 
 
 def _decide(options: Namespace) -> int:
@@ -337,8 +339,7 @@ def _decide(options: Namespace) -> int:
             reason=options.reason,
         )
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
-    emit({f"{options.action}ed": [as_object(each) for each in decided]}, lambda _: view, options.as_json)
-    return 0
+    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
 
 
 # Connections ----------------------------------------------------------------------------------------------------

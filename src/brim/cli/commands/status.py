@@ -1,4 +1,4 @@
-"""Bare ``brim``, ``brim context`` and ``brim resume``: where things stand."""
+"""Bare ``brim`` and ``brim context``: where things stand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.commands.pause import pause
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
@@ -76,19 +75,7 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session of this project found: name its file, or start your agent here")
         return 1
-    emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
-    return 0
-
-
-@command(add_json)
-def resume(options: Namespace) -> int:
-    """End the pause: hooks answer again.
-
-    Example:
-      brim resume
-    """
-    code: int = pause.run(Namespace(time=None, off=True, as_json=options.as_json))
-    return code
+    return emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
 
 
 @command(add_json)
@@ -119,8 +106,7 @@ def status(options: Namespace) -> int:
         "paused": is_paused(workspace.home),
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
-    emit(found, _status_view, options.as_json)
-    return 0
+    return emit(found, _status_view, options.as_json)
 
 
 def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:

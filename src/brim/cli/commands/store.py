@@ -290,12 +290,11 @@ def _create(options: Namespace, workspace: Workspace) -> int:
         rules_in(store)  # what cannot be restored by this brim is refused before a copy is made
     path = create(store, options.file or new_backup(workspace.scope_folders[scope], now=workspace.now))
     count = rules_in(path)
-    emit(
+    return emit(
         {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": store_size(path)},
         lambda _: f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(store_size(path))}",
         options.as_json,
     )
-    return 0
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from brim.cli.commands.init import agent_option, agents_of, show_differences
 from brim.cli.options import add_json, command, option, working_folder
-from brim.cli.output import home_path, note, say, say_json, table
+from brim.cli.output import emit, home_path, note, say, table
 from brim.install import installation
 from brim.install.agents import NAMES
 from brim.install.installation import Uninstalled
@@ -40,12 +40,7 @@ def uninstall(options: Namespace) -> int:
     done = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
-    if options.as_json:
-        say_json(done.to_dict())
-    elif not done.changes and not done.server and not done.broken:
-        note("brim isn't installed in any agent; nothing was changed")
-    else:
-        _show(done)
+    emit(done, _show, options.as_json)
     for agent in done.served:
         note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
     for text in done.broken:
@@ -54,6 +49,9 @@ def uninstall(options: Namespace) -> int:
 
 
 def _show(done: Uninstalled) -> None:
+    if not done.changes and not done.server and not done.broken:
+        note("brim isn't installed in any agent; nothing was changed")
+        return
     if done.dry_run:
         show_differences(done.changes)
     rows = [

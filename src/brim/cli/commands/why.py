@@ -156,7 +156,7 @@ def _why_rule(options: Namespace) -> int:
             outcome = _put_away(scopes, behavior)
             found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
             view = printable(f"{named(behavior)}: {outcome}")
-    emit({**who, **found}, lambda _: view, options.as_json)
+    emit({**who, **found}, view, options.as_json)
     if behavior.scope == "project":
         tell_trust(workspace)
     return 0
