@@ -73,6 +73,12 @@ def tell(text: str) -> None:
         print(text, file=sys.stderr)
 
 
+def tell_all(*texts: str) -> None:
+    """Print a note of each of *texts* that says something."""
+    for text in filter(None, texts):
+        note(text)
+
+
 def prepare_output() -> None:
     """Write characters that the terminal cannot show as their codes, so that none can stop an answer."""
     for stream in (sys.stdout, sys.stderr):
@@ -403,6 +409,16 @@ class Progress:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def count_fields(count: Any) -> dict[str, Any]:
+    """Return a ``Count`` for JSON."""
+    return {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+
+
+def basis_of(count: Any) -> str:
+    """Return the basis of a ``Count``, and its interval if it has one."""
+    return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
 
 
 def fields_of(value: Any) -> dict[str, Any]:

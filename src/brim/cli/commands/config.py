@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
+from collections import Counter
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -80,11 +81,7 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
     option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
-        option(
-            "--user",
-            **scope_option("user"),
-            help="the user's file: the default of set and unset",
-        ),
+        option("--user", **scope_option("user"), help="the user's file: the default of set and unset"),
         option("--project", **scope_option("project"), help="the project's file"),
     ),
     add_json,
@@ -124,10 +121,9 @@ def _list(options: Namespace) -> int:
 
     def view(_: object) -> str:
         rows = [["setting", "value", "set by", "meaning"]]
-        rows += [
-            [each.key, each.shown(found[each.key]), home_path(found.values[each.key].origin), each.help]
-            for each in shown
-        ]
+        for each in shown:
+            value, origin = found.values[each.key]
+            rows.append([each.key, each.shown(value), home_path(origin), each.help])
         first, *rest = table(rows).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
         for at in range(len(rest) - 1, 0, -1):
@@ -183,17 +179,11 @@ def _unset(options: Namespace) -> int:
 def _path(options: Namespace) -> int:
     every = config_paths(os.environ, working_folder())
     paths = {options.scope: config_file(options.scope)} if options.scope else every
-    files: list[dict[str, Any]] = [
-        {"scope": scope, "path": path, "exists": os.path.exists(path)} for scope, path in paths.items()
-    ]
-
-    def view(_: object) -> str:
-        if options.scope:  # for $EDITOR "$(brim config path --user)"
-            return paths[options.scope]
-        return table(
-            [[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files]
-        )
-
+    there = {scope: os.path.exists(path) for scope, path in paths.items()}
+    view = table([[scope, "read" if there[scope] else "not there", home_path(path)] for scope, path in paths.items()])
+    if options.scope:  # for $EDITOR "$(brim config path --user)"
+        view = paths[options.scope]
+    files = [{"scope": scope, "path": path, "exists": there[scope]} for scope, path in paths.items()]
     return emit({"files": files}, view, options.as_json)
 
 
@@ -243,21 +233,15 @@ def trust(options: Namespace) -> int:
 
 
 def _list_trusted(user: str, *, as_json: bool) -> int:
-    projects: list[dict[str, Any]] = [
-        {"project": path, "since": day(at), "valid": is_trusted(path, user)}
-        for path, at in trusted_projects(user).items()
-    ]
-
-    def view(_: object) -> str:
-        gone = "is gone, or another folder is in its place: not trusted"
-        rows = [[each["since"], home_path(each["project"]), "" if each["valid"] else gone] for each in projects]
-        return heading(table([["since", "project", ""], *rows]))
-
-    if projects or as_json:
-        emit({"projects": projects}, view, as_json)
-    else:
+    rows, projects = [["since", "project", ""]], []
+    for path, at in trusted_projects(user).items():
+        valid = is_trusted(path, user)
+        projects.append({"project": path, "since": day(at), "valid": valid})
+        gone = "" if valid else "is gone, or another folder is in its place: not trusted"
+        rows.append([day(at), home_path(path), gone])
+    if not projects:
         note("no trusted projects yet: run 'brim trust' in one")
-    return 0
+    return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
 
 
 def _remove_trust(options: Namespace, user: str) -> int:
@@ -296,23 +280,15 @@ def _trust(options: Namespace, user: str) -> int:
     shown = [
         {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
     ]
-    found = {"behaviors": shown, "settings": sets, "refused": refused}
+    found = {"project": project, "trusted": done, "changed": done and not already}
+    found |= {"behaviors": shown, "settings": sets, "refused": refused}
     said = "already trusted" if already else "trusted now; 'brim trust --remove' undoes this"
-    emit(
-        {"project": project, "trusted": done, "changed": done and not already, **found},
-        lambda _: said if done else "",
-        options.as_json,
-    )
-    return 0 if done or options.dry_run else 1
+    return emit(found, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
 
 
 def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], sets: dict[str, object]) -> str:
-    counts: dict[str, int] = {}
-    for each in behaviors:
-        counts[each.kind.value] = counts.get(each.kind.value, 0) + 1
-    kinds = ", ".join(
-        f"{count:,} {kind}" if kind == "episodic" else counted(count, kind) for kind, count in counts.items()
-    )
+    counts = Counter(each.kind.value for each in behaviors)
+    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
     rows, more = listed([["", kind_of(each), cut(one_line(each), 100)] for each in behaviors], SHOWN)
     shared = os.path.exists(os.path.join(project, ".brim", "behaviors.jsonl"))
     return lines(

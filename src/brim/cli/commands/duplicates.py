@@ -114,12 +114,8 @@ def _pairs_view(pairs: list[Pair]) -> str:
 
 def _pair_view(kept: Behavior, gone: Behavior) -> str:
     """Return two rules that may become one, the one that stays first."""
-    return lines(
-        *(
-            f"{title(each)}  {becomes}\n{block(each.canonical)}"
-            for each, becomes in ((kept, "stays"), (gone, "is merged into it"))
-        )
-    )
+    both = ((kept, "stays"), (gone, "is merged into it"))
+    return lines(*(f"{title(each)}  {becomes}\n{block(each.canonical)}" for each, becomes in both))
 
 
 def _merged_view(merged: Merged, done: str) -> str:
@@ -128,8 +124,5 @@ def _merged_view(merged: Merged, done: str) -> str:
 
 
 def _merged_dict(merged: Merged) -> dict[str, Any]:
-    return {
-        "kept": as_object(merged.kept),
-        "superseded": as_object(merged.superseded),
-        "changes": list(merged.changes),
-    }
+    kept, superseded = as_object(merged.kept), as_object(merged.superseded)
+    return {"kept": kept, "superseded": superseded, "changes": list(merged.changes)}

@@ -15,6 +15,7 @@ from brim.cli.options import add_json, answer, command, here, is_person_there, r
 from brim.cli.output import emit, lines, note
 from brim.cli.rule_view import as_object, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
+from brim.files import write_new
 from brim.store.rulebook import edit_rule, find_rule
 
 
@@ -105,9 +106,7 @@ def _write(text: str) -> str:
     """Write *text* to a new file that only its owner can read, and return its path."""
     try:
         path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write_new(path, text.encode())
     except OSError as error:
         raise InputError(f"no file to edit can be made: {error.strerror or error}; is there room for it?") from None
     return path

@@ -100,7 +100,7 @@ def memory(options: Namespace) -> int:
 
 def _show(options: Namespace) -> int:
     writer, journal = _journal(options)
-    entries = [each for each in journal.entries if each.session == options.session or not options.session]
+    entries = [each for each in journal.entries if options.session in ("", each.session)]
     text = render_index(View(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
     found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
@@ -113,20 +113,14 @@ def _show(options: Namespace) -> int:
 
 def _list(options: Namespace) -> int:
     _, journal = _journal(options)
-    found = [
-        entry
-        for entry in journal.entries
-        if (not options.session or entry.session == options.session)
-        and (entry.kind == options.kind if options.kind else entry.kind not in HIDDEN)
-    ]
+    found = [each for each in journal.entries if options.session in ("", each.session)]
+    found = [each for each in found if (each.kind == options.kind if options.kind else each.kind not in HIDDEN)]
     shown = found[-options.limit :] if options.limit else found
     rows = [["number", "time", "kind", "session", "what"]]
     rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
-    emit(
-        {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken},
-        lambda _: heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else "",
-        options.as_json,
-    )
+    view = heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else ""
+    listing = {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken}
+    emit(listing, view, options.as_json)
     if len(shown) < len(found) and not options.as_json:
         note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
     if journal.broken:
@@ -146,11 +140,8 @@ def _get(options: Namespace) -> int:
         note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
-    return emit(
-        {**fields_of(entry), "withdrawn_by": taken.number if taken else None},
-        lambda found: _entry_view(entry, found["withdrawn_by"]),
-        options.as_json,
-    )
+    by = taken.number if taken else None
+    return emit({**fields_of(entry), "withdrawn_by": by}, lambda _: _entry_view(entry, by), options.as_json)
 
 
 def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
@@ -250,9 +241,8 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     """Return the writer of the files that *options* mean. A person's command never claims them for a session."""
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):
-        raise StoreError(
-            f"{journal}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it", "refused"
-        )
+        why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
+        raise StoreError(f"{journal}: {why}", "refused")
     return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
 
 

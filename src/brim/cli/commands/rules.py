@@ -96,11 +96,8 @@ def listing(options: Namespace) -> int:
         every = scopes.behaviors()
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    emit(
-        {"behaviors": [as_object(each) for each in found]},
-        lambda _: _list_view(found, workspace.now, options.sort) if found else "",
-        options.as_json,
-    )
+    view = _list_view(found, workspace.now, options.sort) if found else ""
+    emit({"behaviors": [as_object(each) for each in found]}, view, options.as_json)
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -310,17 +307,14 @@ def review(options: Namespace) -> int:
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
 
-    def view(_: object) -> str:
-        if not notes:
-            note("no notes to review")
-            return ""
-        with_scope = not shared_values(notes, "scope")
-        rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
-        for each in notes:
-            start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
-            rows.append([*start, cut(each.canonical, LONGEST)])
-        return heading(table(rows, optional=(2 + with_scope, 1)))
-
+    with_scope = not shared_values(notes, "scope")
+    rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
+    for each in notes:
+        start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
+        rows.append([*start, cut(each.canonical, LONGEST)])
+    if not notes and not options.as_json:
+        note("no notes to review")
+    view = heading(table(rows, optional=(2 + with_scope, 1))) if notes else ""
     return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
 
 
@@ -330,14 +324,8 @@ def _decide(options: Namespace) -> int:
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
-        decided = decide_notes(
-            scopes,
-            find_rules(scopes, options.ids),
-            accept=accepts,
-            now=workspace.now,
-            kind=options.kind,
-            reason=options.reason,
-        )
+        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
+        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
     return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
 
