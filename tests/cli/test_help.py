@@ -17,7 +17,7 @@ SHOWN = {
     "setup": "doctor uninstall pause resume trust config",
     "builders": "count fit check repair window models",
 }
-OLD = ("budget", "spend", "scratch", "list", "validate")
+OLD = ("budget", "spend", "scratch", "list", "validate", "upgrade")
 """Names of 0.1 whose help shows the new name."""
 
 

@@ -76,9 +76,8 @@ class TerminalFace:
         """Draw the gauge, or say how it stands when a turn has ended. A window that the agent reports is remembered."""
         if settled and tracked.budget.window.source == "reported":
             self._memory.window(tracked.budget.model, tracked.budget.context_window)
-        if self._quiet or (not self._draws and not settled):
-            return
-        if self._draws and not settled and time.monotonic() - self._drawn_at < PAUSE:
+        is_late = self._draws and time.monotonic() - self._drawn_at >= PAUSE
+        if self._quiet or not (settled or is_late):
             return
         self._watch.budget, self._watch.meter = tracked.budget, tracked.purse.meter
         reading = self._watch.reading("", self._counts)
@@ -130,16 +129,14 @@ def report_lines(report: RunReport) -> list[str]:
 
 
 def _cost(report: RunReport) -> str:
-    text = dollars(report.cost)
-    if report.limit is not None:
-        text += f" of {dollars(report.limit)}"
+    parts = [dollars(report.cost) + ("" if report.limit is None else f" of {dollars(report.limit)}")]
     if report.overshoot:
-        text += f", {dollars(report.overshoot)} over: the calls that were under way"
+        parts.append(f"{dollars(report.overshoot)} over: the calls that were under way")
     if report.unpriced:
-        text += f", plus {', '.join(report.unpriced)}: no known price"
+        parts.append(f"plus {', '.join(report.unpriced)}: no known price")
     if report.by_client:
-        text += f", as {report.agent} reports: no known price for {', '.join(report.by_client)}"
-    return f"{text}  ({report.scope})"
+        parts.append(f"as {report.agent} reports: no known price for {', '.join(report.by_client)}")
+    return f"{', '.join(parts)}  ({report.scope})"
 
 
 def is_in_front() -> bool:

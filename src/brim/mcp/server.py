@@ -79,11 +79,7 @@ class BrimServer(MCPServer):
 
 
 def build_server(
-    environ: Mapping[str, str],
-    folder: str | None,
-    *,
-    shared: bool = False,
-    clock: Callable[[], float] = time.time,
+    environ: Mapping[str, str], folder: str | None, *, shared: bool = False, clock: Callable[[], float] = time.time
 ) -> BrimServer:
     """Return a server for the project in *folder*. A *shared* one serves several clients."""
     return BrimServer(Clients(environ, folder, clock=clock, shared=shared))

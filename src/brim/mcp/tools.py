@@ -166,14 +166,9 @@ class ToolCost:
 
 def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
     """Return the cost of each tool's name, description and input schema as JSON, by *counter* (default: o200k)."""
-    from brim.mcp.tools import make_tools
-
-    counted = counter or counter_for(None)
-    return [
-        ToolCost(tool.name, tool.description, int(counted.count(_shown(tool.name, tool.description, tool.parameters))))
-        for tool in make_tools(Clients({}, None))
-    ]
-
-
-def _shown(name: str, description: str, schema: object) -> str:
-    return json.dumps({"name": name, "description": description, "input_schema": schema}, separators=(",", ":"))
+    counted, costs = counter or counter_for(None), []
+    for tool in make_tools(Clients({}, None)):
+        shown = {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        tokens = int(counted.count(json.dumps(shown, separators=(",", ":"))))
+        costs.append(ToolCost(tool.name, tool.description, tokens))
+    return costs

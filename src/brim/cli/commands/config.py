@@ -22,20 +22,7 @@ from brim.cli.options import (
     settings,
     working_folder,
 )
-from brim.cli.output import (
-    counted,
-    cut,
-    day,
-    emit,
-    heading,
-    home_path,
-    lines,
-    listed,
-    note,
-    printable,
-    say,
-    table,
-)
+from brim.cli.output import counted, cut, day, emit, heading, home_path, lines, listed, note, printable, say, table
 from brim.cli.rule_view import kind_of, one_line
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths, project_folder, user_folder

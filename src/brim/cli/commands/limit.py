@@ -8,19 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
-from brim.cli.output import (
-    dollars,
-    emit,
-    fields_of,
-    heading,
-    note,
-    paint,
-    printable,
-    say,
-    say_json,
-    symbols,
-    table,
-)
+from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.gate import folder_scope
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage

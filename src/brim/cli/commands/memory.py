@@ -19,18 +19,7 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import (
-    counted,
-    emit,
-    facts,
-    fields_of,
-    heading,
-    home_path,
-    lines,
-    note,
-    printable,
-    table,
-)
+from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, table
 from brim.config import project_folder
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn

@@ -226,7 +226,7 @@ def import_file(options: Namespace) -> int:
         lambda scopes: plan_of(scopes, behaviors, edges, source=name, now=workspace.now),
         show,
         about,
-        nothing="there is nothing to store" if behaviors or edges else "the file holds no rules",
+        nothing=lambda: "there is nothing to store" if behaviors or edges else "the file holds no rules",
         source=name,
     )
     return 1 if loaded.problems or plan.dangling else code
@@ -248,7 +248,7 @@ def _carry_out(
     show: Callable[[Plan], None],
     about: Callable[[Plan], dict[str, Any]],
     *,
-    nothing: str,
+    nothing: Callable[[], str],
     source: str,
     event: str = "imported",
 ) -> tuple[Plan, int]:
@@ -269,7 +269,7 @@ def _carry_out(
                     raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
                 with Progress(len(plan.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
                     plan.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
-    said = stored_line(plan) if stored else nothing if plan.is_empty else ""
+    said = stored_line(plan) if stored else nothing() if plan.is_empty else ""
     emit({**about(plan), "stored": stored}, said, options.as_json)
     if stored and "project" in plan.scopes:
         tell_trust(workspace)
@@ -313,7 +313,7 @@ def import_rules(options: Namespace) -> int:
         reader.plan,
         show,
         about,
-        nothing="there is nothing new to store" if reader.outcomes else "no rules were found",
+        nothing=lambda: "there is nothing new to store" if reader.outcomes else "no rules were found",
         source=", ".join(reader.files),
         event="learned",
     )
@@ -400,7 +400,7 @@ def import_floop(options: Namespace) -> int:
         lambda scopes: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
         show,
         lambda plan: {"folder": folder, **plan_object(plan), "unmapped": [fields_of(each) for each in floop.unmapped]},
-        nothing=f"there is nothing {'to store: all of it is here already' if known else 'new to store'}",
+        nothing=lambda: f"there is nothing {'to store: all of it is here already' if known else 'new to store'}",
         source=".floop",
     )
     return code

@@ -6,7 +6,7 @@ import os
 import sys
 
 from brim.cli.options import add_json, command, option
-from brim.cli.output import note, outlive_readers, say, say_json
+from brim.cli.output import end_with_reader, note, say, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 
@@ -61,7 +61,7 @@ def statusline(options: Namespace) -> int:
     if options.as_json:
         say_json(facts_of(given, os.environ, now=now) or {})
         return 0
-    outlive_readers()
+    end_with_reader(ends=False)
     shown = lines_for(given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal())
     if shown:
         sys.stdout.buffer.write(shown + b"\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from brim.cli.gauge import View
 from brim.cli.options import command, option, settings, whole_number, working_folder
@@ -24,21 +24,20 @@ LARGE = 20_000_000
 """Bytes from which reading what a file holds already takes more than a moment."""
 
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1e6:
-        raise ValueError
-    return value
+def _between(least: float, most: float, name: str) -> Callable[[str], float]:
+    """Return the type of an option that takes a number, which errors call *name*."""
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    number.__name__ = name  # argparse says: invalid share value
+    return number
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 100:
-        raise ValueError
-    return value
-
-
-_seconds.__name__, _share.__name__ = "number", "share"  # argparse says: invalid share value
+_seconds, _share = _between(1e-9, 1e6, "number"), _between(0, 100, "share")
 
 
 @command(
