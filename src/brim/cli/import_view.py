@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.cli.output import counted, cut, heading, listed, note, paint, printable, say, symbols, table
+from brim.cli.output import counted, cut, heading, listed, paint, printable, say, symbols, table, tell_all
 from brim.cli.rule_view import as_object, edge_object, kind_of, one_line
 
 TYPE_CHECKING = False
@@ -31,10 +31,10 @@ def show_plan(plan: Plan, source: str) -> None:
         say(text)
     if not plan.is_empty:
         say()
-    for text in plan.notes:
-        note(text)
-    for edge in plan.dangling:
-        note(f"left out: the connection {edge}: one of its ends is neither here nor in the file")
+    lost = (
+        f"left out: the connection {edge}: one of its ends is neither here nor in the file" for edge in plan.dangling
+    )
+    tell_all(*plan.notes, *lost)
 
 
 def in_numbers(plan: Plan) -> str:
@@ -72,8 +72,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
 def tell_problems(problems: Iterable[object]) -> None:
     """Print each of *problems*, which say themselves where they are, to standard error."""
     shown, more = listed([[str(problem)] for problem in problems], SHOWN)
-    for (text,) in [*shown, *([[more]] if more else [])]:
-        note(text)
+    tell_all(*(text for (text,) in shown), more)
 
 
 def stored_line(plan: Plan) -> str:

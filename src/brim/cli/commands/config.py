@@ -76,8 +76,8 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 def config(options: Namespace) -> int:
     """Show and change settings, each with its source.
 
-    A flag is stronger than an environment variable, that than the project's .brim/config.yaml, that than the user's
-    ~/.brim/config.yaml, that than the default.
+    The first of these that sets a value wins: a flag, an environment variable, the project's .brim/config.yaml, your
+    ~/.brim/config.yaml, the default.
 
       list [PATTERN]   every setting with its value and where it was set
       get KEY          one value; where it was set goes to standard error
@@ -85,7 +85,7 @@ def config(options: Namespace) -> int:
       unset KEY        take it out of that file again
       path             the files that are read, the weaker first
 
-    A file keeps its comments and its order. What would make it wrong is not written.
+    Comments and order in the file stay. brim refuses a change that would make the file wrong.
 
     Examples:
       brim config list session
@@ -201,9 +201,9 @@ def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
 def trust(options: Namespace) -> int:
     """Let agents use this project's rules and settings.
 
-    What lies in a project that you have cloned may be written by anyone, so hooks and servers use its .brim/ only after
-    you have said so, once, for this very folder. You see first what it would let in. Your own constraints stay in force
-    whatever a project says. Commands that you type yourself use the project in any case.
+    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
+    trust this folder, once. brim first shows what that would let in. Your own constraints stay in force, whatever a
+    project says. Commands that you type yourself always use the project.
 
     Examples:
       brim trust

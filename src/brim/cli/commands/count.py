@@ -35,8 +35,8 @@ PROGRESS_FROM = 4_000_000
 def count(options: Namespace) -> int:
     """Count the tokens of text, files or folders.
 
-    Without an argument, or with -, standard input is read. A folder is searched for text; what begins with a dot,
-    node_modules, __pycache__ and binary files are left out.
+    Without an argument, or with -, brim reads standard input. In folders it counts text files, except node_modules,
+    __pycache__ and names that begin with a dot.
 
     Examples:
       brim count "Hello world" --model gpt-4o

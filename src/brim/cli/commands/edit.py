@@ -23,9 +23,9 @@ from brim.store.rulebook import edit_rule, find_rule
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
-    You can change its name, kind, tags, conditions, summary, priority and text. What it costs is counted again, and a
-    summary that was made from the text is made from the new one. If what you saved cannot be read, or the rule was
-    changed meanwhile, your file is kept, and brim says where. Ends with 1 if you empty the file.
+    You can change its name, kind, tags, conditions, summary, priority and text. brim counts its tokens again, and
+    renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile, it
+    keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
 
     Examples:
       brim rules edit use-uv

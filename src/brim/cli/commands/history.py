@@ -81,9 +81,9 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 def fit(options: Namespace) -> int:
     """Make a history fit a number of tokens, and keep it valid for its provider.
 
-    FILE holds messages in JSON, or a whole request body: then its system text and tools count too, for the model it
-    names unless --model does. The fitted JSON goes to standard output, in the form it came in; what was dropped and why
-    goes to standard error. Ends with 1 if it does not fit: then the smallest possible history is printed.
+    FILE holds messages in JSON, or a whole request body; then its model, system text and tools count too. The fitted
+    JSON goes to standard output, in the form it came in; what was dropped, and why, goes to standard error. If it can't
+    fit, brim prints the smallest valid history and exits with 1.
 
     Strategies:
       fifo       the oldest leave first
@@ -243,9 +243,9 @@ def _cache_rows(cache: CacheEffect) -> list[list[str]]:
 def check(options: Namespace) -> int:
     """Check whether a provider would accept a history.
 
-    Every call must be answered, every answer called for, and roles and order as the provider's API wants them. FILE
-    holds messages in JSON, a whole request body, or a Claude Code transcript, whose lines are then named. Ends with 1
-    if the history is not valid. 'brim rules check' checks the stored rules.
+    Every tool call needs its result, every result its call, and roles must come in the order that the provider's API
+    takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the history
+    isn't valid. (To check stored rules, use 'brim rules check'.)
 
     Examples:
       brim check chat.json
@@ -286,11 +286,10 @@ def check(options: Namespace) -> int:
 def repair(options: Namespace) -> int:
     """Make a broken history valid again, with as few changes as possible.
 
-    Every change is listed. The repaired JSON goes to standard output, in the form it came in; with --in-place into the
-    file, of which a backup is kept. Nothing is written if nothing is to change. A Claude Code transcript is only
-    checked: use --dry-run.
+    Lists every change. The repaired JSON goes to standard output, in the form it came in, or with --in-place into the
+    file, next to a backup. brim never writes a Claude Code transcript: use --dry-run to see what is wrong with one.
 
-    Ends with 0 if the result is valid; with --dry-run with 1 if there is something to change.
+    Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.
 
     Examples:
       brim repair chat.json > repaired.json

@@ -17,7 +17,7 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import emit, home_path, note, paint, printable, say, table
+from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
@@ -46,12 +46,12 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    It adds hooks to their own settings files, and for Claude Code the status line. Your entries stay as they are, a
-    backup is written next to a file before its first change, and 'brim uninstall' gives it back as it was. Doing it
-    twice changes nothing.
+    Adds hooks to the settings files of your agents and, for Claude Code, the status line. Your own entries stay. Before
+    its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
+    updates brim's own entries and files, and changes nothing if they are current.
 
-    With --project it is for this project only, in files that git does not track and, by .git/info/exclude, does not
-    show. You are asked whether agents may use the project's rules.
+    With --project, brim is added to this project only, in files that git ignores (through .git/info/exclude), and asks
+    whether agents may use the project's rules.
 
     Examples:
       brim init
@@ -74,8 +74,7 @@ def init(options: Namespace) -> int:
     if done.trusted is False and not options.as_json:
         _ask_for_trust(yes=options.yes)
     emit(done, _show, options.as_json)
-    for text in [*done.problems, *([done.reason] if done.reason else done.skipped.values())]:
-        note(text)
+    tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
     return done.exit_code
 
 
@@ -97,8 +96,7 @@ def _show(done: Installed) -> None:
         say(home_path(f"{BUDGET} = {done.budget.tokens:,}  {done.budget.path}"))
         if done.budget.hidden_by:
             note(f"{done.budget.hidden_by} is stronger, and stays in force")
-    for text in ["nothing was changed"] if done.dry_run else done.next_steps:
-        note(text)
+    tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
 def _ask_for_trust(*, yes: bool) -> None:

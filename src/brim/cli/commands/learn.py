@@ -50,8 +50,8 @@ LONGEST = 300
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    Kind, name, tags and conditions are inferred from the text, unless they are given. A rule that says nearly the same
-    as one that is known is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
+    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says nearly the same as
+    a known one is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"

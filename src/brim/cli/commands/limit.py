@@ -113,14 +113,16 @@ RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
 def limit(options: Namespace) -> int:
     """Set a limit on cost, and see what is spent. Amounts are US dollars.
 
-    Without an amount it shows what is spent, reserved and left. A scope is a project, a session in it, an agent in
-    that: shop/4f1c2a90/main. What an agent spends counts against every scope above it. Without SCOPE, an amount is for
-    this project. Nothing above a limit is admitted; 5% of it, at most $0.50, is held back for the wrap-up.
+    Without an amount, it shows what is spent, reserved and left. With one, it limits this project, or SCOPE. A scope
+    is a project, a session in it, or an agent in that: shop/4f1c2a90/main. What an agent spends counts against every
+    scope above it. brim never admits a request above a limit, and holds back 5% of it (at most $0.50) for a wrap-up.
 
-      continue [SCOPE]       at the limit: go on once, with a tenth more
-      raise [SCOPE] USD      at the limit, or before: USD is the limit from now on
-      wrap-up [SCOPE]        at the limit: only the wrap-up may spend, from the part held back for it
-      stop [SCOPE]           nothing more may be spent
+    When the limit is reached, decide:
+
+      continue [SCOPE]       go on once, with a tenth more
+      raise [SCOPE] USD      make USD the limit; works before it's reached, too
+      wrap-up [SCOPE]        let only the wrap-up spend, from the part held back for it
+      stop [SCOPE]           let nothing more be spent
 
     Examples:
       brim limit 5
@@ -167,7 +169,7 @@ def ledger(options: Namespace) -> int:
       status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
       limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
                              is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
-      reserve SCOPE [USD]    set USD aside before a request is sent; ends with 1 if it does not fit: then do not send it
+      reserve SCOPE [USD]    set USD aside before you send a request; exits with 1 if it doesn't fit: then don't send it
       settle ID USD          what the request really cost; saying it again corrects it
       release ID             the request was not sent
       continue SCOPE         at the limit: go on once, with a tenth more

@@ -139,8 +139,7 @@ def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
         ("number", f"#{entry.number}"),
         ("kind", entry.kind),
         ("time", _time(entry.time)),
-        ("session", entry.session),
-        ("agent", entry.agent),
+        *((name, getattr(entry, name)) for name in ("session", "agent")),
         *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
         ("withdrawn by", f"#{withdrawn_by}" if withdrawn_by is not None else ""),
     ]
@@ -261,7 +260,7 @@ def lost(options: Namespace) -> int:
     """Show what compactions dropped: files, commands, numbers and decisions.
 
     After each compaction, brim's hooks compare the summary with what was there before. What the summary lacks is given
-    back to the agent, and listed here. Ends with 1 if no compaction is known.
+    back to the agent, and listed here. Exits with 1 if no compaction is known.
 
     Examples:
       brim lost

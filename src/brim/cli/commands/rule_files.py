@@ -38,6 +38,7 @@ from brim.cli.output import (
     printable,
     say,
     table,
+    tell_all,
 )
 from brim.cli.rule_view import kind_of, named
 from brim.errors import InputError, StoreError
@@ -65,13 +66,13 @@ COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "
 def export(options: Namespace) -> int:
     """Write the rules of a scope to a file made for git.
 
-    It has one JSON object a line, in a stable order, without what belongs to this machine (uses, times of use, the
-    connections that brim learned itself). The same content gives the same bytes, and an unchanged file is not written.
-    Secrets are masked.
+    The file has one JSON object per line, in a stable order, without what belongs to this machine (uses, times of use,
+    and connections that brim learned). The same rules give the same bytes, and an unchanged file isn't written. Secrets
+    are masked.
 
-    In a project FILE may be left out: it is .brim/behaviors.jsonl, which others read with 'brim rules import'. If it
-    holds rules that are not stored here, since somebody else added them, or lines that cannot be read, you are asked
-    before they are dropped; ends with 1 if it was not written for that. 'brim rules import' brings them in first.
+    In a project, FILE defaults to .brim/behaviors.jsonl, which others read with 'brim rules import'. If the file holds
+    rules that aren't stored here, or lines that can't be read, brim asks before it drops them, and exits with 1 if you
+    say no. To keep them, run 'brim rules import' first.
 
     Examples:
       brim rules export
@@ -109,13 +110,10 @@ def export(options: Namespace) -> int:
     if written:
         save(path, text)
     how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
-    found = {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
-    emit(
-        {"file": path, "scope": scope, "written": written, "dropped": dropped, **found},
-        lambda _: printable(f"{path}: {content}{how}") if agreed else "",
-        options.as_json,
-    )
-    return 0 if agreed else 1
+    found = {"file": path, "scope": scope, "written": written, "dropped": dropped}
+    found |= {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
+    view = printable(f"{path}: {content}{how}") if agreed else ""
+    return emit(found, view, options.as_json, code=0 if agreed else 1)
 
 
 def _before(path: str) -> str | None:
@@ -134,8 +132,7 @@ def _before(path: str) -> str | None:
 
 def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
     note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
-    for text in [*dropped[:10], *([f"and {len(dropped) - 10:,} more"] if len(dropped) > 10 else [])]:
-        note(text)
+    tell_all(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
     return says_yes("Write it without them?", yes=options.yes)
 
 
@@ -159,10 +156,9 @@ def import_(options: Namespace) -> int:
     """Read rules from files, show what is new, ask, and store it.
 
     FILE is an export of brim (.jsonl), a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules: each bullet is a
-    rule), or a folder of floop. In a project FILE may be left out: it is .brim/behaviors.jsonl. Nothing that is here is
-    removed. The hidden commands import-rules and import-floop do the same for one kind each.
+    rule), or a .floop folder. In a project, it defaults to .brim/behaviors.jsonl. Your stored rules stay.
 
-    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+    Exits with 1 if you say no, or if a line was left out.
 
     Examples:
       brim rules import
@@ -190,12 +186,12 @@ def import_(options: Namespace) -> int:
 def import_file(options: Namespace) -> int:
     """Read rules from a file that 'brim rules export' made.
 
-    Shows what is new and what is different, asks, and stores it all at once. In a project FILE may be left out: it is
-    .brim/behaviors.jsonl. Nothing that is here is removed. Uses and confidence stay as they are here; a text that is
-    replaced stays among the other wordings; what was removed or merged here stays so; a constraint of your own is not
-    changed by what comes into a project. Lines that cannot be read are listed, and the others are used.
+    Shows what is new and what differs, asks, and stores all of it at once. In a project, FILE defaults to
+    .brim/behaviors.jsonl. Stored rules stay, with their uses and confidence; a text that is replaced is kept as another
+    wording, and what you removed or merged stays so. A project's file never changes a constraint of your own. brim
+    lists the lines that it can't read, and uses the others.
 
-    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+    Exits with 1 if nothing was stored that could have been, or if a line was left out.
 
     Examples:
       brim import
@@ -282,11 +278,11 @@ def _carry_out(
 def import_rules(options: Namespace) -> int:
     """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules and the like.
 
-    Each bullet is a rule, with what hangs on it and with the line above it if that changes its sense. Everything is
-    shown before it is stored. What says nearly the same as a known rule, or as another bullet, is merged with it, and
-    both texts are kept; what is known already, or was removed, stays as it is. The files stay as they are.
+    Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning. brim shows
+    everything before it stores it. A bullet that says nearly the same as a known rule, or as another bullet, is merged
+    with it, and both texts are kept. Known and removed rules stay as they are, and so do the files.
 
-    Ends with 1 if nothing was stored that could have been.
+    Exits with 1 if nothing was stored that could have been.
 
     Examples:
       brim import-rules CLAUDE.md
@@ -317,8 +313,7 @@ def import_rules(options: Namespace) -> int:
         source=", ".join(reader.files),
         event="learned",
     )
-    for text in plan.notes:
-        note(text)
+    tell_all(*plan.notes)
     if reader.secrets:
         note(f"{counted(reader.secrets, 'secret')} in the text masked: others may read your rules")
     return code
@@ -359,12 +354,11 @@ def _outcomes_view(outcomes: list[Outcome]) -> str:
 def import_floop(options: Namespace) -> int:
     """Read what floop has learned from a .floop folder.
 
-    Behaviors, connections, and corrections that it had not learned from yet, which become notes to review. What belongs
-    to a project goes into this project, everything else into your own scope; without a project everything does. What
-    could not be brought over as it was is listed. Reading the same folder again changes nothing; ids, counters and
-    everything that brim has no field for are kept.
+    Brings over behaviors and connections; corrections that floop hadn't learned from yet become notes to review. Rules
+    of a project go into this project, all others into your own. brim lists what it couldn't bring over unchanged. Ids
+    and counters are kept, so reading the same folder again changes nothing.
 
-    Ends with 1 if nothing was stored that could have been.
+    Exits with 1 if nothing was stored that could have been.
 
     Examples:
       brim import-floop .

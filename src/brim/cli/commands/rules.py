@@ -27,6 +27,7 @@ from brim.cli.output import (
     paint,
     printable,
     table,
+    tell_all,
 )
 from brim.cli.rule_view import (
     as_object,
@@ -70,8 +71,8 @@ KINDS = [kind.value for kind in BehaviorKind]
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
 
-    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?; with several, all of them have to
-    match. Ends with 1 if nothing does. On a terminal the lines are cut to its width; in a pipe they are whole.
+    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
+    Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
 
       list [PATTERN]       the rules, one line each (the default)
       show RULE            one rule whole
@@ -146,8 +147,8 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
 def show(options: Namespace) -> int:
     """Show one rule whole.
 
-    Its text and its other wordings, when it matters, where it comes from, what it costs at each tier, what it is
-    connected to, and what last happened to it. Times are in UTC.
+    That is its text and other wordings, when it applies, where it comes from, how many tokens it takes, its
+    connections, and its latest events. Times are in UTC.
 
     Examples:
       brim rules show use-uv
@@ -358,7 +359,7 @@ def connect(options: Namespace) -> int:
       overrides     SOURCE weakens TARGET
       conflicts     each weakens the other
 
-    The first four carry activation both ways. --remove takes a connection away again, and ends with 1 if there was
+    The first four carry activation both ways. --remove takes a connection away again, and exits with 1 if there was
     none.
 
     Examples:
@@ -382,8 +383,7 @@ def connect(options: Namespace) -> int:
     text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
     emit(found, lambda _: printable(text), options.as_json)
-    for refusal in refusals:
-        note(refusal)
+    tell_all(*refusals)
     for end in (source, target):
         if not end.live:
             note(f"{named(end)} is {end.status}: the connection rests as long as it is")

@@ -42,22 +42,22 @@ def _answer(text: str) -> str:
     option("--budget-usd", metavar="USD", help="stop at this cost; 5%% of it, at most $0.50, is for the wrap-up"),
     option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", help=AT_LIMIT),
     option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
-    option("--then", action="append", default=[], metavar="TEXT", help="the turn after that; may be repeated"),
+    option("--then", action="append", default=[], metavar="TEXT", help="another turn after it; may be repeated"),
     option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
     option("--agent", choices=tuple(CLIENTS), help="whose command it is, if the program has another name"),
-    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    option("--compact", metavar="SHARE", help="compact above this share (default: the setting 'context.compact')"),
     add_json,
 )
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
-    It shows how full the agent's window is, keeps the scratch memory, has it compact between two turns when that is
-    due, and stops at a limit. The agent's own command follows after --. Claude Code takes turn after turn in one
-    process; Codex (codex exec) and Gemini are resumed for each, and what they cannot do is said at the start.
+    Shows how full the agent's window is, keeps the scratch memory, compacts between two turns when it's time, and stops
+    at a limit. Put the agent's own command after --. Claude Code takes all turns in one process; Codex (codex exec) and
+    Gemini are resumed for each turn, and brim says at the start what they can't do.
 
-    On a terminal every line that you type while the agent works is its next turn. Ctrl-C ends the turn, and once more
-    the agent. Ends with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command line, and
-    130 after Ctrl-C.
+    On a terminal, each line that you type while the agent works is its next turn. Ctrl-C ends the turn; pressed again,
+    it ends the agent. Exits with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command
+    line, and 130 after Ctrl-C.
 
     Examples:
       brim run -- claude -p "fix the parser" --permission-mode acceptEdits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
@@ -46,13 +47,11 @@ class _Unwritten(Memory):
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of the session in *path* is; without it, of the newest session of this project."""
     if not path:
-        try:
+        with suppress(InputError):
             found = newest(workspace.environ, workspace.cwd or None)
-        except InputError:
-            return None
-        if not found.here:
-            return None
-        path = found.path
+            path = found.path if found.here else ""
+    if not path:
+        return None
     watch = Watch(workspace.config, _Unwritten())
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
@@ -64,8 +63,8 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
 def context(options: Namespace) -> int:
     """Show what fills the window of the current session.
 
-    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Ends with 1 if
-    there is no session.
+    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
+    if there is no session.
 
     Examples:
       brim context

@@ -69,12 +69,12 @@ def _stores(workspace: Workspace) -> dict[str, str]:
 def check(options: Namespace) -> int:
     """Check the stored rules for contradictions and damage.
 
-    Whether the files are sound, connections lead somewhere and nowhere in a circle, superseded rules have a successor,
-    and the costs of all lines are counted. It also hints at rules that are overridden more often than confirmed, at
-    near-duplicates, and at what of the project is not followed, since it would weaken a constraint of your own.
+    Problems are damaged files, connections that lead nowhere or in a circle, superseded rules without a successor, and
+    rules whose tokens aren't counted. Hints are rules that were overridden more often than confirmed, near-duplicates,
+    and project rules that brim doesn't follow because they would weaken a constraint of your own.
 
-    --fix counts what is not counted and, after asking, removes connections that lead nowhere or are there twice.
-    Nothing else is changed. Ends with 1 if problems remain; hints are not problems.
+    --fix counts the tokens and, after asking, removes connections that lead nowhere or exist twice. It changes nothing
+    else. Exits with 1 if problems remain; hints don't count.
 
     Examples:
       brim rules check
@@ -300,11 +300,8 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
         with open_store(store) as restored:
             restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
-    emit(
-        {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done},
-        lambda _: said if done else "",
-        options.as_json,
-    )
+    found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
+    emit(found, said if done else "", options.as_json)
     if done and scope == "project":
         tell_trust(workspace)
     return 0 if done or options.dry_run else 1

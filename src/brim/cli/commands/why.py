@@ -24,7 +24,7 @@ from brim.cli.options import (
     situation_of,
     tell_trust,
 )
-from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json
+from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json, tell_all
 from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view
 from brim.cli.rule_view import as_object, named
 from brim.errors import BrimError, InputError
@@ -54,11 +54,11 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
-    Without RULE: which rules go in within the budget, in how much detail (full, summary, name-only, omitted), and why.
-    With RULE: why it applies here as much as it does, or not at all; which conditions were compared with what, and what
-    came from connected rules. A rule is named by its id or a part of its name or text. Nothing is recorded.
+    Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
+    why. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
+    why it applies or doesn't. Nothing is recorded.
 
-    Ends with 1 if the rules that must go in don't fit.
+    Exits with 1 if the rules that must go in don't fit.
 
     Examples:
       brim why --file src/app.py
@@ -83,7 +83,7 @@ def plan(options: Namespace) -> int:
 
     Whole (full), as one line (summary), by name (name-only), or not at all (omitted). What had to give way shows both
     tiers. With --tokens A..B it draws how the tiers change over that range; A..B..STEP says how far apart the budgets
-    are. Nothing is recorded. Ends with 1 if it does not fit; of a range, if the largest budget is too small.
+    are. Nothing is recorded. Exits with 1 if it does not fit; of a range, if the largest budget is too small.
 
     Examples:
       brim plan --file src/app.py --task testing
@@ -245,7 +245,7 @@ def prompt(options: Namespace) -> int:
 
     Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
     until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
-    and why. Ends with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
+    and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
     is printed, and standard error says by how much it is too long.
 
     Examples:
@@ -270,8 +270,7 @@ def prompt(options: Namespace) -> int:
             sys.stdout.write(text)
         if not found.items:
             _tell_nothing(scopes, context)
-    for reason in found.reasons:
-        note(reason)
+    tell_all(*found.reasons)
     tell_trust(workspace)
     return 1 if found.over_budget else 0
 
@@ -301,7 +300,7 @@ def activate(options: Namespace) -> int:
       clear, compact    the window was emptied: as start, and everything may be shown again
       resume            a session goes on where it was
 
-    Ends with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
+    Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
 
     Examples:
       brim activate --file src/app.py --prompt 'run the tests'
@@ -329,8 +328,7 @@ def activate(options: Namespace) -> int:
         note(f"nothing was told: {'; '.join(found.reasons)}")
         return 1
     if not found.included and not options.as_json:
-        for reason in found.reasons:
-            note(reason)
+        tell_all(*found.reasons)
     return 0
 
 

@@ -78,7 +78,7 @@ RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 def window(options: Namespace) -> int:
     """Show how a model's window is divided.
 
-    The parts are messages, directive, tools, response and what is free for memory. Ends with 1 if the request does not
+    The parts are messages, directive, tools, response and what is free for memory. Exits with 1 if the request does not
     fit.
 
     Examples:
@@ -141,9 +141,9 @@ def _bar(budget: TokenBudget) -> str:
 def models(options: Namespace) -> int:
     """Search models by name, and compare what they hold and charge.
 
-    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name in any spelling finds just that model. With
-    several patterns, a model that matches any of them is listed. Prices are in dollars per million tokens, as of today;
-    - is unknown. Ends with 1 if nothing matches.
+    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name, in any spelling, finds just that model.
+    Several patterns list the models that match any of them. Prices are today's, in dollars per million tokens; - means
+    unknown. Exits with 1 if nothing matches.
 
     Examples:
       brim models sonnet
@@ -225,7 +225,7 @@ def assemble(options: Namespace) -> int:
 
     System prompt, procedure, knowledge, episodes, history and current message go in, in the shape that the provider
     takes, with as much history as fits. FILE is YAML or JSON; a text in it may be {file: PATH}, relative to FILE. Shows
-    what each section takes, and what was dropped and why. Ends with 1 if it is over the budget or does not fit the
+    what each section takes, and what was dropped and why. Exits with 1 if it is over the budget or does not fit the
     window.
 
     Examples:
