@@ -140,7 +140,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
 
 def _window(reading: Reading) -> str:
     others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
-    said: str = SOURCES.get(reading["window_source"], reading["window_source"])
+    said = str(SOURCES.get(reading["window_source"], reading["window_source"]))
     return printable(f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})")
 
 
