@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.cli.warm import run_warm
+
 COMMAND = str(Path(sys.executable).with_name("brim"))
 NOWHERE = "http://127.0.0.1:9"
 """The discard port of this machine: whoever asks for the network is refused at once, and nobody else hears of it."""
+
+
+AT_START = ("PYTHON", "LC_", "LANG")
+"""What Python reads only when it starts: such commands are started from nothing."""
 
 
 class Ran(NamedTuple):
@@ -57,18 +63,14 @@ class Brim:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Ran:
+        given = stdin.encode() if isinstance(stdin, str) else stdin
+        words, environ = [COMMAND, *arguments], {**self.environ, **(env or {})}
+        if sys.platform == "linux" and not any(name.startswith(AT_START) for name in env or ()):
+            return _ran(*run_warm([os.fsdecode(word) for word in words], given, environ, str(cwd or self.cwd)))
         done = subprocess.run(
-            [COMMAND, *arguments],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            env={**self.environ, **(env or {})},
-            cwd=cwd or self.cwd,
-            timeout=60,
-            check=False,
+            words, input=given, capture_output=True, env=environ, cwd=cwd or self.cwd, timeout=60, check=False
         )
-        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
-        assert "Traceback" not in ran.err, ran.err
-        return ran
+        return _ran(done.returncode, done.stdout, done.stderr)
 
     def shell(self, script: str, *, env: Mapping[str, str] | None = None) -> Ran:
         """Run *script* in bash, where ``$BRIM`` is the command and a pipe fails if any part of it does."""
@@ -81,9 +83,7 @@ class Brim:
             timeout=60,
             check=False,
         )
-        ran = Ran(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
-        assert "Traceback" not in ran.err, ran.err
-        return ran
+        return _ran(done.returncode, done.stdout, done.stderr)
 
     def start(self, *arguments: str, env: Mapping[str, str] | None = None, **streams: Any) -> subprocess.Popen[bytes]:
         """Start the command and return at once; *streams* are its ``stdin``, ``stdout`` and ``stderr``."""
@@ -102,6 +102,12 @@ class Brim:
             if content is not None:
                 (folder / ".brim").mkdir(exist_ok=True)
                 (folder / ".brim" / "config.yaml").write_text(content, encoding="utf-8")
+
+
+def _ran(code: int, out: bytes, err: bytes) -> Ran:
+    ran = Ran(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    assert "Traceback" not in ran.err, ran.err
+    return ran
 
 
 @pytest.fixture
