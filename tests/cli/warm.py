@@ -89,7 +89,7 @@ def _serve(path: str) -> socket.socket:
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         print("ready", flush=True)
         while True:
-            ready, _, _ = select.select([listener, 0], [], [])
+            ready, _, _ = select.select([listener.fileno(), 0], [], [])
             if 0 in ready:
                 os._exit(0)
             connection, _ = listener.accept()
@@ -119,9 +119,9 @@ def _become_command(connection: socket.socket) -> None:
     os.environ.update(environ)
     time.tzset()
     sys.argv = words
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)  # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(  # noqa: SIM115
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)  # noqa: SIM115
+    sys.stderr = open(  # noqa: SIM115
         2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False
     )
     signal.alarm(LONGEST)
