@@ -9,6 +9,7 @@ As a script, ``python -P warm.py SOCKET`` serves until its standard input ends.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import pickle
 import pkgutil
@@ -18,11 +19,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from threading import Thread
 
 LONGEST = 60
 """Seconds that a command may take."""
@@ -51,7 +53,7 @@ def run_warm(words: Sequence[str], given: bytes, environ: Mapping[str, str], fol
             with open(handle, "rb") as file:
                 said[handle] = file.read()
 
-        threads = [Thread(target=write), Thread(target=read, args=(err,))]
+        threads = [threading.Thread(target=write), threading.Thread(target=read, args=(err,))]
         for thread in threads:
             thread.start()
         read(out)
@@ -132,5 +134,19 @@ if __name__ == "__main__":
 
     for each in pkgutil.iter_modules(commands.__path__, "brim.cli.commands."):
         import_module(each.name)
+    gc.freeze()  # a collection would copy what the processes share
     _become_command(_serve(sys.argv[1]))
-    main()
+    code: object = 1
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+    except BaseException:
+        traceback.print_exc()
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))  # to take all modules apart takes long
