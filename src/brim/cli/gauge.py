@@ -38,7 +38,7 @@ PAUSE = 0.05
 """Seconds between two drawings at least: an eye follows no faster, and a long stream is not held up by its picture."""
 
 MOST_COLUMNS = 100
-"""A wider gauge is no easier to read."""
+"""A wider gauge isn't easier to read."""
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _CLEAR_LINE, _CLEAR_BELOW, _CLEAR_ALL = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"

@@ -316,7 +316,7 @@ def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bo
 
 
 def is_person_there() -> bool:
-    """Whether somebody can read a question and type an answer."""
+    """Whether a person can read a question and type an answer."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 

@@ -12,7 +12,7 @@ from brim.injection.tiers import Tier
 from brim.store.planner import Planner
 
 DRAWN = 24
-"""Budgets that can be drawn: they fit beside the names in 40 columns."""
+"""Budgets that can be drawn: they fit next to the names in 40 columns."""
 LISTED = 1_000
 """Budgets that can be asked for as JSON."""
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)

@@ -1,6 +1,6 @@
 """What ``brim run`` shows: answers on standard output, everything of brim's own on standard error.
 
-On a terminal the gauge stays below what is said, and is drawn anew; else there is a line for each turn.
+On a terminal the gauge stays below what is said, and is redrawn; otherwise there is a line for each turn.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TerminalFace:
         note(text)
 
     def typed(self, text: str) -> None:
-        """Take in that *text* was typed below the gauge: its line goes with the gauge when that is drawn anew."""
+        """Take in that *text* was typed below the gauge: its line goes when the gauge is redrawn."""
         if self._drawn:
             self._drawn += 1 + max(0, width_of(text) - 1) // max(1, shutil.get_terminal_size().columns)
 
@@ -140,7 +140,7 @@ def _cost(report: RunReport) -> str:
 
 
 def is_in_front() -> bool:
-    """Whether the terminal is brim's now: whoever reads from it in the background is stopped."""
+    """Whether brim is in the foreground: a background process that reads from the terminal is stopped."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError, AttributeError):
@@ -163,7 +163,7 @@ def listen(typed: Callable[[str | None], object], face: TerminalFace) -> None:
 
 
 def _print(text: str) -> None:
-    """Print an answer at once; if nobody reads any more, the run goes on all the same."""
+    """Print an answer at once; the run goes on even without a reader."""
     if sys.stdout is None:
         return
     try:

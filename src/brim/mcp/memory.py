@@ -49,7 +49,7 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
 
 
 def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
-    """Keep what led nowhere, so that nobody tries it again after a compaction."""
+    """Keep what led nowhere, so that it isn't tried again after a compaction."""
     if len(text) > LONGEST_NOTE:
         raise InputError(f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence")
     entry = _writer(workspace, session).append_dead_end(text)
@@ -67,7 +67,7 @@ def kept_entries(workspace: Workspace, session: str = "") -> int:
 
 
 def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
-    """Return the writer of this project's files; one that came with a clone is somebody else's word."""
+    """Return the writer of this project's files; files that came with a clone are refused."""
     worktree = workspace.project or workspace.cwd
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")

@@ -94,7 +94,7 @@ def _compact(result: Any) -> Any:
 
 
 def _meta(context: Any) -> Mapping[str, Any]:
-    """Return what came with a call beside its arguments."""
+    """Return what came with a call in addition to its arguments."""
     try:
         return dict(context.request_context.meta or {})
     except (AttributeError, TypeError, ValueError):

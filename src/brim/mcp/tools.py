@@ -1,4 +1,4 @@
-"""The tools: what an agent is told of each, what it takes, which answers are typed, and what they cost.
+"""The tools: what each is called, what it takes, which answers are typed, and what they cost.
 
 A schema is paid for in every session, so names explain themselves and a description is a line. Where an answer has a
 type, models read its JSON; what is prose for a model is text. No tool takes a path: a situation is text, and files that

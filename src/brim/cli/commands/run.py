@@ -151,7 +151,7 @@ def _money() -> Money | None:
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:
-    """Return the prompt, and what is piped in beside it; without one in the command, what is piped in is the prompt."""
+    """Return the prompt and what is piped in; if the command has no prompt, the piped text is the prompt."""
     prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
         if not prompt:
@@ -175,7 +175,7 @@ def _is_input_there() -> bool:
 
 
 def _catch_signals(supervisor: Supervisor) -> None:
-    """Let signals end the turn and not brim; and an agent that stops listening is no reason to die."""
+    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops reading."""
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: supervisor.signalled(number))
