@@ -17,7 +17,7 @@ SHOWN = {
     "setup": "doctor uninstall pause resume trust config",
     "builders": "count fit check repair window models",
 }
-OLD = ("budget", "spend", "scratch", "list", "validate")
+OLD = ("budget", "spend", "scratch", "list", "validate", "upgrade")
 """Names of 0.1 whose help shows the new name."""
 
 
@@ -35,6 +35,10 @@ def test_help_lists_what_people_need_and_shows_an_example(brim: Brim, flag: str)
     for group, commands in SHOWN.items():
         listed = ran.out.partition(f"\n{group}:\n")[2].partition("\n\n")[0]
         assert [line.split()[0] for line in listed.split("\n")] == commands.split()
+
+
+def test_the_list_of_commands_fits_40_columns(brim: Brim) -> None:
+    assert max(map(len, brim("--help", env={"COLUMNS": "40"}).lines)) <= 40
 
 
 def help_of(command: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -74,6 +78,18 @@ def test_a_mistyped_command_suggests_the_nearest(brim: Brim) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "no command 'lern'. Did you mean 'learn'?" in ran.err
     assert "brim --help" in brim("xyzzy").err
+
+
+def test_a_mistyped_action_of_rules_suggests_the_nearest(brim: Brim) -> None:
+    assert "did you mean 'brim rules show'?" in brim("rules", "shw").err
+    assert "did you mean" not in brim("rules", "xyzzy").err
+
+
+def test_a_mistyped_rule_suggests_the_nearest(brim: Brim) -> None:
+    brim("learn", "Run ruff before you are done.", "--name", "run-ruff-before-done")
+    ran = brim("why", "rufff")
+    assert (ran.code, ran.out) == (2, "")
+    assert "did you mean run-ruff-before-done?" in ran.err
 
 
 def test_help_is_printed_where_only_ascii_is(brim: Brim) -> None:

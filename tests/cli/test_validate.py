@@ -146,3 +146,11 @@ def test_a_read_only_file_is_checked_but_not_mended(brim: Brim) -> None:
 
 def test_yes_without_fix_is_wrong_usage(brim: Brim) -> None:
     assert brim("validate", "--yes").code == 2
+
+
+def test_people_read_short_paths_and_scripts_whole_ones(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir(mode=0o700)
+    (brim.home / ".brim/brim.db").write_bytes(b"no database" * 999)
+    ran = brim("rules", "check")
+    assert (ran.code, "~/.brim/brim.db" in ran.out, str(brim.home) in ran.out) == (1, True, False)
+    assert str(brim.home) in brim("rules", "check", "--json").json["problems"][0]["text"]

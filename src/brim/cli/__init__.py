@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
 
 from brim import __version__
 from brim.cli.options import Command
@@ -19,105 +20,76 @@ from brim.errors import BrimError
 
 SHOWN = {
     "everyday": {
-        "init": "Add brim to your agents, or bring it up to date.",
-        "context": "Show what fills the window of the current session.",
-        "watch": "Follow how full the window is, live.",
-        "usage": "Add up tokens and cost of your agents' sessions.",
-        "lost": "Show what compactions dropped.",
-        "limit": "Set a limit on cost, and see what is spent.",
-        "learn": "Teach your agents a rule.",
-        "rules": "List, show, edit, share and check rules.",
-        "why": "Show what an agent would be told here, and why.",
-        "run": "Run an agent under supervision: gauge, compaction, limit.",
+        "init": ("init.init", "Add brim to your agents, or bring it up to date."),
+        "context": ("status.context", "Show what fills the window of the current session."),
+        "watch": ("watch.watch", "Follow how full the window is, live."),
+        "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
+        "lost": ("memory.lost", "Show what compactions dropped."),
+        "limit": ("limit.limit", "Set a limit on cost, and see what is spent."),
+        "learn": ("learn.learn", "Teach your agents a rule."),
+        "rules": ("rules.listing", "List, show, edit, share and check rules."),
+        "why": ("why.why", "Show what an agent would be told here, and why."),
+        "run": ("run.run", "Run an agent under supervision: gauge, compaction, limit."),
     },
     "setup": {
-        "doctor": "Check what is installed, and whether it works.",
-        "uninstall": "Remove brim from your agents.",
-        "pause": "Silence every hook for a while.",
-        "resume": "End the pause.",
-        "trust": "Let agents use this project's rules and settings.",
-        "config": "Show and change settings, each with its source.",
+        "doctor": ("doctor.doctor", "Check what is installed, and whether it works."),
+        "uninstall": ("uninstall.uninstall", "Remove brim from your agents."),
+        "pause": ("pause.pause", "Silence every hook for a while."),
+        "resume": ("pause.resume", "End the pause."),
+        "trust": ("config.trust", "Let agents use this project's rules and settings."),
+        "config": ("config.config", "Show and change settings, each with its source."),
     },
     "builders": {
-        "count": "Count the tokens of text, files or folders.",
-        "fit": "Make a history fit a number of tokens.",
-        "check": "Check whether a provider would accept a history.",
-        "repair": "Make a broken history valid again.",
-        "window": "Show how a model's window is divided.",
-        "models": "Search and compare models.",
+        "count": ("count.count", "Count the tokens of text, files or folders."),
+        "fit": ("history.fit", "Make a history fit a number of tokens."),
+        "check": ("history.check", "Check whether a provider would accept a history."),
+        "repair": ("history.repair", "Make a broken history valid again."),
+        "window": ("window.window", "Show how a model's window is divided."),
+        "models": ("window.models", "Search and compare models."),
     },
 }
-"""The commands in ``brim --help``; the others work too."""
+"""The commands in ``brim --help``: where each is in ``brim.cli.commands``, and what it does."""
 
-COMMANDS = {
-    "init": "init.init",
-    "context": "status.context",
-    "watch": "watch.watch",
-    "usage": "usage.usage",
-    "lost": "memory.lost",
-    "limit": "limit.limit",
-    "learn": "learn.learn",
-    "rules": "rules.listing",
-    "rules list": "rules.listing",
-    "rules show": "rules.show",
-    "rules edit": "edit.edit",
-    "rules remove": "rules.remove",
-    "rules restore": "rules.restore",
-    "rules merge": "duplicates.merge",
-    "rules dedupe": "duplicates.dedupe",
-    "rules review": "rules.review",
-    "rules import": "rule_files.import_",
-    "rules export": "rule_files.export",
-    "rules check": "store.check",
-    "why": "why.why",
-    "run": "run.run",
-    "doctor": "doctor.doctor",
-    "uninstall": "uninstall.uninstall",
-    "pause": "pause.pause",
-    "resume": "status.resume",
-    "trust": "config.trust",
-    "config": "config.config",
-    "count": "count.count",
-    "fit": "history.fit",
-    "check": "history.check",
-    "repair": "history.repair",
-    "window": "window.window",
-    "models": "window.models",
-    # Hidden: for scripts, hooks and rare needs.
-    "activate": "why.activate",
-    "assemble": "window.assemble",
-    "backup": "store.backup",
-    "compact-prompt": "memory.compact_prompt",
-    "completion": "config.completion",
-    "connect": "rules.connect",
-    "feedback": "learn.feedback",
-    "import-floop": "rule_files.import_floop",
-    "import-rules": "rule_files.import_rules",
-    "ledger": "limit.ledger",
-    "mcp": "mcp.mcp",
-    "memory": "memory.memory",
-    "stats": "store.stats",
-    "status": "status.status",
-    "statusline": "statusline.statusline",
-    "upgrade": "upgrade.upgrade",
-    # Names of 0.1.
-    "active": "why.active",
-    "budget": "window.window",
-    "dedupe": "duplicates.dedupe",
-    "edit": "edit.edit",
-    "export": "rule_files.export",
-    "forget": "rules.remove",
-    "import": "rule_files.import_file",
-    "list": "rules.listing",
-    "merge": "duplicates.merge",
-    "plan": "why.plan",
-    "prompt": "why.prompt",
-    "review": "rules.review",
-    "scratch": "memory.memory",
-    "show": "rules.show",
-    "spend": "limit.ledger",
-    "unforget": "rules.restore",
-    "validate": "store.check",
+HIDDEN = {
+    # The same with another name, most of them of 0.1.
+    "init.init": "upgrade",
+    "rules.listing": "rules list, list",
+    "rules.show": "rules show, show",
+    "rules.remove": "rules remove, forget",
+    "rules.restore": "rules restore, unforget",
+    "rules.review": "rules review, review",
+    "edit.edit": "rules edit, edit",
+    "duplicates.merge": "rules merge, merge",
+    "duplicates.dedupe": "rules dedupe, dedupe",
+    "rule_files.export": "rules export, export",
+    "store.check": "rules check, validate",
+    "limit.ledger": "ledger, spend",
+    "memory.memory": "memory, scratch",
+    "window.window": "budget",
+    # For scripts, hooks and rare needs.
+    "config.completion": "completion",
+    "learn.feedback": "feedback",
+    "mcp.mcp": "mcp",
+    "memory.compact_prompt": "compact-prompt",
+    "rule_files.import_": "rules import",
+    "rule_files.import_file": "import",
+    "rule_files.import_floop": "import-floop",
+    "rule_files.import_rules": "import-rules",
+    "rules.connect": "connect",
+    "status.status": "status",
+    "statusline.statusline": "statusline",
+    "store.backup": "backup",
+    "store.stats": "stats",
+    "why.activate": "activate",
+    "why.active": "active",
+    "why.plan": "plan",
+    "why.prompt": "prompt",
+    "window.assemble": "assemble",
+}
+"""The other commands: their place, and their names."""
+
+COMMANDS = {name: place for group in SHOWN.values() for name, (place, _) in group.items()} | {
+    name: place for place, names in HIDDEN.items() for name in names.split(", ")
 }
 """Where each command is: a module of ``brim.cli.commands``, and its name there."""
 
@@ -137,15 +109,13 @@ def main() -> None:
     except BrimError as error:
         note(str(error))
         code = 2
-    except KeyboardInterrupt:
-        note("interrupted")
-        code = 130
     except OSError as error:  # rooms turn theirs into BrimErrors: this one is the output's
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         note(f"standard output: {error.strerror or error}")
         code = 2
-    except (AttributeError, UnboundLocalError) as error:  # argparse, interrupted, puts back what it did not take yet
-        if not isinstance(error.__context__, KeyboardInterrupt):
+    except (KeyboardInterrupt, AttributeError, UnboundLocalError) as error:
+        # argparse, interrupted, fails again while it puts back what it did not take yet.
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__context__, KeyboardInterrupt):
             raise
         note("interrupted")
         code = 130
@@ -153,7 +123,7 @@ def main() -> None:
 
 
 def _run(words: list[str]) -> int:
-    if not words or words in (["--json"],):
+    if words in ([], ["--json"]):
         return load("status").run(argparse.Namespace(as_json=bool(words)))
     name = " ".join(words[:2]) if " ".join(words[:2]) in COMMANDS else words[0]
     if name not in COMMANDS:
@@ -171,21 +141,19 @@ def _run(words: list[str]) -> int:
 def load(name: str) -> Command:
     """Return the command *name*, imported now."""
     module, _, attribute = COMMANDS[name].partition(".")
-    __import__(f"brim.cli.commands.{module}")
-    found = sys.modules[f"brim.cli.commands.{module}"]
-    command: Command = getattr(found, attribute)
+    command: Command = getattr(import_module(f"brim.cli.commands.{module}"), attribute)
     return command
 
 
 def _overview(words: list[str]) -> int:
     """Answer ``brim --help``, ``--version`` and what is not a command."""
     groups = "\n".join(
-        f"{group}:\n" + "".join(f"    {name:<12}{summary}\n" for name, summary in commands.items())
+        f"{group}:\n" + "".join(f"    {name:<12}{summary}\n" for name, (_, summary) in commands.items())
         for group, commands in SHOWN.items()
     )
     parser = argparse.ArgumentParser(
         prog="brim",
-        usage="brim [-h] [-V] [--json] [COMMAND ...]",
+        usage="brim [-h] [-V] [--json] [COMMAND]",
         description=f"Fill the context window to the brim, never over.\n\n{groups}",
         epilog="brim alone shows where things stand; brim COMMAND --help says more.\n\nExample: brim learn 'Use pnpm'",
         formatter_class=_Help,

@@ -38,7 +38,7 @@ PAUSE = 0.05
 """Seconds between two drawings at least: an eye follows no faster, and a long stream is not held up by its picture."""
 
 MOST_COLUMNS = 100
-"""A wider gauge is no easier to read."""
+"""A wider gauge isn't easier to read."""
 
 _HIDE, _SHOW = "\x1b[?25l", "\x1b[?25h"
 _CLEAR_LINE, _CLEAR_BELOW, _CLEAR_ALL = "\x1b[K", "\x1b[J", "\x1b[H\x1b[2J"
@@ -54,23 +54,17 @@ def draw(reading: Reading, width: int) -> list[str]:
         lines += [_bar(reading, width), _marks(reading, width)]
     for name, rows in _sections(reading, width):
         lines += [_row(name if at == 0 else "", row, width) for at, row in enumerate(rows)]
-    if reading["warning"]:
-        lines += _wrapped(f"! {printable(reading['warning'])}", width, colour_of(reading))
-    if reading["cost_warning"]:
-        lines += _wrapped(f"! {printable(reading['cost_warning'])}", width, "red")
+    for warning, colour in ((reading["warning"], colour_of(reading)), (reading["cost_warning"], "red")):
+        warned = textwrap.wrap(f"! {printable(warning)}", width, subsequent_indent="  ") if warning else []
+        lines += [paint(_cut(line, width), colour) for line in warned]
     return lines
 
 
 def one_line(reading: Reading) -> str:
     """Return the state in one line, for a file or a pipe."""
-    parts = [level(reading)]
-    if reading["model"]:
-        parts.append(printable(reading["model"]))
-    if reading["cost"] or reading["unpriced"]:
-        parts.append(_cost(reading, short=True))
-    if reading["compactions"]:
-        parts.append(counted(reading["compactions"], "compaction"))
-    return "  ".join(parts)
+    cost = _cost(reading, short=True) if reading["cost"] or reading["unpriced"] else ""
+    compactions = counted(reading["compactions"], "compaction") if reading["compactions"] else ""
+    return "  ".join(filter(None, (level(reading), printable(reading["model"]), cost, compactions)))
 
 
 def level(reading: Reading) -> str:
@@ -98,10 +92,8 @@ def colour_of(reading: Reading) -> str:
 
 def _head(reading: Reading, width: int) -> list[str]:
     left = level(reading)
-    who = [printable(reading["model"])] if reading["model"] else []
-    if reading["session"]:
-        who.append(f"session {printable(reading['session'][:8])}")
-    right = "  ".join(who)
+    session = f"session {reading['session'][:8]}" if reading["session"] else ""
+    right = "  ".join(printable(each) for each in (reading["model"], session) if each)
     gap = width - width_of(left) - width_of(right)
     colour = colour_of(reading)
     if right and gap >= 2:
@@ -133,26 +125,22 @@ def _marks(reading: Reading, width: int) -> str:
 
 
 def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
-    sections: list[tuple[str, list[str]]] = [("window", [_window(reading)])]
-    if reading["cost"] or reading["unpriced"]:
-        sections.append(("cost", [_cost(reading)]))
-    if reading["used_tokens"]:
-        sections.append(("cache", [f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"]))
-    if reading["filling"] and reading["used_tokens"]:
-        sections.append(("filled by", _filling(reading, width - _NAMES)))
-    if reading["agents"]:
-        sections.append(("sub-agents", _agents(reading)))
-    if reading["compactions"]:
-        sections.append(("compacted", [_times(reading["compactions"])]))
-    if reading["broken_lines"]:
-        sections.append(("skipped", [f"{counted(reading['broken_lines'], 'line')} that can't be read"]))
-    return sections
+    used, times = reading["used_tokens"], reading["compactions"]
+    cached = f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"
+    return [
+        ("window", [_window(reading)]),
+        ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
+        ("cache", [cached] if used else []),
+        ("filled by", _filling(reading, width - _NAMES) if used else []),
+        ("sub-agents", _agents(reading) if reading["agents"] else []),
+        ("compacted", [{1: "once", 2: "twice"}.get(times, f"{times:,} times")] if times else []),
+        ("skipped", [f"{counted(broken, 'line')} that can't be read"] if (broken := reading["broken_lines"]) else []),
+    ]
 
 
 def _window(reading: Reading) -> str:
     others = [f"{SOURCES.get(source, source)}: {tokens:,}" for source, tokens in reading["window_others"].items()]
-    source: str = reading["window_source"]
-    said = SOURCES.get(source, source)
+    said = str(SOURCES.get(reading["window_source"], reading["window_source"]))
     return printable(f"{reading['context_window']:,} tokens ({'; '.join([said, *others])})")
 
 
@@ -182,15 +170,13 @@ def _filling(reading: Reading, width: int) -> list[str]:
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
     shares = [percent(tokens / whole) if tokens * 200 >= whole else "<1%" for _, tokens in items]
-    names, numbers, parts = (
-        max(map(width_of, column)) for column in ([name for name, _ in items], [f"{t:,}" for _, t in items], shares)
-    )
+    names, numbers = max(width_of(name) for name, _ in items), max(len(f"{tokens:,}") for _, tokens in items)
+    parts = max(map(len, shares))
     room = width - names - numbers - parts - 6
+    if room < 0:
+        return [f"{share:>{parts}}  {name}" for (name, _), share in zip(items, shares, strict=True)]
     lines = []
     for (name, tokens), share in zip(items, shares, strict=True):
-        if room < 0:
-            lines.append(f"{share:>{parts}}  {name}")
-            continue
         length = round(min(1.0, tokens / whole) * min(room, _LONGEST_BAR)) if room >= _SHORTEST_BAR else 0
         padded = name + " " * (names - width_of(name))
         full, _ = bar(1.0, length, nice=symbols("█", "") != "")
@@ -215,10 +201,6 @@ def _row(name: str, text: str, width: int) -> str:
     return paint(f"{name:<{_NAMES}}", "faint") + _cut(text, width - _NAMES)
 
 
-def _wrapped(text: str, width: int, colour: str) -> list[str]:
-    return [paint(_cut(line, width), colour) for line in textwrap.wrap(text, width, subsequent_indent="  ")]
-
-
 def _cut(text: str, width: int) -> str:
     """Return as much of *text* as fits into *width* columns."""
     if width_of(text) <= width:
@@ -227,10 +209,6 @@ def _cut(text: str, width: int) -> str:
     while text and width_of(text) > width - 1:
         text = text[:-1]
     return text + end
-
-
-def _times(number: int) -> str:
-    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")
 
 
 class View:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brim.cli.output import counted, cut, heading, listed, note, paint, printable, say, symbols, table
+from brim.cli.output import counted, cut, heading, listed, paint, printable, say, symbols, table, tell_all
 from brim.cli.rule_view import as_object, edge_object, kind_of, one_line
 
 TYPE_CHECKING = False
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from brim.store.imports import Change, Plan
+    from brim.store.imports import Change, EdgeChange, Plan
 
 WIDTH = 100
 """Columns of a text, and of both sides of a difference."""
@@ -22,32 +22,32 @@ def show_plan(plan: Plan, source: str) -> None:
     """Print what would be added and changed."""
     say(printable(f"{source}: {in_numbers(plan)}"))
     rows, more = listed([row for change in plan.changes for row in _rows(change)], SHOWN)
+    edges, more_edges = listed([_edge_row(change) for change in plan.edges], SHOWN)
     if rows:
-        say()
-        say(heading(table([["", "kind", "name", "text"], *rows])))
-    edges, more_edges = listed([_edge_row(*each) for each in _edges(plan)], SHOWN)
+        say(f"\n{heading(table([['', 'kind', 'name', 'text'], *rows]))}")
     if edges:
-        say()
-        say(table(edges))
-    for text in (more, more_edges):
-        if text:
-            say(text)
+        say(f"\n{table(edges)}")
+    for text in filter(None, (more, more_edges)):
+        say(text)
     if not plan.is_empty:
         say()
-    for text in plan.notes:
-        note(text)
-    for edge in plan.dangling:
-        note(f"left out: the connection {edge}: one of its ends is neither here nor in the file")
+    lost = (
+        f"left out: the connection {edge}: one of its ends is neither here nor in the file" for edge in plan.dangling
+    )
+    tell_all(*plan.notes, *lost)
 
 
 def in_numbers(plan: Plan) -> str:
     """Return how many are added, changed and the same."""
-    parts = [(len(plan.added), "added"), (len(plan.altered), "changed"), (len(plan.same), "the same")]
-    text = ", ".join(f"{count:,} {what}" for count, what in parts if count) or "no rules"
     added = sum(change.old is None for change in plan.edges)
-    of_edges = [(added, "added"), (len(plan.edges) - added, "changed"), (plan.same_edges, "the same")]
-    edges = ", ".join(f"{count:,} {what}" for count, what in of_edges if count)
+    text = _numbers(len(plan.added), len(plan.altered), len(plan.same)) or "no rules"
+    edges = _numbers(added, len(plan.edges) - added, plan.same_edges)
     return f"{text}; connections: {edges}" if edges else text
+
+
+def _numbers(*counts: int) -> str:
+    parts = zip(counts, ("added", "changed", "the same"), strict=True)
+    return ", ".join(f"{count:,} {what}" for count, what in parts if count)
 
 
 def plan_object(plan: Plan) -> dict[str, Any]:
@@ -71,21 +71,14 @@ def plan_object(plan: Plan) -> dict[str, Any]:
 
 def tell_problems(problems: Iterable[object]) -> None:
     """Print each of *problems*, which say themselves where they are, to standard error."""
-    found = [[str(problem)] for problem in problems]
-    shown, more = listed(found, SHOWN)
-    for (text,) in shown:
-        note(text)
-    if more:
-        note(more)
+    shown, more = listed([[str(problem)] for problem in problems], SHOWN)
+    tell_all(*(text for (text,) in shown), more)
 
 
-def say_stored(plan: Plan) -> None:
-    """Print what was stored."""
-    parts = [(len(plan.added), "added"), (len(plan.altered), "changed")]
-    texts = [f"{counted(count, 'rule')} {what}" for count, what in parts if count]
-    if plan.edges:
-        texts.append(counted(len(plan.edges), "connection"))
-    say(f"stored: {', '.join(texts)}")
+def stored_line(plan: Plan) -> str:
+    """Return what was stored."""
+    parts = [("rule", " added", plan.added), ("rule", " changed", plan.altered), ("connection", "", plan.edges)]
+    return f"stored: {', '.join(counted(len(of), what) + how for what, how, of in parts if of)}"
 
 
 def _rows(change: Change) -> list[list[str]]:
@@ -122,15 +115,7 @@ def _text(value: Any) -> str:
     return "none" if value in (None, "") else str(value)
 
 
-def _edges(plan: Plan) -> list[tuple[str, str]]:
-    arrow = symbols("→", "->")
-    return [
-        ("added", str(change.edge))
-        if change.old is None
-        else ("changed", f"{change.old} {arrow} {change.edge.weight:g}")
-        for change in plan.edges
-    ]
-
-
-def _edge_row(what: str, text: str) -> list[str]:
-    return [paint(what, "green" if what == "added" else "yellow"), text]
+def _edge_row(change: EdgeChange) -> list[str]:
+    if change.old is None:
+        return [paint("added", "green"), str(change.edge)]
+    return [paint("changed", "yellow"), f"{change.old} {symbols('→', '->')} {change.edge.weight:g}"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import cached_property
 
 from brim.cli.output import note
@@ -161,8 +162,6 @@ def add_model(parser: ArgumentParser, default: str = "the setting 'model', else 
 
 def complete_model(prefix: str, **_: object) -> list[str]:
     """Return the model names that begin with what was typed; the configuration's too, if it can be read."""
-    from contextlib import suppress
-
     from brim.models.catalog import models
 
     with suppress(BrimError):
@@ -173,10 +172,7 @@ def complete_model(prefix: str, **_: object) -> list[str]:
 def tokens(help: str, type: Any = None) -> Adder:
     """Return what adds ``--tokens``, a token budget; its old name is ``--token-budget``."""
 
-    def add(parser: ArgumentParser) -> None:
-        parser.add_argument("--tokens", "--token-budget", dest="token_budget", type=type, metavar="N", help=help)
-
-    return add
+    return option("--tokens", "--token-budget", dest="token_budget", type=type, metavar="N", help=help)
 
 
 def planning(budget: str) -> Adder:
@@ -191,10 +187,8 @@ def planning(budget: str) -> Adder:
         tokens(budget)(about)
         add_model(about)
         about.add_argument("--format", choices=FORMATS, help="how the text is written (default: markdown)")
-        text = "which rules give way first when there are too many (default: lowest-first)"
-        about.add_argument("--strategy", choices=STRATEGIES, help=text)
-        text = "whether spare budget is filled with more detail"
-        about.add_argument("--fill", action=BooleanOptionalAction, default=None, help=text)
+        about.add_argument("--strategy", choices=STRATEGIES, help="which rules give way first (default: lowest-first)")
+        about.add_argument("--fill", action=BooleanOptionalAction, help="whether to fill spare budget with more detail")
         about.add_argument("--max-chars", metavar="N", help="characters that the text may have: a second limit")
 
     return add
@@ -237,9 +231,8 @@ def scope_of(options: Namespace, workspace: Workspace) -> str:
 
 def tell_trust(workspace: Workspace) -> None:
     """Say so if agents would not be told this project's rules."""
-    if workspace.project is None or not os.path.exists(os.path.join(workspace.project, ".brim", "brim.db")):
-        return
-    if not workspace.trusted:
+    stored = workspace.project and os.path.exists(os.path.join(workspace.project, ".brim", "brim.db"))
+    if stored and not workspace.trusted:
         note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
 
 
@@ -256,11 +249,9 @@ def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, opti
 
 def complete_rule(prefix: str, **_: object) -> list[str]:
     """Return the ids and names of stored rules that begin with what was typed; nothing if they cannot be read."""
-    try:
-        with here().open() as scopes:
-            found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
-    except BrimError:
-        return []
+    found: list[str] = []
+    with suppress(BrimError), here().open() as scopes:
+        found = [text for behavior in scopes.behaviors() for text in (behavior.id, behavior.name)]
     return [text for text in dict.fromkeys(found) if text.startswith(prefix)][:200]
 
 
@@ -325,7 +316,7 @@ def says_yes(question: str, *, yes: bool, no: str = "nothing was changed") -> bo
 
 
 def is_person_there() -> bool:
-    """Whether somebody can read a question and type an answer."""
+    """Whether a person can read a question and type an answer."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 

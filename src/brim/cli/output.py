@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +26,13 @@ COMFORTABLE = 40
 DOLLAR = 1_000_000
 
 
-def emit(result: Result, view: Callable[[Result], str | None], as_json: bool) -> None:
-    """Print *result*: as JSON (its ``to_dict()``, or itself), or as the text that *view* makes of it."""
+def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bool, *, code: int = 0) -> int:
+    """Print *result* as JSON (its ``to_dict()``, or itself) or as *view*, which may be made of it; return *code*."""
     if as_json:
         say_json(result.to_dict() if hasattr(result, "to_dict") else result)
-    elif text := view(result):
+    elif text := view if isinstance(view, str) else view(result):
         say(text)
+    return code
 
 
 def say(text: str = "") -> None:
@@ -72,6 +74,12 @@ def tell(text: str) -> None:
         print(text, file=sys.stderr)
 
 
+def tell_all(*texts: str) -> None:
+    """Print a note of each of *texts* that says something."""
+    for text in filter(None, texts):
+        note(text)
+
+
 def prepare_output() -> None:
     """Write characters that the terminal cannot show as their codes, so that none can stop an answer."""
     for stream in (sys.stdout, sys.stderr):
@@ -87,11 +95,6 @@ def end_with_reader(*, ends: bool = True) -> None:
     except ImportError:  # Windows has no such signal
         return
     signal(SIGPIPE, SIG_DFL if ends else SIG_IGN)
-
-
-def outlive_readers() -> None:
-    """Keep running when the reader goes away, for commands that serve or chain others."""
-    end_with_reader(ends=False)
 
 
 # Text -----------------------------------------------------------------------------------------------------------
@@ -235,7 +238,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(),
     On a terminal that is too narrow, the *optional* columns go first, in their order, as long as the last column is
     uncomfortably narrow; then the widest cells are cut after a word.
     """
-    rows = [[_clean(cell) for cell in row] for row in rows]
+    rows = [[_inside(cell, printable) for cell in row] for row in rows]
     columns = _columns_of_terminal()
     keep = list(range(len(rows[0])))
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
@@ -249,7 +252,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(),
     for row in rows:
         cells = []
         for at in keep:
-            cell = row[at] if width_of(row[at]) <= widths[at] else _cut_cell(row[at], widths[at])
+            cell = row[at] if width_of(row[at]) <= widths[at] else _inside(row[at], partial(cut, width=widths[at]))
             padding = " " * (widths[at] - width_of(cell))
             cells.append(padding + cell if at in right else cell + padding)
         drawn.append("  ".join(cells).rstrip())
@@ -271,18 +274,14 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     columns = _columns_of_terminal()
     found = []
     for name, value in shown:
-        first, *rest = [
-            part
+        room = sys.maxsize if columns is None else max(20, columns - width - 2)
+        wrapped = (
+            textwrap.wrap(printable(line), room, break_long_words=False, break_on_hyphens=False)
+            if width_of(line) > room
+            else [printable(line)]
             for line in value.split("\n")
-            for part in (
-                textwrap.wrap(
-                    printable(line), max(20, columns - width - 2), break_long_words=False, break_on_hyphens=False
-                )
-                if columns is not None
-                else [printable(line)]
-            )
-            or [""]
-        ]
+        )
+        first, *rest = [part for parts in wrapped for part in parts]
         painted = name if "\x1b" in name else paint(name, "faint")
         found.append(f"{painted}{' ' * (width - width_of(name))}  {first}".rstrip())
         found += [f"{'':{width}}  {line}".rstrip() for line in rest]
@@ -299,20 +298,12 @@ def _shrink(widths: list[int], keep: list[int], right: frozenset[int], columns: 
         widths[widest] = max(LEAST, widths[widest] - excess, min(next_widest, widths[widest] - 1))
 
 
-def _clean(cell: str) -> str:
-    """Return *cell* printable, in its colour if it is painted."""
+def _inside(cell: str, change: Callable[[str], str]) -> str:
+    """Return *cell* with *change* made to its text, in its colour if it is painted."""
     colour, ends, inner = cell.partition("m")
     if ends and cell.endswith("\x1b[0m") and colour[:2] == "\x1b[" and colour[2:].isdigit():
-        return f"{colour}m{printable(inner[:-4])}\x1b[0m"
-    return printable(cell)
-
-
-def _cut_cell(cell: str, width: int) -> str:
-    colour, ends, inner = cell.partition("m")
-    if ends and cell.startswith("\x1b["):
-        inside = cut(inner.removesuffix("\x1b[0m"), width)
-        return f"{colour}m{inside}\x1b[0m"
-    return cut(cell, width)
+        return f"{colour}m{change(inner[:-4])}\x1b[0m"
+    return change(cell)
 
 
 # The terminal ---------------------------------------------------------------------------------------------------
@@ -330,20 +321,16 @@ def width_of(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(character) > 0 for character in text)
 
 
-def terminal_width() -> int:
-    """Return the columns to draw in: the terminal's, from 40 to 100."""
+def terminal_width(most: int = 100) -> int:
+    """Return the columns to draw in: the terminal's, from 40 to *most*."""
     import shutil
 
-    return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+    return max(40, min(most, shutil.get_terminal_size((80, 24)).columns))
 
 
 def _columns_of_terminal() -> int | None:
     """Return the columns that a table may take, from 40 to 200; None in a pipe."""
-    if not _is_terminal(sys.stdout):
-        return None
-    import shutil
-
-    return max(40, min(200, shutil.get_terminal_size((80, 24)).columns))
+    return terminal_width(200) if _is_terminal(sys.stdout) else None
 
 
 def paint(text: str, colour: str) -> str:
@@ -402,6 +389,16 @@ class Progress:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def count_fields(count: Any) -> dict[str, Any]:
+    """Return a ``Count`` for JSON."""
+    return {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
+
+
+def basis_of(count: Any) -> str:
+    """Return the basis of a ``Count``, and its interval if it has one."""
+    return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
 
 
 def fields_of(value: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from brim.cli.output import cut, heading, lines, listed, note, paint, symbols, table, terminal_width
+from brim.cli.output import cut, heading, lines, listed, paint, symbols, table, tell_all, terminal_width
 from brim.cli.rule_view import kind_of, one_line
 from brim.errors import InputError
 from brim.injection.plan import InjectionPlan, Item
@@ -12,7 +12,7 @@ from brim.injection.tiers import Tier
 from brim.store.planner import Planner
 
 DRAWN = 24
-"""Budgets that can be drawn: they fit beside the names in 40 columns."""
+"""Budgets that can be drawn: they fit next to the names in 40 columns."""
 LISTED = 1_000
 """Budgets that can be asked for as JSON."""
 DETAIL = (Tier.FULL, Tier.SUMMARY, Tier.NAME_ONLY, Tier.OMITTED)
@@ -61,9 +61,7 @@ def plan_view(planner: Planner, plan: InjectionPlan) -> str:
     rows, more = listed([_row(planner, item) for item in plan.items])
     head = ["activation", "tier", "tokens", "kind", "why", "rule"]
     shown = heading(table([head, *rows], right=frozenset({0, 2}), optional=(3, 4)))
-    if plan.over_budget:
-        for reason in plan.reasons:
-            note(reason)
+    tell_all(*(plan.reasons if plan.over_budget else ()))
     proof = _proof(plan) if plan.upper_bound is not None else ""
     return lines(shown, more, f"\n{total_line(plan)}", proof, *(() if plan.over_budget else plan.reasons))
 

@@ -1,6 +1,6 @@
 """What ``brim run`` shows: answers on standard output, everything of brim's own on standard error.
 
-On a terminal the gauge stays below what is said, and is drawn anew; else there is a line for each turn.
+On a terminal the gauge stays below what is said, and is redrawn; otherwise there is a line for each turn.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TerminalFace:
         note(text)
 
     def typed(self, text: str) -> None:
-        """Take in that *text* was typed below the gauge: its line goes with the gauge when that is drawn anew."""
+        """Take in that *text* was typed below the gauge: its line goes when the gauge is redrawn."""
         if self._drawn:
             self._drawn += 1 + max(0, width_of(text) - 1) // max(1, shutil.get_terminal_size().columns)
 
@@ -76,9 +76,8 @@ class TerminalFace:
         """Draw the gauge, or say how it stands when a turn has ended. A window that the agent reports is remembered."""
         if settled and tracked.budget.window.source == "reported":
             self._memory.window(tracked.budget.model, tracked.budget.context_window)
-        if self._quiet or (not self._draws and not settled):
-            return
-        if self._draws and not settled and time.monotonic() - self._drawn_at < PAUSE:
+        is_late = self._draws and time.monotonic() - self._drawn_at >= PAUSE
+        if self._quiet or not (settled or is_late):
             return
         self._watch.budget, self._watch.meter = tracked.budget, tracked.purse.meter
         reading = self._watch.reading("", self._counts)
@@ -130,20 +129,18 @@ def report_lines(report: RunReport) -> list[str]:
 
 
 def _cost(report: RunReport) -> str:
-    text = dollars(report.cost)
-    if report.limit is not None:
-        text += f" of {dollars(report.limit)}"
+    parts = [dollars(report.cost) + ("" if report.limit is None else f" of {dollars(report.limit)}")]
     if report.overshoot:
-        text += f", {dollars(report.overshoot)} over: the calls that were under way"
+        parts.append(f"{dollars(report.overshoot)} over: the calls that were under way")
     if report.unpriced:
-        text += f", plus {', '.join(report.unpriced)}: no known price"
+        parts.append(f"plus {', '.join(report.unpriced)}: no known price")
     if report.by_client:
-        text += f", as {report.agent} reports: no known price for {', '.join(report.by_client)}"
-    return f"{text}  ({report.scope})"
+        parts.append(f"as {report.agent} reports: no known price for {', '.join(report.by_client)}")
+    return f"{', '.join(parts)}  ({report.scope})"
 
 
 def is_in_front() -> bool:
-    """Whether the terminal is brim's now: whoever reads from it in the background is stopped."""
+    """Whether brim is in the foreground: a background process that reads from the terminal is stopped."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError, AttributeError):
@@ -166,7 +163,7 @@ def listen(typed: Callable[[str | None], object], face: TerminalFace) -> None:
 
 
 def _print(text: str) -> None:
-    """Print an answer at once; if nobody reads any more, the run goes on all the same."""
+    """Print an answer at once; the run goes on even without a reader."""
     if sys.stdout is None:
         return
     try:

@@ -63,13 +63,8 @@ class SettingEdit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it for ``--json``."""
-        return {
-            "key": self.key,
-            "value": self.value,
-            "file": self.path,
-            "changed": self.changes,
-            "hidden_by": self.hidden_by,
-        }
+        set_to = {"key": self.key, "value": self.value, "file": self.path}
+        return {**set_to, "changed": self.changes, "hidden_by": self.hidden_by}
 
 
 def config_file(scope: str) -> str:

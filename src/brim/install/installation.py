@@ -404,6 +404,7 @@ def install(
     done = Installed(here.home, hooks=hooks, dry_run=dry_run)
     if not agents:
         done.reason = "no agent found: name one with --agent claude, codex or gemini"
+        done.problems = [] if dry_run else here.upgrade_stores()[1]
         return done
     for target in [here.target(agent, scope) for agent in agents]:
         above = here.target(target.agent, "user").path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from brim import history
@@ -73,15 +73,8 @@ def count_text(workspace: Workspace, text: str, model: str = "") -> Counted:
 
     name = _named(model) or workspace.config["model"]
     counted: Count = counter_for(name, mode="auto" if _named(model) else local_mode(workspace.config)).count(text)
-    return Counted(
-        int(counted),
-        counted.basis,
-        counted.low,
-        counted.high,
-        name,
-        lookup(name).context_window if name else None,
-        _warning(name) if name else None,
-    )
+    known = (lookup(name).context_window, _warning(name)) if name else (None, None)
+    return Counted(int(counted), counted.basis, counted.low, counted.high, name, *known)
 
 
 def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], directive: str = "") -> Room:
@@ -89,19 +82,9 @@ def room_for(workspace: Workspace, model: str, messages: list[dict[str, Any]], d
 
     calculator = TokenBudgetCalculator(reserves=Reserves(**workspace.config.section("window")))
     found = calculator.calculate(_model(workspace, model), messages, directive)
-    return Room(
-        found.model,
-        found.context_window,
-        int(found.messages_tokens),
-        int(found.directive_tokens),
-        found.response_reserve,
-        found.safety_buffer,
-        found.memory_tokens,
-        found.is_constrained,
-        found.fits,
-        (found.messages_tokens + found.directive_tokens).basis,
-        _warning(found.model),
-    )
+    parts = {each.name: getattr(found, each.name) for each in fields(Room) if each.name not in ("basis", "warning")}
+    basis = (found.messages_tokens + found.directive_tokens).basis
+    return Room(**parts, basis=basis, warning=_warning(found.model))
 
 
 def fit_messages(
@@ -119,18 +102,10 @@ def fit_messages(
         raise InputError(f"tokens must be 0 or more, not {target:,}")
     pruner: Pruner = getattr(history, STRATEGIES[strategy])()
     pruned = pruner.prune(messages, target, model=name)
-    receipt = pruned.receipt
+    tokens, basis, receipt = int(pruned.tokens), pruned.tokens.basis, pruned.receipt
     dropped = sorted({index for unit in receipt.dropped for index in unit.indices})
-    return Fitted(
-        list(pruned.messages),
-        int(pruned.tokens),
-        target,
-        pruned.fits,
-        pruned.tokens.basis,
-        dropped,
-        receipt.reason,
-        _warning(name),
-    )
+    messages = list(pruned.messages)
+    return Fitted(messages, tokens, target, pruned.fits, basis, dropped, receipt.reason, _warning(name))
 
 
 def local_mode(config: Config) -> Mode:

@@ -38,13 +38,9 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
     number = query.strip().removeprefix("#")
     if number.isdecimal() and len(number) < 10:
         return _whole(next((entry for entry in entries if entry.number == int(number)), None), number)
-    gone = withdrawn(entries)
-    wanted = query.strip().casefold()
-    found = [
-        entry
-        for entry in entries
-        if entry.kind not in HIDDEN and (entry.session, entry.id) not in gone and wanted in entry.text.casefold()
-    ]
+    gone, wanted = withdrawn(entries), query.strip().casefold()
+    shown = (each for each in entries if each.kind not in HIDDEN and (each.session, each.id) not in gone)
+    found = [each for each in shown if wanted in each.text.casefold()]
     if not found:
         return f"No entry holds {query.strip()[:80]!r}." if entries else EMPTY
     lines = [f"#{entry.number} {entry.kind}: {sentence(entry, 120)}" for entry in found[-MOST_FOUND:]]
@@ -53,7 +49,7 @@ def search_text(workspace: Workspace, query: str, session: str = "") -> str:
 
 
 def keep_dead_end(workspace: Workspace, text: str, *, session: str = "") -> str:
-    """Keep what led nowhere, so that nobody tries it again after a compaction."""
+    """Keep what led nowhere, so that it isn't tried again after a compaction."""
     if len(text) > LONGEST_NOTE:
         raise InputError(f"dead_end has {len(text):,} characters, more than {LONGEST_NOTE:,}: say it in a sentence")
     entry = _writer(workspace, session).append_dead_end(text)
@@ -71,9 +67,7 @@ def kept_entries(workspace: Workspace, session: str = "") -> int:
 
 
 def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
-    """Return the writer of this project's files; one that came with a clone is somebody else's word."""
-    from brim.scratch.writer import ScratchWriter
-
+    """Return the writer of this project's files; files that came with a clone are refused."""
     worktree = workspace.project or workspace.cwd
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")
@@ -86,8 +80,8 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
 def _whole(entry: Entry | None, number: str) -> str:
     if entry is None:
         return f"There is no entry #{number}."
-    text = (
-        entry.text if len(entry.text) <= LONGEST else f"{entry.text[:LONGEST]}\n… {len(entry.text):,} characters in all"
-    )
+    text = entry.text
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}\n… {len(text):,} characters in all"
     quoted = "\n".join(f"> {line}" for line in text.split("\n"))
     return f"#{entry.number} {entry.kind}\n{quoted}"

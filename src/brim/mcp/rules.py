@@ -79,8 +79,8 @@ class Rule:
     def of(cls, rule: Behavior) -> Self:
         """Return the line of *rule*."""
         summary = " ".join(summary_of(rule).split())
-        shown = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
-        return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, shown)
+        summary = summary if len(summary) <= LONGEST_SUMMARY else f"{summary[:LONGEST_SUMMARY]}…"
+        return cls(rule.id, rule.name, rule.kind.value, rule.status.value, rule.scope, summary)
 
 
 @dataclass(frozen=True)
@@ -232,9 +232,8 @@ class Verdict:
 def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
     workspace.need_trust()
-    for name, text in (("right", right), ("wrong", wrong)):
-        if len(text) > LONGEST:
-            raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: say the rule in a sentence")
+    _check_length("right", right, "say the rule in a sentence")
+    _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
         known = [each for store in (scopes.user, scopes.project) if store is not None for each in store.behaviors()]
@@ -257,8 +256,7 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
 
 def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
     """Note how a rule fared. An agent's word never lowers a constraint."""
-    if len(note) > LONGEST:
-        raise InputError(f"note has {len(note):,} characters, more than {LONGEST:,}: say it shorter")
+    _check_length("note", note, "say it shorter")
     with workspace.open(migrate=True) as scopes, scopes.writing():
         behavior = found_rule(scopes, id)
         if not behavior.live:
@@ -271,6 +269,11 @@ def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, sessio
     result = "a constraint: an agent's word does not lower it; ask the user" if refused else "noted"
     usage = changed.usage
     return Verdict(changed.id, changed.name, usage.confirmed, usage.overridden, round(changed.confidence, 3), result)
+
+
+def _check_length(name: str, text: str, remedy: str) -> None:
+    if len(text) > LONGEST:
+        raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}: {remedy}")
 
 
 def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: float, session: str) -> None:

@@ -79,11 +79,7 @@ class BrimServer(MCPServer):
 
 
 def build_server(
-    environ: Mapping[str, str],
-    folder: str | None,
-    *,
-    shared: bool = False,
-    clock: Callable[[], float] = time.time,
+    environ: Mapping[str, str], folder: str | None, *, shared: bool = False, clock: Callable[[], float] = time.time
 ) -> BrimServer:
     """Return a server for the project in *folder*. A *shared* one serves several clients."""
     return BrimServer(Clients(environ, folder, clock=clock, shared=shared))
@@ -98,7 +94,7 @@ def _compact(result: Any) -> Any:
 
 
 def _meta(context: Any) -> Mapping[str, Any]:
-    """Return what came with a call beside its arguments."""
+    """Return what came with a call in addition to its arguments."""
     try:
         return dict(context.request_context.meta or {})
     except (AttributeError, TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The tools: what an agent is told of each, what it takes, which answers are typed, and what they cost.
+"""The tools: what each is called, what it takes, which answers are typed, and what they cost.
 
 A schema is paid for in every session, so names explain themselves and a description is a line. Where an answer has a
 type, models read its JSON; what is prose for a model is text. No tool takes a path: a situation is text, and files that
@@ -166,14 +166,9 @@ class ToolCost:
 
 def tool_costs(counter: TokenCounter | None = None) -> list[ToolCost]:
     """Return the cost of each tool's name, description and input schema as JSON, by *counter* (default: o200k)."""
-    from brim.mcp.tools import make_tools
-
-    counted = counter or counter_for(None)
-    return [
-        ToolCost(tool.name, tool.description, int(counted.count(_shown(tool.name, tool.description, tool.parameters))))
-        for tool in make_tools(Clients({}, None))
-    ]
-
-
-def _shown(name: str, description: str, schema: object) -> str:
-    return json.dumps({"name": name, "description": description, "input_schema": schema}, separators=(",", ":"))
+    counted, costs = counter or counter_for(None), []
+    for tool in make_tools(Clients({}, None)):
+        shown = {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+        tokens = int(counted.count(json.dumps(shown, separators=(",", ":"))))
+        costs.append(ToolCost(tool.name, tool.description, tokens))
+    return costs

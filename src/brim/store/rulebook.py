@@ -49,8 +49,9 @@ def find_rule(scopes: Scopes, text: str) -> Behavior:
                     raise InputError(f"{text!r} is in {len(found):,} rules: {names}; say which") from None
         from difflib import get_close_matches
 
-        near = get_close_matches(wanted, [each.name for each in every], 1)
-        hint = f"did you mean {near[0]}?" if near else "'brim rules' lists them"
+        called = {word.casefold(): each.name for each in every for word in (*each.name.split("-"), each.name)}
+        near = get_close_matches(wanted, called, 1)
+        hint = f"did you mean {called[near[0]]}?" if near else "'brim rules' lists them"
         raise InputError(f"no rule matches {text!r}; {hint}") from None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from argparse import Namespace
+from collections import Counter
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -21,20 +22,7 @@ from brim.cli.options import (
     settings,
     working_folder,
 )
-from brim.cli.output import (
-    counted,
-    cut,
-    day,
-    emit,
-    heading,
-    home_path,
-    lines,
-    listed,
-    note,
-    printable,
-    say,
-    table,
-)
+from brim.cli.output import counted, cut, day, emit, heading, home_path, lines, listed, note, printable, say, table
 from brim.cli.rule_view import kind_of, one_line
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths, project_folder, user_folder
@@ -80,11 +68,7 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
     option("key", nargs="?", metavar="KEY", help="a setting; for list a part of it, or a*b", completer=complete_key),
     option("value", nargs="?", metavar="VALUE", help="for set: its new value", completer=complete_value),
     one_of(
-        option(
-            "--user",
-            **scope_option("user"),
-            help="the user's file: the default of set and unset",
-        ),
+        option("--user", **scope_option("user"), help="the user's file: the default of set and unset"),
         option("--project", **scope_option("project"), help="the project's file"),
     ),
     add_json,
@@ -92,8 +76,8 @@ def complete_value(prefix: str, parsed_args: Any = None, **_: object) -> list[st
 def config(options: Namespace) -> int:
     """Show and change settings, each with its source.
 
-    A flag is stronger than an environment variable, that than the project's .brim/config.yaml, that than the user's
-    ~/.brim/config.yaml, that than the default.
+    The first of these that sets a value wins: a flag, an environment variable, the project's .brim/config.yaml, your
+    ~/.brim/config.yaml, the default.
 
       list [PATTERN]   every setting with its value and where it was set
       get KEY          one value; where it was set goes to standard error
@@ -101,7 +85,7 @@ def config(options: Namespace) -> int:
       unset KEY        take it out of that file again
       path             the files that are read, the weaker first
 
-    A file keeps its comments and its order. What would make it wrong is not written.
+    Comments and order in the file stay. brim refuses a change that would make the file wrong.
 
     Examples:
       brim config list session
@@ -124,10 +108,9 @@ def _list(options: Namespace) -> int:
 
     def view(_: object) -> str:
         rows = [["setting", "value", "set by", "meaning"]]
-        rows += [
-            [each.key, each.shown(found[each.key]), home_path(found.values[each.key].origin), each.help]
-            for each in shown
-        ]
+        for each in shown:
+            value, origin = found.values[each.key]
+            rows.append([each.key, each.shown(value), home_path(origin), each.help])
         first, *rest = table(rows).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
         for at in range(len(rest) - 1, 0, -1):
@@ -145,7 +128,7 @@ def _list(options: Namespace) -> int:
 def _get(options: Namespace) -> int:
     setting, found = _setting(options.key), settings()
     shown = setting.shown(found[setting.key])
-    emit({"key": setting.key, **_setting_dict(setting, found)}, lambda _: shown, options.as_json)
+    emit({"key": setting.key, **_setting_dict(setting, found)}, shown, options.as_json)
     if not options.as_json:
         note(f"set by {found.values[setting.key].origin}")
     return 0
@@ -161,8 +144,7 @@ def _set(options: Namespace) -> int:
         raise InputError(f"{setting.key} {error}") from None
     edit = SettingEdit(setting.key, value, scope)
     edit.write()
-    emit(edit, SettingEdit.tell, options.as_json)
-    return 0
+    return emit(edit, SettingEdit.tell, options.as_json)
 
 
 def _unset(options: Namespace) -> int:
@@ -173,7 +155,7 @@ def _unset(options: Namespace) -> int:
     found = edit.config.values.get(options.key)
     left = {} if found is None else {"value": found.value, "origin": found.origin}
     said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
-    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, lambda _: said, options.as_json)
+    emit({"key": options.key, "file": edit.path, "changed": edit.changes, **left}, said, options.as_json)
     if not edit.changes and not options.as_json:
         note(f"{options.key} isn't set in {edit.path}; nothing was changed")
     if found is not None and found.origin != "default":
@@ -184,19 +166,12 @@ def _unset(options: Namespace) -> int:
 def _path(options: Namespace) -> int:
     every = config_paths(os.environ, working_folder())
     paths = {options.scope: config_file(options.scope)} if options.scope else every
-    files: list[dict[str, Any]] = [
-        {"scope": scope, "path": path, "exists": os.path.exists(path)} for scope, path in paths.items()
-    ]
-
-    def view(_: object) -> str:
-        if options.scope:  # for $EDITOR "$(brim config path --user)"
-            return paths[options.scope]
-        return table(
-            [[each["scope"], "read" if each["exists"] else "not there", home_path(each["path"])] for each in files]
-        )
-
-    emit({"files": files}, view, options.as_json)
-    return 0
+    there = {scope: os.path.exists(path) for scope, path in paths.items()}
+    view = table([[scope, "read" if there[scope] else "not there", home_path(path)] for scope, path in paths.items()])
+    if options.scope:  # for $EDITOR "$(brim config path --user)"
+        view = paths[options.scope]
+    files = [{"scope": scope, "path": path, "exists": there[scope]} for scope, path in paths.items()]
+    return emit({"files": files}, view, options.as_json)
 
 
 def _setting(key: str) -> Setting:
@@ -226,9 +201,9 @@ def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
 def trust(options: Namespace) -> int:
     """Let agents use this project's rules and settings.
 
-    What lies in a project that you have cloned may be written by anyone, so hooks and servers use its .brim/ only after
-    you have said so, once, for this very folder. You see first what it would let in. Your own constraints stay in force
-    whatever a project says. Commands that you type yourself use the project in any case.
+    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
+    trust this folder, once. brim first shows what that would let in. Your own constraints stay in force, whatever a
+    project says. Commands that you type yourself always use the project.
 
     Examples:
       brim trust
@@ -245,21 +220,15 @@ def trust(options: Namespace) -> int:
 
 
 def _list_trusted(user: str, *, as_json: bool) -> int:
-    projects: list[dict[str, Any]] = [
-        {"project": path, "since": day(at), "valid": is_trusted(path, user)}
-        for path, at in trusted_projects(user).items()
-    ]
-
-    def view(_: object) -> str:
-        gone = "is gone, or another folder is in its place: not trusted"
-        rows = [[each["since"], home_path(each["project"]), "" if each["valid"] else gone] for each in projects]
-        return heading(table([["since", "project", ""], *rows]))
-
-    if projects or as_json:
-        emit({"projects": projects}, view, as_json)
-    else:
+    rows, projects = [["since", "project", ""]], []
+    for path, at in trusted_projects(user).items():
+        valid = is_trusted(path, user)
+        projects.append({"project": path, "since": day(at), "valid": valid})
+        gone = "" if valid else "is gone, or another folder is in its place: not trusted"
+        rows.append([day(at), home_path(path), gone])
+    if not projects:
         note("no trusted projects yet: run 'brim trust' in one")
-    return 0
+    return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
 
 
 def _remove_trust(options: Namespace, user: str) -> int:
@@ -271,7 +240,7 @@ def _remove_trust(options: Namespace, user: str) -> int:
         untrust(path, user, now=time.time())
     said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
     found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
-    emit(found, lambda _: said, options.as_json)
+    emit(found, said, options.as_json)
     if not was and not options.as_json:
         note(f"{path} wasn't trusted; nothing was changed")
     return 0 if was else 1
@@ -298,23 +267,15 @@ def _trust(options: Namespace, user: str) -> int:
     shown = [
         {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
     ]
-    found = {"behaviors": shown, "settings": sets, "refused": refused}
+    found = {"project": project, "trusted": done, "changed": done and not already}
+    found |= {"behaviors": shown, "settings": sets, "refused": refused}
     said = "already trusted" if already else "trusted now; 'brim trust --remove' undoes this"
-    emit(
-        {"project": project, "trusted": done, "changed": done and not already, **found},
-        lambda _: said if done else "",
-        options.as_json,
-    )
-    return 0 if done or options.dry_run else 1
+    return emit(found, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
 
 
 def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], sets: dict[str, object]) -> str:
-    counts: dict[str, int] = {}
-    for each in behaviors:
-        counts[each.kind.value] = counts.get(each.kind.value, 0) + 1
-    kinds = ", ".join(
-        f"{count:,} {kind}" if kind == "episodic" else counted(count, kind) for kind, count in counts.items()
-    )
+    counts = Counter(each.kind.value for each in behaviors)
+    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
     rows, more = listed([["", kind_of(each), cut(one_line(each), 100)] for each in behaviors], SHOWN)
     shared = os.path.exists(os.path.join(project, ".brim", "behaviors.jsonl"))
     return lines(
@@ -343,5 +304,4 @@ def completion(options: Namespace) -> int:
 
     script = shellcode(["brim"], shell=options.shell)
     found = {"shell": options.shell, "script": script, "install": SHELLS[options.shell]}
-    emit(found, lambda _: script, options.as_json)
-    return 0
+    return emit(found, script, options.as_json)

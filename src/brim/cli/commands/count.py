@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
-from brim.cli.output import Progress, counted, emit, heading, lines, note, paint, share, table
+from brim.cli.output import Progress, count_fields, counted, emit, heading, lines, note, paint, share, table
 from brim.errors import InputError
 from brim.models.light import lookup
 from brim.record import Record
@@ -35,8 +35,8 @@ PROGRESS_FROM = 4_000_000
 def count(options: Namespace) -> int:
     """Count the tokens of text, files or folders.
 
-    Without an argument, or with -, standard input is read. A folder is searched for text; what begins with a dot,
-    node_modules, __pycache__ and binary files are left out.
+    Without an argument, or with -, brim reads standard input. In folders it counts text files, except node_modules,
+    __pycache__ and names that begin with a dot.
 
     Examples:
       brim count "Hello world" --model gpt-4o
@@ -106,12 +106,12 @@ class Counted(Record):
         return {
             "model": self.model,
             "encoding": self.encoding,
-            **_fields(self.total),
+            **count_fields(self.total),
             "context_window": window,
             "share": round(self.total / window, 6) if window else None,
             "fits": self.total.high <= window if window else None,
             "resolved": lookup(self.model).resolved if self.model else None,
-            "inputs": [{"name": source.name, **_fields(each)} for source, each in self.found],
+            "inputs": [{"name": source.name, **count_fields(each)} for source, each in self.found],
             "skipped": self.skipped,
         }
 
@@ -122,10 +122,6 @@ class Counted(Record):
         over = "  does not fit" if self.total.low > self.window else "  may not fit"
         verdict = "" if self.total.high <= self.window else over
         return f"{share(self.total, self.window)} of {self.model}'s {self.window:,}{verdict}"
-
-
-def _fields(each: Count) -> dict[str, object]:
-    return {"tokens": int(each), "basis": each.basis, "low": each.low, "high": each.high, "note": each.note}
 
 
 def _view(counted_: Counted) -> str:

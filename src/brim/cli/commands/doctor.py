@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from brim import __version__
 from brim.cli.options import add_json, command, option, working_folder
-from brim.cli.output import counted, facts, home_path, note, paint, say, say_json
+from brim.cli.output import counted, facts, home_path, note, paint, say, say_json, tell_all
 from brim.install.doctor import FIX, OFF, OK, WRONG, diagnose
 
 _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
@@ -17,11 +17,9 @@ _COLOURS = {OK: "green", OFF: "faint", WRONG: "red"}
 def doctor(options: Namespace) -> int:
     """Check what is installed where, and whether it works.
 
-    Whether a hook really answers and how long it takes, how many tokens brim itself adds, and what to correct. A hook
-    is tried in a home of its own, so nothing is recorded. With --fix everything is corrected that needs no decision of
-    yours: launcher, hooks in the settings, files of an older version.
-
-    Ends with 1 if something is wrong.
+    Runs a hook to see whether it answers and how long it takes (in a temporary home, so nothing is recorded), counts
+    the tokens that brim itself adds, and says what to correct. With --fix, it corrects what needs no decision of yours:
+    the launcher, hooks in the settings, files of an older version. Exits with 1 if something is wrong.
 
     Examples:
       brim doctor
@@ -29,8 +27,7 @@ def doctor(options: Namespace) -> int:
       brim doctor --json
     """
     found = diagnose(os.environ, working_folder(), fix=options.fix, tool_tokens=_tool_tokens)
-    for text in found.problems:
-        note(text)
+    tell_all(*found.problems)
     if options.as_json:
         findings = [each.to_dict() for each in found.findings]
         say_json({"version": __version__, "ok": not found.wrong, "fixed": found.fixed, "findings": findings})

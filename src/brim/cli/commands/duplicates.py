@@ -28,10 +28,10 @@ MOST_SHOWN = 50
 def merge(options: Namespace) -> int:
     """Make one rule of two that say the same.
 
-    One stays: the one named with --into, else the user's before the project's, else the one with the higher priority,
-    then the higher confidence, then the older. It takes over the other's wording, tags, uses and connections, and
-    applies wherever one of the two did. The other is kept as superseded. Shows what it would do and asks; ends with 1
-    if the answer is no.
+    The one that you name with --into stays; otherwise your own rule before the project's, then the one with the higher
+    priority, the higher confidence, or the older one. It takes over the other's wording, tags, uses and connections,
+    and applies wherever either did. The other is kept as superseded. brim shows what it would do and asks; it exits
+    with 1 if you say no.
 
     Examples:
       brim rules merge use-uv prefer-uv --dry-run
@@ -67,9 +67,9 @@ def merge(options: Namespace) -> int:
 def dedupe(options: Namespace) -> int:
     """Find rules that say the same in other words, and merge each pair.
 
-    Both texts are kept, as with 'brim rules merge'. Rules that differ in a negation, a number, a name or an order are
-    not the same, however alike they look. The project's and the user's rules are each compared among themselves. Shows
-    the pairs and asks; ends with 1 if the answer is no.
+    Both texts are kept, as with 'brim rules merge'. Rules that differ in a negation, a number, a name or an order don't
+    count as the same, however alike they look. Project rules are compared with project rules, and your own with your
+    own. brim shows the pairs and asks; it exits with 1 if you say no.
 
     Examples:
       brim rules dedupe --dry-run
@@ -114,12 +114,8 @@ def _pairs_view(pairs: list[Pair]) -> str:
 
 def _pair_view(kept: Behavior, gone: Behavior) -> str:
     """Return two rules that may become one, the one that stays first."""
-    return lines(
-        *(
-            f"{title(each)}  {becomes}\n{block(each.canonical)}"
-            for each, becomes in ((kept, "stays"), (gone, "is merged into it"))
-        )
-    )
+    both = ((kept, "stays"), (gone, "is merged into it"))
+    return lines(*(f"{title(each)}  {becomes}\n{block(each.canonical)}" for each, becomes in both))
 
 
 def _merged_view(merged: Merged, done: str) -> str:
@@ -128,8 +124,5 @@ def _merged_view(merged: Merged, done: str) -> str:
 
 
 def _merged_dict(merged: Merged) -> dict[str, Any]:
-    return {
-        "kept": as_object(merged.kept),
-        "superseded": as_object(merged.superseded),
-        "changes": list(merged.changes),
-    }
+    kept, superseded = as_object(merged.kept), as_object(merged.superseded)
+    return {"kept": kept, "superseded": superseded, "changes": list(merged.changes)}

@@ -15,6 +15,7 @@ from brim.cli.options import add_json, answer, command, here, is_person_there, r
 from brim.cli.output import emit, lines, note
 from brim.cli.rule_view import as_object, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
+from brim.files import write_new
 from brim.store.rulebook import edit_rule, find_rule
 
 
@@ -22,9 +23,9 @@ from brim.store.rulebook import edit_rule, find_rule
 def edit(options: Namespace) -> int:
     """Edit a rule in your editor ($VISUAL, else $EDITOR, else vi).
 
-    You can change its name, kind, tags, conditions, summary, priority and text. What it costs is counted again, and a
-    summary that was made from the text is made from the new one. If what you saved cannot be read, or the rule was
-    changed meanwhile, your file is kept, and brim says where. Ends with 1 if you empty the file.
+    You can change its name, kind, tags, conditions, summary, priority and text. brim counts its tokens again, and
+    renews a summary that was made from the text. If brim can't read what you saved, or the rule changed meanwhile, it
+    keeps your file and says where. Empty the file to change nothing; brim then exits with 1.
 
     Examples:
       brim rules edit use-uv
@@ -51,7 +52,7 @@ def edit(options: Namespace) -> int:
     view = f"unchanged: {named(behavior)}"
     if fields:
         view = lines(f"changed: {named(behavior)}: {', '.join(fields)}", f"tokens: {tokens_line(tokens)}")
-    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, lambda _: view, options.as_json)
+    emit({"changed": fields, "behavior": as_object(behavior), "tokens": tokens}, view, options.as_json)
     return 1 if new is None else 0
 
 
@@ -105,9 +106,7 @@ def _write(text: str) -> str:
     """Write *text* to a new file that only its owner can read, and return its path."""
     try:
         path = os.path.join(mkdtemp(prefix="brim-"), "behavior.yaml")
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        write_new(path, text.encode())
     except OSError as error:
         raise InputError(f"no file to edit can be made: {error.strerror or error}; is there room for it?") from None
     return path

@@ -11,6 +11,8 @@ from typing import Any
 from brim import history
 from brim.cli.options import add_json, add_model, command, option, settings, whole_number
 from brim.cli.output import (
+    basis_of,
+    count_fields,
     counted,
     dollars,
     emit,
@@ -24,6 +26,7 @@ from brim.cli.output import (
     short,
     table,
     tell,
+    tell_all,
 )
 from brim.config import Config
 from brim.errors import InputError
@@ -31,7 +34,6 @@ from brim.files import keep, save
 from brim.history import PROVIDERS, CacheEffect, Change, Dropped, Pruned, Pruner, Receipt, Repaired, Violation
 from brim.history.document import Document, read_document, read_tools
 from brim.models.light import lookup
-from brim.tokens.count import Count
 from brim.tokens.counters import counter_for
 from brim.tokens.inputs import read_text
 from brim.window.budget import Reserves
@@ -45,12 +47,9 @@ STRATEGIES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Each strategy, its class, and the options that belong to it alone."""
 FILE = option("file", metavar="FILE|-", help="messages in JSON, a request body, or a transcript; - is standard input")
-PROVIDER = option(
-    "--provider",
-    choices=["auto", *PROVIDERS],
-    default="auto",
-    help="whose rules hold (default: auto, inferred from the messages)",
-)
+RULES = "whose rules hold (default: auto, inferred from the messages)"
+PROVIDER = option("--provider", choices=["auto", *PROVIDERS], default="auto", help=RULES)
+PIN = "keep a message: its place from 0 on, its id, or the id of a call in it; may be repeated"
 NO_RESULT = " has no result"
 """A broken message names the calls that were not answered; together they are one line."""
 
@@ -74,13 +73,7 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
     option("--min-turns", type=whole_number(0), metavar="N", help="summarize, watermark: turns to keep (default: 3)"),
     option("--cap", type=whole_number(1), metavar="N", help="cap: tokens of a result (default: 2000)"),
     option("--fill", action="store_true", help="add older messages where there is room"),
-    option(
-        "--pin",
-        action="append",
-        default=[],
-        metavar="N|ID",
-        help="keep a message: its place from 0 on, its id, or the id of a call in it; may be given several times",
-    ),
+    option("--pin", action="append", default=[], metavar="N|ID", help=PIN),
     option("--tools", metavar="FILE", help="tool schemas in JSON that count too: a list"),
     PROVIDER,
     add_json,
@@ -88,9 +81,9 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 def fit(options: Namespace) -> int:
     """Make a history fit a number of tokens, and keep it valid for its provider.
 
-    FILE holds messages in JSON, or a whole request body: then its system text and tools count too, for the model it
-    names unless --model does. The fitted JSON goes to standard output, in the form it came in; what was dropped and why
-    goes to standard error. Ends with 1 if it does not fit: then the smallest possible history is printed.
+    FILE holds messages in JSON, or a whole request body; then its model, system text and tools count too. The fitted
+    JSON goes to standard output, in the form it came in; what was dropped, and why, goes to standard error. If it can't
+    fit, brim prints the smallest valid history and exits with 1.
 
     Strategies:
       fifo       the oldest leave first
@@ -124,20 +117,13 @@ def fit(options: Namespace) -> int:
     )
     decisions = pruned.decisions.to_json() if pruned.decisions is not None else None
     if options.as_json:
-        say_json(
-            {
-                "messages": pruned.messages,
-                "tokens": int(pruned.tokens),
-                "fits": pruned.fits,
-                "receipt": receipt_dict(pruned.receipt),
-                "decisions": None if decisions is None else json.loads(decisions),
-            }
-        )
+        found = {"messages": pruned.messages, "tokens": int(pruned.tokens), "fits": pruned.fits}
+        decided = None if decisions is None else json.loads(decisions)
+        say_json({**found, "receipt": receipt_dict(pruned.receipt), "decisions": decided})
     else:
         say_text(document.with_messages(pruned.messages))
         _tell_receipt(pruned, name, target_from)
-    if document.looks_otherwise(options.provider):
-        note(document.looks_otherwise(options.provider))
+    tell_all(document.looks_otherwise(options.provider))
     if options.decisions is not None and decisions is not None:
         save(options.decisions, f"{decisions}\n")
     return 0 if pruned.fits else 1
@@ -146,16 +132,14 @@ def fit(options: Namespace) -> int:
 def _pruner(options: Namespace) -> Pruner:
     """Return the strategy that *options* name; an option of another one is a mistake."""
     kind, own = STRATEGIES[options.strategy]
-    given = {}
-    for option_name in dict.fromkeys(each for _, several in STRATEGIES.values() for each in several):
-        value = getattr(options, option_name)
-        if value is not None and option_name not in own:
-            homes = " or ".join(strategy for strategy, (_, names) in STRATEGIES.items() if option_name in names)
-            raise InputError(
-                f"--{option_name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}"
-            )
-        if value is not None:
-            given["limit" if option_name == "cap" else option_name] = value
+    every = dict.fromkeys(each for _, several in STRATEGIES.values() for each in several)
+    given = {name: value for name in every if (value := getattr(options, name)) is not None}
+    for name in given:
+        if name not in own:
+            homes = " or ".join(strategy for strategy, (_, names) in STRATEGIES.items() if name in names)
+            raise InputError(f"--{name.replace('_', '-')} belongs to --strategy {homes}, not to {options.strategy}")
+    if "cap" in given:
+        given["limit"] = given.pop("cap")
     if "decisions" in given:
         given["decisions"] = _decisions(given["decisions"])
     try:
@@ -194,20 +178,11 @@ def receipt_dict(receipt: Receipt) -> dict[str, Any]:
     cache = receipt.cache
     return {
         **asdict(receipt),
-        "before": _count_dict(receipt.before),
-        "after": _count_dict(receipt.after),
+        "before": count_fields(receipt.before),
+        "after": count_fields(receipt.after),
         "over_by": receipt.over_by,
         "cache": None if cache is None else {**asdict(cache), "pays_after": cache.pays_after},
     }
-
-
-def _count_dict(count: Count) -> dict[str, Any]:
-    return {"tokens": int(count), "basis": count.basis, "low": count.low, "high": count.high, "note": count.note}
-
-
-def basis_of(count: Count) -> str:
-    """Return the basis of *count*, and its interval if it has one."""
-    return count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
 
 
 def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
@@ -225,9 +200,7 @@ def _tell_receipt(pruned: Pruned, name: str, target_from: str) -> None:
     if receipt.cache is not None:
         rows += _cache_rows(receipt.cache)
     tell(table(rows, right=frozenset({1})))
-    for text in (receipt.after.note, *receipt.notes):
-        if text:
-            note(text)
+    tell_all(receipt.after.note, *receipt.notes)
     known = lookup(name)
     if pruned.fits and receipt.after.high > known.context_window:
         note(f"at the upper end of its interval this is more than {name}'s window of {known.context_window:,}")
@@ -239,10 +212,8 @@ def _groups(dropped: tuple[Dropped, ...]) -> list[tuple[int, str]]:
     """Return tokens and words for what left, by kind and reason, in the order in which they first appear."""
     groups: dict[tuple[str, str], list[Dropped]] = {}
     for unit in dropped:
-        reason = unit.reason
-        if NO_RESULT in reason:
-            reason = f"a call has no result{reason.partition(NO_RESULT)[2]}"
-        groups.setdefault((unit.kind, reason), []).append(unit)
+        _, unanswered, rest = unit.reason.partition(NO_RESULT)
+        groups.setdefault((unit.kind, f"a call{unanswered}{rest}" if unanswered else unit.reason), []).append(unit)
     found = []
     for (kind, reason), units in groups.items():
         messages = sum(len(unit.indices) for unit in units)
@@ -272,9 +243,9 @@ def _cache_rows(cache: CacheEffect) -> list[list[str]]:
 def check(options: Namespace) -> int:
     """Check whether a provider would accept a history.
 
-    Every call must be answered, every answer called for, and roles and order as the provider's API wants them. FILE
-    holds messages in JSON, a whole request body, or a Claude Code transcript, whose lines are then named. Ends with 1
-    if the history is not valid. 'brim rules check' checks the stored rules.
+    Every tool call needs its result, every result its call, and roles must come in the order that the provider's API
+    takes. FILE holds messages in JSON, a whole request body, or a Claude Code transcript. Exits with 1 if the history
+    isn't valid. (To check stored rules, use 'brim rules check'.)
 
     Examples:
       brim check chat.json
@@ -284,16 +255,12 @@ def check(options: Namespace) -> int:
     provider, found_by = document.provider(options.provider)
     violations = history.validate(document.messages, provider=provider)
 
-    def view(_: object) -> str:
-        by = f"by the rules of {provider} ({found_by})"
-        if not violations:
-            return f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
+    by = f"by the rules of {provider} ({found_by})"
+    view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
+    if violations:
         rows = [[each.rule, short(each.text)] for each in violations]
-        return lines(
-            f"{document.name}: {counted(len(violations), 'problem')} {by}",
-            _places(document, ["rule", "what"], violations, rows, head=True),
-        )
-
+        shown = _places(document, ["rule", "what"], violations, rows, head=True)
+        view = f"{document.name}: {counted(len(violations), 'problem')} {by}\n{shown}"
     found = {
         "valid": not violations,
         "messages": len(document.messages),
@@ -304,8 +271,7 @@ def check(options: Namespace) -> int:
     }
     emit(found, view, options.as_json)
     _tell_broken(document)
-    if document.looks_otherwise(options.provider):
-        note(document.looks_otherwise(options.provider))
+    tell_all(document.looks_otherwise(options.provider))
     return 1 if violations else 0
 
 
@@ -320,11 +286,10 @@ def check(options: Namespace) -> int:
 def repair(options: Namespace) -> int:
     """Make a broken history valid again, with as few changes as possible.
 
-    Every change is listed. The repaired JSON goes to standard output, in the form it came in; with --in-place into the
-    file, of which a backup is kept. Nothing is written if nothing is to change. A Claude Code transcript is only
-    checked: use --dry-run.
+    Lists every change. The repaired JSON goes to standard output, in the form it came in, or with --in-place into the
+    file, next to a backup. brim never writes a Claude Code transcript: use --dry-run to see what is wrong with one.
 
-    Ends with 0 if the result is valid; with --dry-run with 1 if there is something to change.
+    Exits with 1 if the history can't be repaired or, with --dry-run, if there is something to change.
 
     Examples:
       brim repair chat.json > repaired.json
@@ -411,8 +376,7 @@ def _places(document: Document, names: list[str], found: Any, rows: list[list[st
 
 def _tell_broken(document: Document) -> None:
     """Say which lines of a transcript are not JSON: the last may be half written, if the agent is at work."""
-    if document.broken:
-        one = len(document.broken) == 1
-        where = ", ".join(f"{number:,}" for number in document.broken[:5])
-        more = f" and {len(document.broken) - 5:,} more" if len(document.broken) > 5 else ""
-        note(f"{document.name}: not JSON, and left out: line{'' if one else 's'} {where}{more}")
+    if broken := document.broken:
+        where = ", ".join(f"{number:,}" for number in broken[:5])
+        more = f" and {len(broken) - 5:,} more" if len(broken) > 5 else ""
+        note(f"{document.name}: not JSON, and left out: line{'' if len(broken) == 1 else 's'} {where}{more}")

@@ -17,16 +17,11 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import home_path, note, printable, say, say_json, table
+from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
 from brim.install.agents import ALL, HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import BUDGET, BudgetSetting, Installed, install
-
-TOKENS = tokens(
-    "tokens that the start of a session may take: written into the settings of that scope; 0 is off",
-    type=whole_number(0),
-)
+from brim.install.installation import BUDGET, Installed, install
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:
@@ -41,10 +36,8 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
         option("--project", **scope_option("project"), help="for the project around here only"),
     ),
     agent_option("those that are used here"),
-    option(
-        "--hooks", choices=HOOKS, default=ALL, help="all, or only rules: no memory, limit or status line (default: all)"
-    ),
-    TOKENS,
+    option("--hooks", choices=HOOKS, default=ALL, help="all, or rules only, without memory and limit (default: all)"),
+    tokens("most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)),
     option("--resident", action="store_true", help=SUPPRESS),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
@@ -53,12 +46,12 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
 def init(options: Namespace) -> int:
     """Add brim to your agents, or bring it up to date.
 
-    It adds hooks to their own settings files, and for Claude Code the status line. Your entries stay as they are, a
-    backup is written next to a file before its first change, and 'brim uninstall' gives it back as it was. Doing it
-    twice changes nothing.
+    Adds hooks to the settings files of your agents and, for Claude Code, the status line. Your own entries stay. Before
+    its first change to a file, brim writes a backup next to it; 'brim uninstall' restores the file. Running it again
+    updates brim's own entries and files, and changes nothing if they are current.
 
-    With --project it is for this project only, in files that git does not track and, by .git/info/exclude, does not
-    show. You are asked whether agents may use the project's rules.
+    With --project, brim is added to this project only, in files that git ignores (through .git/info/exclude), and asks
+    whether agents may use the project's rules.
 
     Examples:
       brim init
@@ -80,12 +73,8 @@ def init(options: Namespace) -> int:
     )
     if done.trusted is False and not options.as_json:
         _ask_for_trust(yes=options.yes)
-    if options.as_json:
-        say_json(done.to_dict())
-    else:
-        _show(done)
-    for text in [*done.problems, *([done.reason] if done.reason else done.skipped.values())]:
-        note(text)
+    emit(done, _show, options.as_json)
+    tell_all(*done.problems, *([done.reason] if done.reason else done.skipped.values()))
     return done.exit_code
 
 
@@ -103,9 +92,11 @@ def _show(done: Installed) -> None:
         say(home_path(f"backup: {backup}"))
     if done.hidden:
         say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
-    show_budget(done.budget)
-    for text in ["nothing was changed"] if done.dry_run else done.next_steps:
-        note(text)
+    if done.budget is not None:
+        say(home_path(f"{BUDGET} = {done.budget.tokens:,}  {done.budget.path}"))
+        if done.budget.hidden_by:
+            note(f"{done.budget.hidden_by} is stronger, and stays in force")
+    tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
 def _ask_for_trust(*, yes: bool) -> None:
@@ -120,19 +111,9 @@ def agents_of(given: list[str] | None) -> list[str]:
     return [name for name in NAMES if given and (name in given or "all" in given)]
 
 
-def show_budget(budget: BudgetSetting | None) -> None:
-    """Print the token budget that was set, and what is stronger."""
-    if budget is not None:
-        say(home_path(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
-        if budget.hidden_by:
-            note(f"{budget.hidden_by} is stronger, and stays in force")
-
-
 def show_differences(changes: list[Change]) -> None:
     """Print what would change in each file, as ``diff -u`` does."""
     from difflib import unified_diff
-
-    from brim.cli.output import paint
 
     for change in changes:
         path, before, after = change.target.path, change.before, change.after

@@ -39,12 +39,7 @@ LONGEST = 300
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
-    option(
-        "--when",
-        action="append",
-        metavar="KEY=VALUE",
-        help="condition under which it applies; may be repeated, and replaces what would be inferred",
-    ),
+    option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
     option("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)"),
     option("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)"),
     option("--force-new", action="store_true", help="merge it with nothing but the very same text"),
@@ -55,8 +50,8 @@ LONGEST = 300
 def learn(options: Namespace) -> int:
     """Teach your agents a rule, for this project or, with --user, for all of them.
 
-    Kind, name, tags and conditions are inferred from the text, unless they are given. A rule that says nearly the same
-    as one that is known is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
+    brim infers kind, name, tags and conditions from the text, unless you give them. A rule that says nearly the same as
+    a known one is merged into it, and both texts are kept; --force-new keeps them apart. Secrets are masked.
 
     Examples:
       brim learn "In Python files, use pathlib instead of os.path"
@@ -88,16 +83,11 @@ def learn(options: Namespace) -> int:
         workspace.begin_project()
     with workspace.open() as scopes:
         with scopes.writing(scope):
-            needed = 1.0 if options.force_new else threshold
-            taught = teach(
-                scopes,
-                said,
-                scope,
-                now=workspace.now,
-                threshold=needed,
-                summary=options.summary,
-                priority=options.priority,
+            needed, own = (
+                1.0 if options.force_new else threshold,
+                {"summary": options.summary, "priority": options.priority},
             )
+            taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
@@ -112,8 +102,16 @@ def learn(options: Namespace) -> int:
         "like": None if like is None else as_object(like),
     }
     whose = os.path.basename(workspace.project or "") if scope == "project" else "all your projects"
-    more = facts(_details(stored, tokens, store.path)) if options.verbose else ""
-    emit(found, lambda _: lines(_learned_view(taught, stored, whose), more), options.as_json)
+    details = [
+        ("rule", named(stored)),
+        ("kind", stored.kind.value),
+        ("tags", ", ".join(stored.tags)),
+        ("summary", cut(one_line(stored), LONGEST)),
+        ("tokens", tokens_line(tokens)),
+        ("stored in", home_path(store.path)),
+    ]
+    more = facts(details) if options.verbose else ""
+    emit(found, lines(_learned_view(taught, stored, whose), more), options.as_json)
     tell_masked(said["right"], said["wrong"], options.summary)
     if like is not None:
         whose = "for every project" if like.scope == "user" else "in this project"
@@ -138,17 +136,6 @@ def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
     )
 
 
-def _details(stored: Behavior, tokens: dict[str, int], path: str) -> list[tuple[str, str]]:
-    return [
-        ("rule", named(stored)),
-        ("kind", stored.kind.value),
-        ("tags", ", ".join(stored.tags)),
-        ("summary", cut(one_line(stored), LONGEST)),
-        ("tokens", tokens_line(tokens)),
-        ("stored in", home_path(path)),
-    ]
-
-
 @command(
     rule(),
     option("verdict", choices=("confirmed", "overridden"), help="how it fared"),
@@ -168,18 +155,16 @@ def feedback(options: Namespace) -> int:
     with workspace.open() as scopes, scopes.writing():
         behavior = find_rule(scopes, options.id)
         if not behavior.live:
-            raise InputError(
-                f"{named(behavior)} is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
-            )
-        judge = confirmed if options.verdict == "confirmed" else overridden
-        changed = judge(behavior, workspace.now)
+            why = f"is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
+            raise InputError(f"{named(behavior)} {why}")
+        changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
         scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
     usage, before, after = changed.usage, behavior.confidence, changed.confidence
     view = lines(
         printable(f"{options.verdict}: {named(changed)}"),
         f"confirmed {usage.confirmed:,}, overridden {usage.overridden:,}, confidence {before:.2f} -> {after:.2f}",
     )
-    emit(as_object(changed), lambda _: view, options.as_json)
+    emit(as_object(changed), view, options.as_json)
     if usage.overridden > usage.confirmed + 1:
         note(f"overridden more often than confirmed: change it with 'brim rules edit {changed.id}', or remove it")
     return 0

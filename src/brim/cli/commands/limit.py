@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from contextlib import suppress
 from typing import Any
 
 from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
-from brim.cli.output import (
-    dollars,
-    emit,
-    fields_of,
-    heading,
-    lines,
-    note,
-    paint,
-    printable,
-    say,
-    say_json,
-    symbols,
-    table,
-)
+from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
+from brim.hooks.gate import folder_scope
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
-from brim.spend.limits import Limit, Raise
-from brim.spend.money import micro_dollars
+from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
+from brim.spend.money import estimate_cost, micro_dollars
 from brim.store.ledger import SqliteLedger
 from brim.tracking.notices import Notice
 from brim.workspace import Workspace
@@ -41,6 +30,7 @@ ACTIONS = {
     "stop": ("SCOPE", 1, 1),
 }
 """What each action of the ledger takes: how it is written, and how many words at least and at most."""
+UNLIMITED = ("none", "unlimited")
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 
 OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
@@ -104,41 +94,35 @@ class Money:
 
 def complete_scope(prefix: str, **_: object) -> list[str]:
     """Return the known scopes that begin with what was typed."""
-    if not os.path.exists(here().database):
-        return []
-    try:
-        with Money() as money:
-            return [status.scope for status in money.ledger.statuses() if status.scope.startswith(prefix)]
-    except BrimError:
-        return []
+    with suppress(BrimError):
+        if os.path.exists(here().database):
+            with Money() as money:
+                return [status.scope for status in money.ledger.statuses() if status.scope.startswith(prefix)]
+    return []
 
 
-RESTART = option(
-    "--anew",
-    action="store_true",
-    default=None,
-    help="for a limit: start over even if the limit is the same: what was stopped is open again",
-)
+AGAIN = "for a limit: start over even if the limit is the same: what was stopped is open again"
+RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
 
 
 @command(
-    option(
-        "words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, here or for SCOPE", completer=complete_scope
-    ),
+    option("words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, or its scope", completer=complete_scope),
     RESTART,
     add_json,
 )
 def limit(options: Namespace) -> int:
     """Set a limit on cost, and see what is spent. Amounts are US dollars.
 
-    Without an amount it shows what is spent, reserved and left. A scope is a project, a session in it, an agent in
-    that: shop/4f1c2a90/main. What an agent spends counts against every scope above it. Without SCOPE, an amount is for
-    this project. Nothing above a limit is admitted; 5% of it, at most $0.50, is held back for the wrap-up.
+    Without an amount, it shows what is spent, reserved and left. With one, it limits this project, or SCOPE. A scope
+    is a project, a session in it, or an agent in that: shop/4f1c2a90/main. What an agent spends counts against every
+    scope above it. brim never admits a request above a limit, and holds back 5% of it (at most $0.50) for a wrap-up.
 
-      continue [SCOPE]       at the limit: go on once, with a tenth more
-      raise [SCOPE] USD      at the limit, or before: USD is the limit from now on
-      wrap-up [SCOPE]        at the limit: only the wrap-up may spend, from the part held back for it
-      stop [SCOPE]           nothing more may be spent
+    When the limit is reached, decide:
+
+      continue [SCOPE]       go on once, with a tenth more
+      raise [SCOPE] USD      make USD the limit; works before it's reached, too
+      wrap-up [SCOPE]        let only the wrap-up spend, from the part held back for it
+      stop [SCOPE]           let nothing more be spent
 
     Examples:
       brim limit 5
@@ -154,24 +138,14 @@ def limit(options: Namespace) -> int:
     if not action and not amount:
         return _status(words[0] if words else "", options.as_json)
     with Money() as money:
-        scope = words[0] if words else _this_project(money.workspace)
+        scope = words[0] if words else folder_scope(money.workspace.project)
         return _answer(money, action or "limit", scope, amount, options)
 
 
 def _is_amount(word: str) -> bool:
-    if word.strip().lower() in ("none", "unlimited"):
-        return True
-    try:
-        micro_dollars(word)
-    except InputError:
-        return False
-    return True
-
-
-def _this_project(workspace: Workspace) -> str:
-    from brim.hooks.gate import folder_scope
-
-    return folder_scope(workspace.project)
+    with suppress(InputError):
+        return word.strip().lower() in UNLIMITED or micro_dollars(word) >= 0
+    return False
 
 
 @command(
@@ -181,9 +155,7 @@ def _this_project(workspace: Workspace) -> str:
     option("--lease", type=float, metavar="S", help="for reserve: seconds until it is charged (default: 60)"),
     option("--model", "-m", metavar="MODEL", help="for reserve: price tokens of this model", completer=complete_model),
     option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
-    option(
-        "--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: most tokens to expect"
-    ),
+    option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
     option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
     RESTART,
     add_json,
@@ -197,7 +169,7 @@ def ledger(options: Namespace) -> int:
       status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
       limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
                              is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
-      reserve SCOPE [USD]    set USD aside before a request is sent; ends with 1 if it does not fit: then do not send it
+      reserve SCOPE [USD]    set USD aside before you send a request; exits with 1 if it doesn't fit: then don't send it
       settle ID USD          what the request really cost; saying it again corrects it
       release ID             the request was not sent
       continue SCOPE         at the limit: go on once, with a tenth more
@@ -248,7 +220,7 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
         raise InputError(f"nothing known about {scope}: 'brim limit' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
-        new = None if amount.strip().lower() in ("none", "unlimited") else micro_dollars(amount, up=False)
+        new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
             note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
@@ -256,17 +228,10 @@ def _answer(money: Money, action: str, scope: str, amount: str, options: Namespa
         status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
     else:
         status = money.ledger.answer(scope, action.replace("-", "_"))
-    prompt = ""
-    if action == "wrap-up":
-        from brim.spend.limits import build_wrap_up_prompt
-
-        prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    emit(
-        {**fields_of(status), **({"prompt": prompt} if prompt else {})},
-        lambda _: lines(in_words(status), f"\n{prompt}" if prompt else ""),
-        options.as_json,
-    )
-    return 0
+    if action != "wrap-up":
+        return emit(fields_of(status), in_words(status), options.as_json)
+    prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+    return emit({**fields_of(status), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
 
 
 def _reserve(options: Namespace, money: Money) -> int:
@@ -274,13 +239,8 @@ def _reserve(options: Namespace, money: Money) -> int:
     try:
         amount = _amount(options, money)
         money.apply_default(scope)
-        found = money.ledger.reserve(
-            scope,
-            amount,
-            request_id=options.request_id,
-            lease=60.0 if options.lease is None else options.lease,
-            purpose="wrap_up" if options.wrap_up else "",
-        )
+        lease, purpose = 60.0 if options.lease is None else options.lease, "wrap_up" if options.wrap_up else ""
+        found = money.ledger.reserve(scope, amount, request_id=options.request_id, lease=lease, purpose=purpose)
     except (LimitReached, UnknownPrice) as refused:
         fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
         reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
@@ -293,8 +253,7 @@ def _reserve(options: Namespace, money: Money) -> int:
 
 
 def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
-    emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json)
-    return 1
+    return emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json, code=1)
 
 
 def _end(options: Namespace, money: Money) -> int:
@@ -332,8 +291,6 @@ def _amount(options: Namespace, money: Money) -> int:
         return micro_dollars(options.words[1])
     if options.model is None or None in tokens:
         raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    from brim.spend.money import estimate_cost
-
     money.believe_own_prices()
     try:
         return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])

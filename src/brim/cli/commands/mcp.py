@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import SUPPRESS, Namespace
+from contextlib import suppress
 
 from brim.cli.options import add_json, command, option, whole_number, working_folder
-from brim.cli.output import heading, note, outlive_readers, paint, say, say_json, table
+from brim.cli.output import emit, end_with_reader, heading, lines, note, paint, table
 from brim.errors import InputError
 
 PORT = 8672
@@ -55,12 +57,10 @@ def mcp(options: Namespace) -> int:
 def _need_the_extra() -> None:
     from importlib.util import find_spec
 
-    try:
-        found = find_spec("mcp.server.mcpserver") is not None
-    except ImportError:
-        found = False
-    if not found:
-        raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
+    with suppress(ImportError):
+        if find_spec("mcp.server.mcpserver") is not None:
+            return
+    raise InputError("the MCP server needs the SDK, version 2: pip install 'brim[mcp]'")
 
 
 def _list(options: Namespace) -> int:
@@ -70,20 +70,14 @@ def _list(options: Namespace) -> int:
 
     costs = tool_costs()
     total, instructions = sum(cost.tokens for cost in costs), int(counter_for(None).count(INSTRUCTIONS))
-    if options.as_json:
-        tools = [{"name": cost.name, "tokens": cost.tokens, "description": cost.description} for cost in costs]
-        say_json({"tools": tools, "tokens": total, "instructions": INSTRUCTIONS, "instructions_tokens": instructions})
-        return 0
-    rows = [["tool", "tokens", "what it does"]]
-    rows += [[cost.name, f"{cost.tokens:,}", cost.description] for cost in costs]
-    say(heading(table(rows, right=frozenset({1}))))
-    say(paint(f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions", "faint"))
-    return 0
+    tools = [{"name": cost.name, "tokens": cost.tokens, "description": cost.description} for cost in costs]
+    found = {"tools": tools, "tokens": total, "instructions": INSTRUCTIONS, "instructions_tokens": instructions}
+    rows = [["tool", "tokens", "what it does"], *([cost.name, f"{cost.tokens:,}", cost.description] for cost in costs)]
+    below = f"{total:,} tokens of schemas if a client shows all of them, {instructions} of instructions"
+    return emit(found, lines(heading(table(rows, right=frozenset({1}))), paint(below, "faint")), options.as_json)
 
 
 def _serve() -> int:
-    import sys
-
     from brim.mcp.server import build_server, end_at_signals
 
     server = build_server(os.environ, working_folder())
@@ -99,17 +93,14 @@ def _serve_http(options: Namespace) -> int:
     from brim.mcp.http import read_token, serve_http, token_file
     from brim.mcp.server import build_server
 
-    outlive_readers()  # a client may go away before it is answered
+    end_with_reader(ends=False)  # a client may go away before it is answered
     home = user_folder(os.environ)
     token = read_token(home)
 
     def ready(address: str) -> None:
-        import sys
-
-        if options.as_json:
-            say_json({"url": address, "token_file": token_file(home)})
-        else:
-            say(f"{address}  (token: {token_file(home)})")
+        where = {"url": address, "token_file": token_file(home)}
+        emit(where, f"{address}  (token: {token_file(home)})", options.as_json)
+        if not options.as_json:
             note("Ctrl-C ends it")
         sys.stdout.flush()
 

@@ -19,18 +19,7 @@ from brim.cli.options import (
     whole_number,
     working_folder,
 )
-from brim.cli.output import (
-    counted,
-    emit,
-    facts,
-    fields_of,
-    heading,
-    home_path,
-    lines,
-    note,
-    printable,
-    table,
-)
+from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, table
 from brim.config import project_folder
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn
@@ -100,7 +89,7 @@ def memory(options: Namespace) -> int:
 
 def _show(options: Namespace) -> int:
     writer, journal = _journal(options)
-    entries = [each for each in journal.entries if each.session == options.session or not options.session]
+    entries = [each for each in journal.entries if options.session in ("", each.session)]
     text = render_index(View(entries), os.path.dirname(writer.scratch_path))
     path = os.path.join(options.worktree, writer.scratch_path)
     found = {"path": path, "entries": len(entries), "broken": journal.broken, "text": text}
@@ -113,20 +102,14 @@ def _show(options: Namespace) -> int:
 
 def _list(options: Namespace) -> int:
     _, journal = _journal(options)
-    found = [
-        entry
-        for entry in journal.entries
-        if (not options.session or entry.session == options.session)
-        and (entry.kind == options.kind if options.kind else entry.kind not in HIDDEN)
-    ]
+    found = [each for each in journal.entries if options.session in ("", each.session)]
+    found = [each for each in found if (each.kind == options.kind if options.kind else each.kind not in HIDDEN)]
     shown = found[-options.limit :] if options.limit else found
     rows = [["number", "time", "kind", "session", "what"]]
     rows += [[f"#{each.number}", _time(each.time), each.kind, each.session[:8], sentence(each, 80)] for each in shown]
-    emit(
-        {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken},
-        lambda _: heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else "",
-        options.as_json,
-    )
+    view = heading(table(rows, right=frozenset({0}), optional=(3, 1))) if shown else ""
+    listing = {"entries": [fields_of(entry) for entry in shown], "of": len(found), "broken": journal.broken}
+    emit(listing, view, options.as_json)
     if len(shown) < len(found) and not options.as_json:
         note(f"{len(found) - len(shown):,} older are not shown: use a larger --limit")
     if journal.broken:
@@ -146,12 +129,8 @@ def _get(options: Namespace) -> int:
         note(f"no entry #{number[:20]}: brim memory list shows them")
         return 1
     taken = withdrawn(journal.entries).get((entry.session, entry.id))
-    emit(
-        {**fields_of(entry), "withdrawn_by": taken.number if taken else None},
-        lambda found: _entry_view(entry, found["withdrawn_by"]),
-        options.as_json,
-    )
-    return 0
+    by = taken.number if taken else None
+    return emit({**fields_of(entry), "withdrawn_by": by}, lambda _: _entry_view(entry, by), options.as_json)
 
 
 def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
@@ -160,8 +139,7 @@ def _entry_view(entry: Entry, withdrawn_by: int | None) -> str:
         ("number", f"#{entry.number}"),
         ("kind", entry.kind),
         ("time", _time(entry.time)),
-        ("session", entry.session),
-        ("agent", entry.agent),
+        *((name, getattr(entry, name)) for name in ("session", "agent")),
         *((key, ", ".join(map(str, each)) if isinstance(each, list) else str(each)) for key, each in refs if each),
         ("withdrawn by", f"#{withdrawn_by}" if withdrawn_by is not None else ""),
     ]
@@ -177,8 +155,7 @@ def _add(options: Namespace) -> int:
     if entry is None:
         raise InputError("memory add: the text is empty")
     view = f"#{entry.number} {entry.kind}  {home_path(writer.scratch_path)}"
-    emit(fields_of(entry), lambda _: view, options.as_json)
-    return 0
+    return emit(fields_of(entry), view, options.as_json)
 
 
 def _rebuild(options: Namespace) -> int:
@@ -201,8 +178,7 @@ def _rebuild(options: Namespace) -> int:
     kept = len(writer.read().entries)
     view = f"{counted(added, 'entry')} added, {kept:,} kept  {home_path(writer.scratch_path)}"
     found = {"added": added, "entries": kept, "broken": journal.broken, "files": files}
-    emit(found, lambda _: view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 def _clean(options: Namespace) -> int:
@@ -214,15 +190,14 @@ def _clean(options: Namespace) -> int:
     found: dict[str, Any] = {"folder": folder, "entries": len(journal.entries)}
     shown = home_path(folder)
     if options.dry_run:
-        emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
-        return 0
+        return emit({**found, "kept": []}, lambda _: f"would remove {shown} and keep its journal", options.as_json)
     if not says_yes(f"Remove {shown}? Its journal is kept for 30 days.", yes=options.yes):
         return 1
     kept = writer.cleanup()
     stays = os.path.isdir(folder)
     done = f"brim's files in {shown} are removed" if stays else f"{shown} is removed"
     view = lines(done, *(f"kept for 30 days: {home_path(path)}" for path in kept))
-    emit({**found, "kept": kept}, lambda _: view, options.as_json)
+    emit({**found, "kept": kept}, view, options.as_json)
     if stays:
         note(f"{shown} holds files that brim did not write: they stay")
     return 0
@@ -254,9 +229,8 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     """Return the writer of the files that *options* mean. A person's command never claims them for a session."""
     journal = os.path.join(options.worktree, NAME, JOURNAL)
     if is_tracked(journal):
-        raise StoreError(
-            f"{journal}: git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it", "refused"
-        )
+        why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
+        raise StoreError(f"{journal}: {why}", "refused")
     return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
 
 
@@ -286,7 +260,7 @@ def lost(options: Namespace) -> int:
     """Show what compactions dropped: files, commands, numbers and decisions.
 
     After each compaction, brim's hooks compare the summary with what was there before. What the summary lacks is given
-    back to the agent, and listed here. Ends with 1 if no compaction is known.
+    back to the agent, and listed here. Exits with 1 if no compaction is known.
 
     Examples:
       brim lost
@@ -338,5 +312,4 @@ def compact_prompt(options: Namespace) -> int:
     task = read_text("-") if options.task == "-" else options.task
     text = build_compact_prompt(task, options.state, options.scratch)
     asked = {"task": fold(task), "cfa_state": fold(options.state), "scratch_path": options.scratch}
-    emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)
-    return 0
+    return emit({"text": text, **asked}, lambda _: "\n".join(map(printable, text.split("\n"))), options.as_json)

@@ -7,7 +7,7 @@ import time
 from argparse import Namespace
 
 from brim.cli.options import add_json, command, option
-from brim.cli.output import say, say_json
+from brim.cli.output import emit
 from brim.install import installation
 
 
@@ -27,18 +27,20 @@ def pause(options: Namespace) -> int:
       brim pause 30m
     """
     if options.off or options.time == "resume":
-        done = installation.resume(os.environ)
-    else:
-        seconds = None if options.time is None else installation.duration(options.time)
-        done = installation.pause(os.environ, seconds=seconds)
-    already = "" if done["changed"] else " already"
-    if options.as_json:
-        say_json(done)
-    elif not done["paused"]:
-        say(f"brim is not paused{already}")
-    elif "until" in done:
-        clock = time.strftime("%Y-%m-%d %H:%M", time.localtime(done["until"]))
-        say(f"brim is paused until {clock}: 'brim resume' ends it")
-    else:
-        say(f"brim is paused{already}: 'brim resume' ends it")
-    return 0
+        return resume.run(options)
+    seconds = None if options.time is None else installation.duration(options.time)
+    done = installation.pause(os.environ, seconds=seconds)
+    until = time.strftime(" until %Y-%m-%d %H:%M", time.localtime(done["until"])) if "until" in done else ""
+    already = "" if done["changed"] or until else " already"
+    return emit(done, f"brim is paused{until}{already}: 'brim resume' ends it", options.as_json)
+
+
+@command(add_json)
+def resume(options: Namespace) -> int:
+    """End the pause: hooks answer again.
+
+    Example:
+      brim resume
+    """
+    done = installation.resume(os.environ)
+    return emit(done, f"brim is not paused{'' if done['changed'] else ' already'}", options.as_json)

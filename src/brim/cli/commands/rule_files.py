@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.floop import Floop, floop_folder, read_floop_folder
 from brim.behaviors.jsonl import FORMAT, dump, load
-from brim.cli.import_view import plan_object, say_stored, show_plan, tell_problems
+from brim.cli.import_view import plan_object, show_plan, stored_line, tell_problems
 from brim.cli.options import (
     add_json,
     add_scope,
@@ -36,8 +37,8 @@ from brim.cli.output import (
     paint,
     printable,
     say,
-    say_json,
     table,
+    tell_all,
 )
 from brim.cli.rule_view import kind_of, named
 from brim.errors import InputError, StoreError
@@ -65,13 +66,13 @@ COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "
 def export(options: Namespace) -> int:
     """Write the rules of a scope to a file made for git.
 
-    It has one JSON object a line, in a stable order, without what belongs to this machine (uses, times of use, the
-    connections that brim learned itself). The same content gives the same bytes, and an unchanged file is not written.
-    Secrets are masked.
+    The file has one JSON object per line, in a stable order, without what belongs to this machine (uses, times of use,
+    and connections that brim learned). The same rules give the same bytes, and an unchanged file isn't written. Secrets
+    are masked.
 
-    In a project FILE may be left out: it is .brim/behaviors.jsonl, which others read with 'brim rules import'. If it
-    holds rules that are not stored here, since somebody else added them, or lines that cannot be read, you are asked
-    before they are dropped; ends with 1 if it was not written for that. 'brim rules import' brings them in first.
+    In a project, FILE defaults to .brim/behaviors.jsonl, which others read with 'brim rules import'. If the file holds
+    rules that aren't stored here, or lines that can't be read, brim asks before it drops them, and exits with 1 if you
+    say no. To keep them, run 'brim rules import' first.
 
     Examples:
       brim rules export
@@ -109,13 +110,10 @@ def export(options: Namespace) -> int:
     if written:
         save(path, text)
     how = "; unchanged, so it was not written" if before == text else "" if written else "; would be written"
-    found = {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
-    emit(
-        {"file": path, "scope": scope, "written": written, "dropped": dropped, **found},
-        lambda _: printable(f"{path}: {content}{how}") if agreed else "",
-        options.as_json,
-    )
-    return 0 if agreed else 1
+    found = {"file": path, "scope": scope, "written": written, "dropped": dropped}
+    found |= {"behaviors": len(behaviors), "edges": len(edges), "edges_left_out": left_out}
+    view = printable(f"{path}: {content}{how}") if agreed else ""
+    return emit(found, view, options.as_json, code=0 if agreed else 1)
 
 
 def _before(path: str) -> str | None:
@@ -134,10 +132,7 @@ def _before(path: str) -> str | None:
 
 def _agrees(options: Namespace, dropped: list[str], path: str) -> bool:
     note(f"{path} holds what is not stored here: 'brim rules import' brings in what can be read")
-    for text in dropped[:10]:
-        note(text)
-    if len(dropped) > 10:
-        note(f"and {len(dropped) - 10:,} more")
+    tell_all(*dropped[:10], f"and {len(dropped) - 10:,} more" if len(dropped) > 10 else "")
     return says_yes("Write it without them?", yes=options.yes)
 
 
@@ -161,10 +156,9 @@ def import_(options: Namespace) -> int:
     """Read rules from files, show what is new, ask, and store it.
 
     FILE is an export of brim (.jsonl), a Markdown file with rules (CLAUDE.md, AGENTS.md, .cursorrules: each bullet is a
-    rule), or a folder of floop. In a project FILE may be left out: it is .brim/behaviors.jsonl. Nothing that is here is
-    removed. The hidden commands import-rules and import-floop do the same for one kind each.
+    rule), or a .floop folder. In a project, it defaults to .brim/behaviors.jsonl. Your stored rules stay.
 
-    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+    Exits with 1 if you say no, or if a line was left out.
 
     Examples:
       brim rules import
@@ -192,12 +186,12 @@ def import_(options: Namespace) -> int:
 def import_file(options: Namespace) -> int:
     """Read rules from a file that 'brim rules export' made.
 
-    Shows what is new and what is different, asks, and stores it all at once. In a project FILE may be left out: it is
-    .brim/behaviors.jsonl. Nothing that is here is removed. Uses and confidence stay as they are here; a text that is
-    replaced stays among the other wordings; what was removed or merged here stays so; a constraint of your own is not
-    changed by what comes into a project. Lines that cannot be read are listed, and the others are used.
+    Shows what is new and what differs, asks, and stores all of it at once. In a project, FILE defaults to
+    .brim/behaviors.jsonl. Stored rules stay, with their uses and confidence; a text that is replaced is kept as another
+    wording, and what you removed or merged stays so. A project's file never changes a constraint of your own. brim
+    lists the lines that it can't read, and uses the others.
 
-    Ends with 1 if nothing was stored that could have been, or if a line was left out.
+    Exits with 1 if nothing was stored that could have been, or if a line was left out.
 
     Examples:
       brim import
@@ -218,23 +212,20 @@ def import_file(options: Namespace) -> int:
             show_plan(plan, source)
         tell_problems(loaded.problems)
 
-    with workspace.open() as scopes:
-        plan, stored = _carry_out(
-            options,
-            workspace,
-            scopes,
-            lambda: plan_of(scopes, behaviors, edges, source=name, now=workspace.now),
-            show,
-            source=name,
-        )
-    problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
-    found = {"file": source, "scope": scope, **plan_object(plan), "problems": problems, "stored": stored}
-    nothing = "there is nothing to store" if loaded.behaviors or loaded.edges else "the file holds no rules"
-    _emit_import(found, plan, stored, nothing, options)
-    if stored and scope == "project":
-        tell_trust(workspace)
-    declined = not (stored or plan.is_empty or options.dry_run)
-    return 1 if declined or loaded.problems or plan.dangling else 0
+    def about(plan: Plan) -> dict[str, Any]:
+        problems = [{"line": each.line, "why": each.why, "text": each.text} for each in loaded.problems]
+        return {"file": source, "scope": scope, **plan_object(plan), "problems": problems}
+
+    plan, code = _carry_out(
+        options,
+        workspace,
+        lambda scopes: plan_of(scopes, behaviors, edges, source=name, now=workspace.now),
+        show,
+        about,
+        nothing=lambda: "there is nothing to store" if behaviors or edges else "the file holds no rules",
+        source=name,
+    )
+    return 1 if loaded.problems or plan.dangling else code
 
 
 def _usual_import(workspace: Workspace) -> str:
@@ -249,39 +240,36 @@ def _usual_import(workspace: Workspace) -> str:
 def _carry_out(
     options: Namespace,
     workspace: Workspace,
-    scopes: Scopes,
-    make: Callable[[], Plan],
+    make: Callable[[Scopes], Plan],
     show: Callable[[Plan], None],
+    about: Callable[[Plan], dict[str, Any]],
     *,
+    nothing: Callable[[], str],
     source: str,
     event: str = "imported",
-) -> tuple[Plan, bool]:
-    """Show the plan, ask, and store it; return it, and whether it was stored.
+) -> tuple[Plan, int]:
+    """Show the plan, ask, store it and say so; return it, and the exit code. *about* is told with it as JSON.
 
     What was agreed to is what is stored: if the store was changed meanwhile and the plan would differ, nothing is.
     """
-    plan = make()
-    show(plan)
-    if plan.is_empty or options.dry_run or not says_yes("Store this?", yes=options.yes):
-        return plan, False
-    if "project" in plan.scopes:
-        workspace.begin_project()
-    with scopes.writing(*plan.scopes):
-        again = make()
-        if again != plan and not options.yes:
-            raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
-        with Progress(len(again.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
-            again.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
-    return again, True
-
-
-def _emit_import(found: dict[str, Any], plan: Plan, stored: bool, nothing: str, options: Namespace) -> None:
-    if options.as_json:
-        say_json(found)
-    elif stored:
-        say_stored(plan)
-    elif plan.is_empty:
-        say(nothing)
+    with workspace.open() as scopes:
+        plan = make(scopes)
+        show(plan)
+        stored = not (plan.is_empty or options.dry_run) and says_yes("Store this?", yes=options.yes)
+        if stored:
+            if "project" in plan.scopes:
+                workspace.begin_project()
+            with scopes.writing(*plan.scopes):
+                agreed, plan = plan, make(scopes)
+                if plan != agreed and not options.yes:
+                    raise InputError("the stored rules changed in the meantime; nothing was imported: try again")
+                with Progress(len(plan.changes), shown_from=PROGRESS_FROM, doing="storing") as progress:
+                    plan.store(scopes, now=workspace.now, source=source, event=event, progress=progress.advance)
+    said = stored_line(plan) if stored else nothing() if plan.is_empty else ""
+    emit({**about(plan), "stored": stored}, said, options.as_json)
+    if stored and "project" in plan.scopes:
+        tell_trust(workspace)
+    return plan, 0 if stored or plan.is_empty or options.dry_run else 1
 
 
 @command(
@@ -290,11 +278,11 @@ def _emit_import(found: dict[str, Any], plan: Plan, stored: bool, nothing: str, 
 def import_rules(options: Namespace) -> int:
     """Learn the rules in CLAUDE.md, AGENTS.md, GEMINI.md, .cursorrules and the like.
 
-    Each bullet is a rule, with what hangs on it and with the line above it if that changes its sense. Everything is
-    shown before it is stored. What says nearly the same as a known rule, or as another bullet, is merged with it, and
-    both texts are kept; what is known already, or was removed, stays as it is. The files stay as they are.
+    Each bullet is a rule, with its sub-bullets, and with the line above if that changes its meaning. brim shows
+    everything before it stores it. A bullet that says nearly the same as a known rule, or as another bullet, is merged
+    with it, and both texts are kept. Known and removed rules stay as they are, and so do the files.
 
-    Ends with 1 if nothing was stored that could have been.
+    Exits with 1 if nothing was stored that could have been.
 
     Examples:
       brim import-rules CLAUDE.md
@@ -311,27 +299,24 @@ def import_rules(options: Namespace) -> int:
         if not options.as_json and reader.outcomes:
             say(_outcomes_view(reader.outcomes))
 
-    with workspace.open() as scopes:
-        plan, stored = _carry_out(
-            options,
-            workspace,
-            scopes,
-            lambda: reader.plan(scopes),
-            show,
-            source=", ".join(reader.files),
-            event="learned",
-        )
-    outcomes = [each.to_dict() for each in reader.outcomes]
-    found = {"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan), "stored": stored}
-    nothing = "there is nothing new to store" if reader.outcomes else "no rules were found"
-    _emit_import(found, plan, stored, nothing, options)
-    for text in plan.notes:
-        note(text)
+    def about(plan: Plan) -> dict[str, Any]:
+        outcomes = [each.to_dict() for each in reader.outcomes]
+        return {"files": reader.files, "scope": scope, "rules": outcomes, **plan_object(plan)}
+
+    plan, code = _carry_out(
+        options,
+        workspace,
+        reader.plan,
+        show,
+        about,
+        nothing=lambda: "there is nothing new to store" if reader.outcomes else "no rules were found",
+        source=", ".join(reader.files),
+        event="learned",
+    )
+    tell_all(*plan.notes)
     if reader.secrets:
         note(f"{counted(reader.secrets, 'secret')} in the text masked: others may read your rules")
-    if stored and scope == "project":
-        tell_trust(workspace)
-    return 0 if stored or plan.is_empty or options.dry_run else 1
+    return code
 
 
 def _shared_name(path: str, project: str | None) -> str:
@@ -344,52 +329,36 @@ def _shared_name(path: str, project: str | None) -> str:
 
 
 def _outcomes_view(outcomes: list[Outcome]) -> str:
-    counts: dict[str, int] = {}
+    numbers = ", ".join(f"{count:,} {what}" for what, count in Counter(each.what for each in outcomes).items())
+    rows, merged, left_out = [], [], []
     for each in outcomes:
-        counts[each.what] = counts.get(each.what, 0) + 1
-    numbers = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-    learned = [(each, each.behavior) for each in outcomes if each.behavior is not None]
-    rows, more = listed(
-        [
-            [
-                paint(each.what, COLOURS[each.what]),
-                kind_of(known),
-                ", ".join(known.tags),
-                each.place,
-                cut(each.text, WIDTH),
-            ]
-            for each, known in learned
-        ],
-        most=200,
+        text, known = cut(each.text, WIDTH), each.behavior
+        if known is None:
+            left_out.append([each.place, each.why, text])
+            continue
+        rows.append([paint(each.what, COLOURS[each.what]), kind_of(known), ", ".join(known.tags), each.place, text])
+        if each.what == "merged":
+            merged.append(printable(f"{each.place}: merged into {named(known)}: {'; '.join(each.changes)}"))
+    rows, more = listed(rows, most=200)
+    shown = lines(
+        f"{counted(len(outcomes), 'rule')}: {numbers}\n",
+        heading(table([["", "kind", "tags", "where", "text"], *rows], optional=(2, 3))) if rows else "",
+        more,
+        *merged,
+        f"\n{paint('left out', 'faint')}\n{table(left_out)}" if left_out else "",
     )
-    merged = [
-        printable(f"{each.place}: merged into {named(known)}: {'; '.join(each.changes)}")
-        for each, known in learned
-        if each.what == "merged"
-    ]
-    left_out = [[each.place, each.why, cut(each.text, WIDTH)] for each in outcomes if each.behavior is None]
-    return (
-        lines(
-            f"{counted(len(outcomes), 'rule')}: {numbers}\n",
-            heading(table([["", "kind", "tags", "where", "text"], *rows], optional=(2, 3))) if rows else "",
-            more,
-            *merged,
-            f"\n{paint('left out', 'faint')}\n{table(left_out)}" if left_out else "",
-        )
-        + "\n"
-    )
+    return f"{shown}\n"
 
 
 @command(option("folder", metavar="DIR", help="the .floop folder, or the folder that it is in"), add_yes, add_json)
 def import_floop(options: Namespace) -> int:
     """Read what floop has learned from a .floop folder.
 
-    Behaviors, connections, and corrections that it had not learned from yet, which become notes to review. What belongs
-    to a project goes into this project, everything else into your own scope; without a project everything does. What
-    could not be brought over as it was is listed. Reading the same folder again changes nothing; ids, counters and
-    everything that brim has no field for are kept.
+    Brings over behaviors and connections; corrections that floop hadn't learned from yet become notes to review. Rules
+    of a project go into this project, all others into your own. brim lists what it couldn't bring over unchanged. Ids
+    and counters are kept, so reading the same folder again changes nothing.
 
-    Ends with 1 if nothing was stored that could have been.
+    Exits with 1 if nothing was stored that could have been.
 
     Examples:
       brim import-floop .
@@ -414,37 +383,27 @@ def import_floop(options: Namespace) -> int:
                 note("not in a project, so project rules go to your own rules too")
             say()
             show_plan(plan, folder)
-            twice = len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling)
-            if twice:
+            if twice := len(floop.edges) - len(plan.edges) - plan.same_edges - len(plan.dangling):
                 note(f"{counted(twice, 'connection')} in floop's files twice, once each way: kept as one each")
         tell_problems(floop.unmapped)
 
-    with workspace.open() as scopes:
-        plan, stored = _carry_out(
-            options,
-            workspace,
-            scopes,
-            lambda: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
-            show,
-            source=".floop",
-        )
-    unmapped = [fields_of(each) for each in floop.unmapped]
     known = behaviors and not floop.unmapped
-    nothing = "there is nothing to store: all of it is here already" if known else "there is nothing new to store"
-    found = {"folder": folder, **plan_object(plan), "unmapped": unmapped, "stored": stored}
-    _emit_import(found, plan, stored, nothing, options)
-    if stored:
-        tell_trust(workspace)
-    return 0 if stored or plan.is_empty or options.dry_run else 1
+    _, code = _carry_out(
+        options,
+        workspace,
+        lambda scopes: plan_of(scopes, behaviors, edges, source=".floop", now=workspace.now),
+        show,
+        lambda plan: {"folder": folder, **plan_object(plan), "unmapped": [fields_of(each) for each in floop.unmapped]},
+        nothing=lambda: f"there is nothing {'to store: all of it is here already' if known else 'new to store'}",
+        source=".floop",
+    )
+    return code
 
 
 def _floop_view(folder: str, floop: Floop, behaviors: list[Behavior]) -> str:
     """Return how many there are of each kind, and where they go."""
-    counts: dict[tuple[str, str, str], int] = {}
-    for each in behaviors:
-        key = (kind_of(each), each.status.value, each.scope)
-        counts[key] = counts.get(key, 0) + 1
-    rows = [[kind, status, scope, f"{count:,}"] for (kind, status, scope), count in sorted(counts.items())]
+    counts = Counter((kind_of(each), each.status.value, each.scope) for each in behaviors)
+    rows = [[*key, f"{count:,}"] for key, count in sorted(counts.items())]
     return lines(
         printable(f"{folder} holds {counted(len(behaviors), 'rule')}, {counted(len(floop.edges), 'connection')}"),
         heading(table([["kind", "status", "scope", "count"], *rows], right=frozenset({3}))) if rows else "",

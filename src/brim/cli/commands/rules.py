@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
+from brim.cli import COMMANDS
 from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
 from brim.cli.output import (
     age,
@@ -25,6 +27,7 @@ from brim.cli.output import (
     paint,
     printable,
     table,
+    tell_all,
 )
 from brim.cli.rule_view import (
     as_object,
@@ -51,6 +54,7 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 MOST_EVENTS = 10
+ACTIONS = [name.removeprefix("rules ") for name in COMMANDS if name.startswith("rules ")]
 STATUSES = ("live", *(status.value for status in Status), "all")
 KINDS = [kind.value for kind in BehaviorKind]
 
@@ -67,8 +71,8 @@ KINDS = [kind.value for kind in BehaviorKind]
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
 
-    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?; with several, all of them have to
-    match. Ends with 1 if nothing does. On a terminal the lines are cut to its width; in a pipe they are whole.
+    A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
+    Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
 
       list [PATTERN]       the rules, one line each (the default)
       show RULE            one rule whole
@@ -93,16 +97,15 @@ def listing(options: Namespace) -> int:
         every = scopes.behaviors()
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    emit(
-        {"behaviors": [as_object(each) for each in found]},
-        lambda _: _list_view(found, workspace.now, options.sort) if found else "",
-        options.as_json,
-    )
+    view = _list_view(found, workspace.now, options.sort) if found else ""
+    emit({"behaviors": [as_object(each) for each in found]}, view, options.as_json)
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
         why = f"nothing matches; {how_many} in all" if narrowed else f"nothing is live; {how_many} put away"
         note(f"{why}: brim rules list --status all" if every else NOTHING_YET)
+        for action in get_close_matches(options.patterns[0], ACTIONS, 1) if options.patterns else ():
+            note(f"did you mean 'brim rules {action}'?")
     return 1 if narrowed and not found else 0
 
 
@@ -144,8 +147,8 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
 def show(options: Namespace) -> int:
     """Show one rule whole.
 
-    Its text and its other wordings, when it matters, where it comes from, what it costs at each tier, what it is
-    connected to, and what last happened to it. Times are in UTC.
+    That is its text and other wordings, when it applies, where it comes from, how many tokens it takes, its
+    connections, and its latest events. Times are in UTC.
 
     Examples:
       brim rules show use-uv
@@ -174,8 +177,7 @@ def show(options: Namespace) -> int:
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
         return "\n".join([title(behavior), "", block(behavior.canonical), "", facts(about), *told])
 
-    emit(found, view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 def _about(behavior: Behavior) -> list[tuple[str, str]]:
@@ -245,8 +247,7 @@ def remove(options: Namespace) -> int:
         *(f"{named(each)} was removed already" for each in already),
     )
     found = {"forgotten": [as_object(each) for each in forgotten], "unchanged": [each.id for each in already]}
-    emit(found, lambda _: view, options.as_json)
-    return 0
+    return emit(found, view, options.as_json)
 
 
 @command(rule("ids", several=True), add_json)
@@ -268,7 +269,7 @@ def restore(options: Namespace) -> int:
         *(f"{named(each)} is not removed: it is {each.status}" for each in already),
     )
     found = {"unforgotten": [as_object(each) for each in back], "unchanged": [each.id for each in already]}
-    emit(found, lambda _: view, options.as_json)
+    emit(found, view, options.as_json)
     for each in back if not options.as_json else ():
         if each.status is Status.SUPERSEDED:
             note(f"{each.superseded_by} has taken its place, so agents are still not told it")
@@ -307,19 +308,15 @@ def review(options: Namespace) -> int:
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
 
-    def view(_: object) -> str:
-        if not notes:
-            note("no notes to review")
-            return ""
-        with_scope = not shared_values(notes, "scope")
-        rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
-        for each in notes:
-            start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
-            rows.append([*start, cut(each.canonical, LONGEST)])
-        return heading(table(rows, optional=(2 + with_scope, 1)))
-
-    emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
-    return 0
+    with_scope = not shared_values(notes, "scope")
+    rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
+    for each in notes:
+        start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
+        rows.append([*start, cut(each.canonical, LONGEST)])
+    if not notes and not options.as_json:
+        note("no notes to review")
+    view = heading(table(rows, optional=(2 + with_scope, 1))) if notes else ""
+    return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
 
 
 def _decide(options: Namespace) -> int:
@@ -328,17 +325,10 @@ def _decide(options: Namespace) -> int:
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
-        decided = decide_notes(
-            scopes,
-            find_rules(scopes, options.ids),
-            accept=accepts,
-            now=workspace.now,
-            kind=options.kind,
-            reason=options.reason,
-        )
+        rules, why = find_rules(scopes, options.ids), {"kind": options.kind, "reason": options.reason}
+        decided = decide_notes(scopes, rules, accept=accepts, now=workspace.now, **why)
     view = lines(*(f"{f'accepted, {each.kind}' if accepts else 'rejected'}: {named(each)}" for each in decided))
-    emit({f"{options.action}ed": [as_object(each) for each in decided]}, lambda _: view, options.as_json)
-    return 0
+    return emit({f"{options.action}ed": [as_object(each) for each in decided]}, view, options.as_json)
 
 
 # Connections ----------------------------------------------------------------------------------------------------
@@ -369,7 +359,7 @@ def connect(options: Namespace) -> int:
       overrides     SOURCE weakens TARGET
       conflicts     each weakens the other
 
-    The first four carry activation both ways. --remove takes a connection away again, and ends with 1 if there was
+    The first four carry activation both ways. --remove takes a connection away again, and exits with 1 if there was
     none.
 
     Examples:
@@ -393,8 +383,7 @@ def connect(options: Namespace) -> int:
     text = f"connected: {named(source)} {edge.kind} {named(target)}, weight {edge.weight:g}{was}"
     found = {"edge": edge_object(edge), "changed": old is not None, "followed": not refusals}
     emit(found, lambda _: printable(text), options.as_json)
-    for refusal in refusals:
-        note(refusal)
+    tell_all(*refusals)
     for end in (source, target):
         if not end.live:
             note(f"{named(end)} is {end.status}: the connection rests as long as it is")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from brim.cli.commands.limit import Money
 from brim.cli.options import add_json, command, option, settings, working_folder
-from brim.cli.output import note, say_json, tell
+from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
@@ -26,37 +26,38 @@ from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.live import Counts
 
+Tell = Callable[[str], object]
+
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""
+AT_LIMIT = "at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop"
+
+
+def _answer(text: str) -> str:
+    return text.replace("-", "_")  # ``brim limit`` has it as ``wrap-up``
 
 
 @command(
     option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
     option("--budget-usd", metavar="USD", help="stop at this cost; 5%% of it, at most $0.50, is for the wrap-up"),
-    option(
-        "--on-limit",
-        type=lambda text: text.replace("-", "_"),  # ``brim limit`` has it as ``wrap-up``
-        choices=ON_LIMIT,
-        default="ask",
-        help="at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop",
-    ),
+    option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", help=AT_LIMIT),
     option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
-    option("--then", action="append", default=[], metavar="TEXT", help="the turn after that; may be repeated"),
+    option("--then", action="append", default=[], metavar="TEXT", help="another turn after it; may be repeated"),
     option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
     option("--agent", choices=tuple(CLIENTS), help="whose command it is, if the program has another name"),
-    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    option("--compact", metavar="SHARE", help="compact above this share (default: the setting 'context.compact')"),
     add_json,
 )
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
-    It shows how full the agent's window is, keeps the scratch memory, has it compact between two turns when that is
-    due, and stops at a limit. The agent's own command follows after --. Claude Code takes turn after turn in one
-    process; Codex (codex exec) and Gemini are resumed for each, and what they cannot do is said at the start.
+    Shows how full the agent's window is, keeps the scratch memory, compacts between two turns when it's time, and stops
+    at a limit. Put the agent's own command after --. Claude Code takes all turns in one process; Codex (codex exec) and
+    Gemini are resumed for each turn, and brim says at the start what they can't do.
 
-    On a terminal every line that you type while the agent works is its next turn. Ctrl-C ends the turn, and once more
-    the agent. Ends with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command line, and
-    130 after Ctrl-C.
+    On a terminal, each line that you type while the agent works is its next turn. Ctrl-C ends the turn; pressed again,
+    it ends the agent. Exits with 0 if everything was done, 1 if the limit or a failure ended it, 2 for a wrong command
+    line, and 130 after Ctrl-C.
 
     Examples:
       brim run -- claude -p "fix the parser" --permission-mode acceptEdits
@@ -77,9 +78,8 @@ def run(options: Namespace) -> int:
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
     face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        purse = _purse(
-            options, command, config, money, scope=options.scope or scope_of(project, run_id), tell=face.tell
-        )
+        scope = options.scope or scope_of(project, run_id)
+        purse = _purse(options, command, config, money, scope=scope, tell=face.tell)
         notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
         files = SessionFiles(command.agent, os.environ, since=time.time())
         tracked = Tracked(_budget(config), purse, notes, files, feed=counts.feed())
@@ -105,12 +105,7 @@ def run(options: Namespace) -> int:
         memory.close()
         if money is not None:
             money.ledger.close()
-    if options.as_json:
-        say_json(report.to_dict())
-    else:
-        for line in report_lines(report):
-            tell(line)
-    return report.exit_code
+    return emit(report, lambda done: tell("\n".join(report_lines(done))), options.as_json, code=report.exit_code)
 
 
 def _budget(config: Config) -> ContextBudget:
@@ -121,13 +116,7 @@ def _budget(config: Config) -> ContextBudget:
 
 
 def _purse(
-    options: Namespace,
-    command: ClientCommand,
-    config: Config,
-    money: Money | None,
-    *,
-    scope: str,
-    tell: Callable[[str], object],
+    options: Namespace, command: ClientCommand, config: Config, money: Money | None, *, scope: str, tell: Tell
 ) -> Purse:
     """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
     if money is not None:
@@ -162,7 +151,7 @@ def _money() -> Money | None:
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:
-    """Return the prompt, and what is piped in beside it; without one in the command, what is piped in is the prompt."""
+    """Return the prompt and what is piped in; if the command has no prompt, the piped text is the prompt."""
     prompt = "" if command.prompt == "-" else command.prompt
     if sys.stdin is None or sys.stdin.isatty():
         if not prompt:
@@ -186,11 +175,8 @@ def _is_input_there() -> bool:
 
 
 def _catch_signals(supervisor: Supervisor) -> None:
-    """Let signals end the turn and not brim; and an agent that stops listening is no reason to die."""
-
-    def taken(number: int, _: object) -> None:
-        supervisor.signalled(number)
+    """Let signals end the turn, not brim; ignore SIGPIPE, so that brim outlives an agent that stops reading."""
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, taken)
+        signal.signal(number, lambda number, _: supervisor.signalled(number))
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -1,13 +1,13 @@
-"""Bare ``brim``, ``brim context`` and ``brim resume``: where things stand."""
+"""Bare ``brim`` and ``brim context``: where things stand."""
 
 from __future__ import annotations
 
 import os
 from argparse import Namespace
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.commands.pause import pause
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
@@ -38,13 +38,11 @@ if TYPE_CHECKING:
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of the session in *path* is; without it, of the newest session of this project."""
     if not path:
-        try:
+        with suppress(InputError):
             found = newest(workspace.environ, workspace.cwd or None)
-        except InputError:
-            return None
-        if not found.here:
-            return None
-        path = found.path
+            path = found.path if found.here else ""
+    if not path:
+        return None
     watch = Watch(workspace.config)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
@@ -56,8 +54,8 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
 def context(options: Namespace) -> int:
     """Show what fills the window of the current session.
 
-    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Ends with 1 if
-    there is no session.
+    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
+    if there is no session.
 
     Examples:
       brim context
@@ -67,19 +65,7 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session of this project found: name its file, or start your agent here")
         return 1
-    emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
-    return 0
-
-
-@command(add_json)
-def resume(options: Namespace) -> int:
-    """End the pause: hooks answer again.
-
-    Example:
-      brim resume
-    """
-    code: int = pause.run(Namespace(time=None, off=True, as_json=options.as_json))
-    return code
+    return emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
 
 
 @command(add_json)
@@ -110,8 +96,7 @@ def status(options: Namespace) -> int:
         "paused": is_paused(workspace.home),
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
-    emit(found, _status_view, options.as_json)
-    return 0
+    return emit(found, _status_view, options.as_json)
 
 
 def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+import time
 
 from brim.cli.options import add_json, command, option
-from brim.cli.output import note, outlive_readers, say, say_json
+from brim.cli.output import end_with_reader, note, say, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
 
@@ -39,11 +41,10 @@ EXAMPLE_TIME = 1_794_753_000.0
 def statusline(options: Namespace) -> int:
     """Print the status line of an agent.
 
-    Model, gauge with the marks for warning and compaction, tokens and window, cost, state of the prompt cache,
-    warnings. Claude Code sends the numbers on standard input: they are exact, and kept for the hooks. A status line
-    that was there before is run with the same input, and its lines come first. What does not fit into the width
-    (COLUMNS, else the terminal's, else 80) is shortened or left out, the least important first. It ends with 0 whatever
-    it is sent.
+    Shows the model, a gauge with marks for warning and compaction, tokens and window, cost, prompt cache and warnings.
+    Claude Code sends exact numbers on standard input; brim keeps them for its hooks. If you had a status line before,
+    brim runs it with the same input and prints its lines first. What doesn't fit the width (COLUMNS, else the
+    terminal's, else 80) is shortened or left out. It always exits with 0.
 
     Examples:
       brim statusline --example
@@ -55,13 +56,11 @@ def statusline(options: Namespace) -> int:
     if sys.stdin is None or sys.stdin.isatty():
         note("an agent sends the numbers on standard input; to see what is printed: brim statusline --example")
         return 2
-    import time
-
     given, now = sys.stdin.buffer.read(MOST_BYTES), time.time()
     if options.as_json:
         say_json(facts_of(given, os.environ, now=now) or {})
         return 0
-    outlive_readers()
+    end_with_reader(ends=False)
     shown = lines_for(given, os.environ, now=now, nice=can_print(SYMBOLS, sys.stdout), terminal=_terminal())
     if shown:
         sys.stdout.buffer.write(shown + b"\n")
@@ -69,11 +68,7 @@ def statusline(options: Namespace) -> int:
 
 
 def _show_example(*, as_json: bool) -> None:
-    import time
-
     if as_json:
-        import json
-
         say_json(facts_of(json.dumps(EXAMPLE).encode(), os.environ, now=EXAMPLE_TIME))
         return
     status = read_status(EXAMPLE, now=EXAMPLE_TIME)

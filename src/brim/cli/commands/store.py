@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from contextlib import suppress
 from typing import Any
 
 from brim.behaviors.behavior import Behavior, EdgeKind, Status
@@ -15,11 +16,9 @@ from brim.cli.options import (
     add_model,
     add_scope,
     add_yes,
-    answer,
     check_belongs,
     command,
     here,
-    is_person_there,
     option,
     says_yes,
     scope_of,
@@ -70,12 +69,12 @@ def _stores(workspace: Workspace) -> dict[str, str]:
 def check(options: Namespace) -> int:
     """Check the stored rules for contradictions and damage.
 
-    Whether the files are sound, connections lead somewhere and nowhere in a circle, superseded rules have a successor,
-    and the costs of all lines are counted. It also hints at rules that are overridden more often than confirmed, at
-    near-duplicates, and at what of the project is not followed, since it would weaken a constraint of your own.
+    Problems are damaged files, connections that lead nowhere or in a circle, superseded rules without a successor, and
+    rules whose tokens aren't counted. Hints are rules that were overridden more often than confirmed, near-duplicates,
+    and project rules that brim doesn't follow because they would weaken a constraint of your own.
 
-    --fix counts what is not counted and, after asking, removes connections that lead nowhere or are there twice.
-    Nothing else is changed. Ends with 1 if problems remain; hints are not problems.
+    --fix counts the tokens and, after asking, removes connections that lead nowhere or exist twice. It changes nothing
+    else. Exits with 1 if problems remain; hints don't count.
 
     Examples:
       brim rules check
@@ -87,10 +86,10 @@ def check(options: Namespace) -> int:
     paths = {scope: path for scope, path in _stores(workspace).items() if os.path.lexists(path)}
     if len(paths) == 2 and os.path.samefile(*paths.values()):
         del paths["project"]
-    problems, sound = file_problems(paths)
+    broken, sound = file_problems(paths)
     fixed: list[str] = []
     with Scopes(sound) as scopes:
-        problems += graph_problems(scopes) + stale_problems(scopes)
+        problems = broken + graph_problems(scopes) + stale_problems(scopes)
         hinted = hints(scopes, workspace.config["behaviors.near_duplicate"])
         if not options.as_json and paths:
             counts = len(scopes.behaviors()), len(scopes.all_edges())
@@ -98,8 +97,7 @@ def check(options: Namespace) -> int:
         if options.fix:
             fixed = _fix(options, workspace, scopes, problems)
         if fixed:
-            problems = [each for each in problems if each.rule == "file"]
-            problems += graph_problems(scopes) + stale_problems(scopes)
+            problems = broken + graph_problems(scopes) + stale_problems(scopes)
     if options.as_json:
         files = [{"scope": scope, "path": path, "sound": scope in sound} for scope, path in paths.items()]
         shown = [[fields_of(each) for each in of] for of in (problems, hinted)]
@@ -108,7 +106,7 @@ def check(options: Namespace) -> int:
         note(NOTHING_YET)
     else:
         left = f"{counted(len(problems), 'problem')}{' left' if fixed else ''}" if problems else "all is well"
-        say(lines(*(printable(f"fixed: {text}") for text in fixed), left))
+        say(lines(*(home_path(f"fixed: {text}") for text in fixed), left))
     return 1 if problems else 0
 
 
@@ -119,15 +117,15 @@ def _check_view(
     problems: list[Problem],
     hinted: list[Problem],
 ) -> str:
+    wrong = paint("cannot be used as it is", "red")
     found = [
-        f"{scope}'s file {home_path(path)}: " + ("sound" if scope in sound else paint("cannot be used as it is", "red"))
-        for scope, path in paths.items()
+        f"{scope}'s file {home_path(path)}: {'sound' if scope in sound else wrong}" for scope, path in paths.items()
     ]
     if sound:
         found.append(f"{counted(counts[0], 'rule')}, {counted(counts[1], 'connection')}")
     for what, colour, of in (("problem", "red", problems), ("hint", "yellow", hinted)):
         texts, more = listed([[f"{each.text}; {each.fix}"] for each in of])
-        found += [*(f"{paint(what, colour)}: {printable(text)}" for (text,) in texts), more]
+        found += [*(f"{paint(what, colour)}: {home_path(text)}" for (text,) in texts), more]
     return lines(*found)
 
 
@@ -142,8 +140,7 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
     fixed = []
     with scopes.writing():
         for store in (scopes.user, scopes.project):
-            recosted = store.recost() if store is not None else 0
-            if store is not None and recosted:
+            if store is not None and (recosted := store.recost()):
                 fixed.append(f"{store.path}: {counted(recosted, 'rule')} counted")
         if agreed:
             removable = removable_edges(scopes, graph_problems(scopes))
@@ -154,21 +151,15 @@ def _fix(options: Namespace, workspace: Workspace, scopes: Scopes, problems: lis
 
 def _agrees(options: Namespace, count: int) -> bool:
     """Whether to remove so many connections. Lines are counted in any case: nothing is lost by it."""
-    there = is_person_there()
-    question = f"Remove {counted(count, 'connection')}? [y/N] "
-    if options.yes or (there and answer(question).casefold() in ("y", "yes")):
-        return True
-    note("no connection was removed" + ("" if there else ": pass --yes to do it without a question"))
-    return False
+    question = f"Remove {counted(count, 'connection')}?"
+    return says_yes(question, yes=options.yes, no="no connection was removed")
 
 
 # Numbers --------------------------------------------------------------------------------------------------------
 
 
 @command(
-    option(
-        "--top", type=whole_number(0), default=5, metavar="N", help="how many of the most used to list (default: 5)"
-    ),
+    option("--top", type=whole_number(0), default=5, metavar="N", help="most used rules to list (default: 5)"),
     add_model,
     add_json,
 )
@@ -187,20 +178,18 @@ def stats(options: Namespace) -> int:
         behaviors, edges = scopes.behaviors(), scopes.all_edges()
         found = numbers(behaviors, options.top)
         found["edges"] = {kind.value: sum(edge.kind is kind for edge in edges) for kind in EdgeKind}
-        found["tokens"], found["counter"] = tier_totals(
-            scopes, workspace.config, [each for each in behaviors if each.live]
-        )
+        live = [each for each in behaviors if each.live]
+        found["tokens"], found["counter"] = tier_totals(scopes, workspace.config, live)
         found["files"] = [
             {"scope": scope, "path": store.path, "bytes": store_size(store.path)}
             for scope, store in (("project", scopes.project), ("user", scopes.user))
             if store is not None
         ]
-    if found["files"] or options.as_json:
-        by_id = {each.id: each for each in behaviors}
-        emit(found, lambda each: _stats_view(each, by_id, workspace.now), options.as_json)
-    else:
+    if not found["files"] and not options.as_json:
         note(NOTHING_YET)
-    return 0
+        return 0
+    by_id = {each.id: each for each in behaviors}
+    return emit(found, lambda each: _stats_view(each, by_id, workspace.now), options.as_json)
 
 
 def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: float) -> str:
@@ -213,17 +202,15 @@ def _stats_view(found: dict[str, Any], behaviors: dict[str, Behavior], now: floa
         ("uses", f"{found['injected']:,} injected, {verdicts}"),
         ("never used", f"{len(found['never_used']):,} of {found['live']:,} live: brim rules list --sort used"),
         ("tokens of all", f"{whole} ({found['counter']})"),
-        *(
-            (f"{each['scope']}'s file", f"{readable_size(each['bytes'])}  {home_path(each['path'])}")
-            for each in found["files"]
-        ),
+    ]
+    rows += [
+        (f"{of['scope']}'s file", f"{readable_size(of['bytes'])}  {home_path(of['path'])}") for of in found["files"]
     ]
     most = [behaviors[id] for id in found["most_used"]]
     used = [["uses", "last", "kind", "text"]]
-    used += [
-        [f"{each.usage.injected:,}", age(each.usage.last_used, now), kind_of(each), cut(one_line(each), 100)]
-        for each in most
-    ]
+    for each in most:
+        times, last = f"{each.usage.injected:,}", age(each.usage.last_used, now)
+        used.append([times, last, kind_of(each), cut(one_line(each), 100)])
     doubtful = [each for each in behaviors.values() if each.live and each.usage.overridden > each.usage.confirmed]
     if doubtful:
         text = ", ".join(map(named, doubtful[:3])) + (" and others" if len(doubtful) > 3 else "")
@@ -248,11 +235,10 @@ def _kinds(found: dict[str, Any]) -> str:
 
 def complete_backup(prefix: str, **_: object) -> list[str]:
     """Return the names of the backups that begin with what was typed."""
-    try:
+    with suppress(BrimError):
         found = [os.path.basename(path) for _, path in backups_in(here().scope_folders)]
-    except BrimError:
-        return []
-    return [name for name in found if name.startswith(prefix)]
+        return [name for name in found if name.startswith(prefix)]
+    return []
 
 
 @command(
@@ -290,12 +276,9 @@ def _create(options: Namespace, workspace: Workspace) -> int:
         rules_in(store)  # what cannot be restored by this brim is refused before a copy is made
     path = create(store, options.file or new_backup(workspace.scope_folders[scope], now=workspace.now))
     count = rules_in(path)
-    emit(
-        {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": store_size(path)},
-        lambda _: f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(store_size(path))}",
-        options.as_json,
-    )
-    return 0
+    found = {"file": os.path.abspath(path), "scope": scope, "behaviors": count, "bytes": store_size(path)}
+    view = f"{home_path(path)}: {counted(count, 'rule')}, {readable_size(store_size(path))}"
+    return emit(found, view, options.as_json)
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:
@@ -306,8 +289,8 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
     path = find_backup(workspace.scope_folders[scope], options.file)
     count = rules_in(path)
     if not options.as_json:
-        what = f"{counted(count, 'rule')}, would take the place of {home_path(store)}: {_present(store)}"
-        say(f"{home_path(path)}: {what}")
+        what = f"{counted(count, 'rule')}, would take the place of {store}: {_present(store)}"
+        say(home_path(f"{path}: {what}"))
     done = not options.dry_run and says_yes("Put it in its place?", yes=options.yes)
     kept = None
     if done:
@@ -317,11 +300,8 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
         with open_store(store) as restored:
             restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
-    emit(
-        {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done},
-        lambda _: said if done else "",
-        options.as_json,
-    )
+    found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
+    emit(found, said if done else "", options.as_json)
     if done and scope == "project":
         tell_trust(workspace)
     return 0 if done or options.dry_run else 1
@@ -346,11 +326,10 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
             rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
         return heading(table(rows, right=frozenset({2, 3})))
 
-    if backups or options.as_json:
-        emit({"backups": backups}, view, options.as_json)
-    else:
+    if not backups and not options.as_json:
         note("no backup yet: brim backup create")
-    return 0
+        return 0
+    return emit({"backups": backups}, view, options.as_json)
 
 
 def _present(store: str) -> str:

@@ -7,7 +7,7 @@ from argparse import Namespace
 
 from brim.cli.commands.init import agent_option, agents_of, show_differences
 from brim.cli.options import add_json, command, option, working_folder
-from brim.cli.output import home_path, note, say, say_json, table
+from brim.cli.output import emit, home_path, note, say, table, tell_all
 from brim.install import installation
 from brim.install.agents import NAMES
 from brim.install.installation import Uninstalled
@@ -28,9 +28,9 @@ _DONE = {
 def uninstall(options: Namespace) -> int:
     """Remove brim from your agents.
 
-    Everything that 'brim init' put into their settings goes, in every project, and nothing else. A file that holds
-    nothing more of yours since then is as it was before. Your rules and your settings of brim stay; 'brim init' brings
-    the rest back.
+    Takes out everything that 'brim init' put into their settings, in every project, and nothing else. A file that you
+    haven't changed since is restored exactly. Your rules and brim's own settings stay, so 'brim init' brings it all
+    back.
 
     Examples:
       brim uninstall --dry-run
@@ -40,20 +40,17 @@ def uninstall(options: Namespace) -> int:
     done = installation.uninstall(
         os.environ, working_folder(), agents=agents_of(options.agent), dry_run=options.dry_run
     )
-    if options.as_json:
-        say_json(done.to_dict())
-    elif not done.changes and not done.server and not done.broken:
-        note("brim isn't installed in any agent; nothing was changed")
-    else:
-        _show(done)
+    emit(done, _show, options.as_json)
     for agent in done.served:
         note(f"{NAMES[agent]} still starts 'brim mcp': '{agent} mcp list' names it, '{agent} mcp remove' ends that")
-    for text in done.broken:
-        note(text)
+    tell_all(*done.broken)
     return done.exit_code
 
 
 def _show(done: Uninstalled) -> None:
+    if not done.changes and not done.server and not done.broken:
+        note("brim isn't installed in any agent; nothing was changed")
+        return
     if done.dry_run:
         show_differences(done.changes)
     rows = [

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from brim.cli.options import add_json, command, option, settings
-from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table
+from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
@@ -35,20 +35,21 @@ def _day(text: str) -> str:
     option("paths", nargs="*", metavar="PATH", help="what to read (default: the agents' own folders)"),
     option("--by", choices=BY, help="what to add up by (default: day)"),
     option("--since", type=_day, metavar="DATE", help="from this day on: 2026-11-15, or 7d, 2w, 1m ago"),
-    option("--until", type=_day, metavar="DATE", help="up to and with this day"),
+    option("--until", type=_day, metavar="DATE", help="up to and including this day"),
     option("--agent", choices=AGENTS, help="this agent only"),
     option("--project", metavar="NAME", help="this project only: its folder, or the last part of it"),
-    option("--utc", action="store_true", help="days of UTC, not of your time zone"),
-    option("--no-index", action="store_true", help="read everything, and remember nothing"),
+    option("--utc", action="store_true", help="use days in UTC"),
+    option("--no-index", action="store_true", help="read everything again, and don't cache it"),
     add_json,
 )
 def usage(options: Namespace) -> int:
-    """Add up the tokens and the cost of your agents' sessions, each request once.
+    """Add up tokens and cost of your agents' sessions. Each request counts once.
 
-    The first word says what to add up by: daily, weekly, monthly, session or blocks (5-hour billing windows). A PATH is
-    a session's file, a folder of them, or a saved stream; without one, the folders of Claude Code, Codex and Gemini CLI
-    are read. Days are those of your time zone. What was read is remembered in ~/.brim/usage.db, so that the next time
-    only what is new is read; you may delete that file.
+    Start with daily, weekly, monthly, session or blocks (5-hour billing windows) to choose the rows, or use --by. PATH
+    is a session's file, a folder of them, or a saved stream (default: the folders of Claude Code, Codex and Gemini
+    CLI). Days are in your time zone.
+
+    Results are cached in ~/.brim/usage.db, so the next run reads only new lines. You can delete that file.
 
     Examples:
       brim usage
@@ -61,10 +62,8 @@ def usage(options: Namespace) -> int:
         by, paths = GROUPINGS[paths[0]], paths[1:]
     agents = (options.agent,) if options.agent else AGENTS
     problems: list[str] = []
-    if paths:
-        files = named_files(paths, on_problem=problems.append)
-    else:
-        files = own_files(os.environ, agents, on_problem=problems.append)
+    tell = problems.append
+    files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, agents, on_problem=tell)
     progress: list[Progress] = []
 
     def advance(size: int, total: int, count: int) -> None:
@@ -88,11 +87,9 @@ def usage(options: Namespace) -> int:
     report.reading.failed[:0] = problems
     if progress:
         progress[0].clear()
-    for told in report.reading.notes:
-        note(told)
+    tell_all(*report.reading.notes)
     emit(report, show, options.as_json)
-    for problem in report.reading.failed:
-        note(problem)
+    tell_all(*report.reading.failed)
     named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
     return 2 if any(problem.startswith(f"{path}: ") for problem in report.reading.failed for path in named) else 0
 

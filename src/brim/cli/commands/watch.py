@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from brim.cli.gauge import View
 from brim.cli.options import command, option, settings, whole_number, working_folder
@@ -24,45 +24,45 @@ LARGE = 20_000_000
 """Bytes from which reading what a file holds already takes more than a moment."""
 
 
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not 0 < value <= 1e6:
-        raise ValueError
-    return value
+def _between(least: float, most: float, name: str) -> Callable[[str], float]:
+    """Return the type of an option that takes a number, which errors call *name*."""
+
+    def number(text: str) -> float:
+        value = float(text)
+        if not least <= value <= most:
+            raise ValueError
+        return value
+
+    number.__name__ = name  # argparse says: invalid share value
+    return number
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 100:
-        raise ValueError
-    return value
-
-
-_seconds.__name__, _share.__name__ = "number", "share"  # argparse says: invalid share value
+_seconds, _share = _between(1e-9, 1e6, "number"), _between(0, 100, "share")
 
 
 @command(
     option("path", nargs="?", metavar="PATH", help="a session's file, or - for standard input"),
-    option("--once", action="store_true", help="print the state now, and end"),
-    option("--idle", type=_seconds, metavar="SECONDS", help="end when nothing was added for so long"),
-    option("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help="between looks (default: 0.5)"),
-    option("--replay", type=_seconds, metavar="LINES", help="show a file from its beginning, so many lines a second"),
-    option("--window", type=whole_number(1), metavar="TOKENS", help="tokens of the window (default: inferred)"),
-    option("--warn", metavar="SHARE", help="warn from this share on (default: the setting 'context.warn')"),
-    option("--compact", metavar="SHARE", help="compact from this share on (default: the setting 'context.compact')"),
+    option("--once", action="store_true", help="print the state now and exit"),
+    option("--idle", type=_seconds, metavar="SECONDS", help="exit when nothing has been added for this long"),
+    option("--interval", type=_seconds, default=INTERVAL, metavar="SECONDS", help="how often to look (default: 0.5)"),
+    option("--replay", type=_seconds, metavar="LINES", help="play a finished file, this many lines a second"),
+    option("--window", type=whole_number(1), metavar="TOKENS", help="size of the window (default: inferred)"),
+    option("--warn", metavar="SHARE", help="warn above this share (default: the setting 'context.warn')"),
+    option("--compact", metavar="SHARE", help="compact above this share (default: the setting 'context.compact')"),
     option("--limit", metavar="USD", help="warn near this cost (default: the setting 'spend.limit')"),
-    option("--fail-over", type=_share, metavar="SHARE", help="end with 1 if the window is at least so full at the end"),
-    option("--json", action="store_true", dest="as_json", help="print one JSON object on a line for each change"),
+    option("--fail-over", type=_share, metavar="SHARE", help="exit with 1 if the window ends at least this full"),
+    option("--json", action="store_true", dest="as_json", help="print one JSON object per line, for each change"),
 )
 def watch(options: Namespace) -> int:
-    """Show how full the window of an agent's session is, and follow it.
+    """Follow how full the window of an agent's session is, live.
 
-    Tokens, percent, the window and its source, cost, cache, what fills it, sub-agents, warnings. PATH is a transcript
-    or a saved stream of Claude Code, Codex, Gemini or opencode, or - for a pipe; its format is detected. Without PATH
-    it is the newest session of this project, else the newest of all.
+    Shows the tokens used, the size of the window, the cost, the cache, what fills the window, sub-agents and warnings.
+    On a terminal, the gauge stays in place and updates until you press Ctrl-C. In a pipe or a file, each change is a
+    line.
 
-    On a terminal it is a gauge that is drawn in place until Ctrl-C; else a line for each change. It ends with the pipe,
-    with --once, or with --idle.
+    PATH is a transcript or a saved stream of Claude Code, Codex, Gemini or opencode; brim detects the format. Without
+    PATH, brim watches this project's newest session, or the newest of all if this project has none. Use - to read from
+    a pipe; it ends when the pipe does.
 
     Examples:
       brim watch

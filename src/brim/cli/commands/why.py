@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from brim.activation.context import Context
@@ -24,19 +24,21 @@ from brim.cli.options import (
     situation_of,
     tell_trust,
 )
-from brim.cli.output import emit, lines, note, paint, printable, say, say_json
+from brim.cli.output import basis_of, emit, lines, note, paint, printable, say, say_json, tell_all
 from brim.cli.plan_view import active_view, budgets_of, is_range, plan_view, range_view
-from brim.cli.rule_view import named
+from brim.cli.rule_view import as_object, named
 from brim.errors import BrimError, InputError
 from brim.injection.plan import InjectionPlan, Item
 from brim.injection.session import Session
 from brim.injection.text import render
+from brim.store.events import note_injection
 from brim.store.planner import BEGINNINGS, DYNAMIC_KEY, START_KEY, Planner, tell_session
 from brim.store.rulebook import find_rule
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
 
+ACTIVE = ("id", "name", "kind", "scope", "tier", "reasons")
 EVENTS = ("prompt", "tool", *BEGINNINGS, "resume")
 AGENTS_MODEL = "claude-sonnet-4-5"
 """The model that counts are shown for if neither a session nor a setting names one."""
@@ -52,11 +54,11 @@ AGENTS_MODEL = "claude-sonnet-4-5"
 def why(options: Namespace) -> int:
     """Show what an agent would be told here, and why.
 
-    Without RULE: which rules go in within the budget, in how much detail (full, summary, name-only, omitted), and why.
-    With RULE: why it applies here as much as it does, or not at all; which conditions were compared with what, and what
-    came from connected rules. A rule is named by its id or a part of its name or text. Nothing is recorded.
+    Without RULE, it lists the rules that fit the budget, in how much detail (full, summary, name-only, omitted), and
+    why. With RULE, it explains that rule: which conditions it was compared with, what came from connected rules, and
+    why it applies or doesn't. Nothing is recorded.
 
-    Ends with 1 if the rules that must go in don't fit.
+    Exits with 1 if the rules that must go in don't fit.
 
     Examples:
       brim why --file src/app.py
@@ -67,8 +69,7 @@ def why(options: Namespace) -> int:
         return _why_rule(options)
     if options.text:
         options.tiered = True
-        code: int = prompt.run(options)
-        return code
+        return prompt.run(options)
     return _plan(options, for_agent=True)
 
 
@@ -82,7 +83,7 @@ def plan(options: Namespace) -> int:
 
     Whole (full), as one line (summary), by name (name-only), or not at all (omitted). What had to give way shows both
     tiers. With --tokens A..B it draws how the tiers change over that range; A..B..STEP says how far apart the budgets
-    are. Nothing is recorded. Ends with 1 if it does not fit; of a range, if the largest budget is too small.
+    are. Nothing is recorded. Exits with 1 if it does not fit; of a range, if the largest budget is too small.
 
     Examples:
       brim plan --file src/app.py --task testing
@@ -101,11 +102,9 @@ def _plan(options: Namespace, *, for_agent: bool = False) -> int:
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
         plans = [planner.plan(budget) for budget in budgets or [workspace.config[START_KEY]]]
-        about = {"context": _situation_dict(context)}
-        if options.as_json and budgets:
-            say_json({**about, "plans": [planner.to_dict(each) for each in plans]})
-        elif options.as_json:
-            say_json({**about, **planner.to_dict(plans[0])})
+        if options.as_json:
+            found = [planner.to_dict(each) for each in plans]
+            say_json({"context": _situation_dict(context), **({"plans": found} if budgets else found[0])})
         elif not plans[-1].items:
             _tell_nothing(scopes, context)
         elif budgets:
@@ -124,18 +123,16 @@ def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> st
     model = workspace.config["model"] or _session_model(workspace) or AGENTS_MODEL
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     count = counter_for(model, calibrations=calibrations).count(render(plan))
-    basis = count.basis if count.low == count.high else f"{count.basis}, {count.low:,} to {count.high:,}"
-    return f"{int(count):,} tokens for {model} ({basis})"
+    return f"{int(count):,} tokens for {model} ({basis_of(count)})"
 
 
 def _session_model(workspace: Workspace) -> str:
     from brim.cli.commands.status import session_of
 
-    try:
-        found = session_of(workspace)
-    except BrimError:
-        return ""
-    return found["model"] if found is not None else ""
+    with suppress(BrimError):
+        if found := session_of(workspace):
+            return str(found["model"])
+    return ""
 
 
 def _why_rule(options: Namespace) -> int:
@@ -143,20 +140,14 @@ def _why_rule(options: Namespace) -> int:
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         behavior = find_rule(scopes, options.id)
-        who = {
-            "id": behavior.id,
-            "name": behavior.name,
-            "kind": behavior.kind.value,
-            "status": behavior.status.value,
-            "context": _situation_dict(context),
-        }
+        who = {field: as_object(behavior)[field] for field in ("id", "name", "kind", "status")}
         if behavior.live:
             found, view = _explained(scopes, workspace, context, behavior)
         else:
             outcome = _put_away(scopes, behavior)
             found = {"value": 0.0, "outcome": outcome, "tier": "omitted", "reason": outcome, "planned": None}
             view = printable(f"{named(behavior)}: {outcome}")
-    emit({**who, **found}, lambda _: view, options.as_json)
+    emit({**who, "context": _situation_dict(context), **found}, view, options.as_json)
     if behavior.scope == "project":
         tell_trust(workspace)
     return 0
@@ -229,10 +220,8 @@ def active(options: Namespace) -> int:
         items = planner.plan(None, limited=False).items
         shown = [item for item in items if item.tier or options.all]
         if options.as_json:
-            keys = ("id", "name", "kind", "scope", "tier", "reasons")
-            found = [
-                {**{key: planner.item_dict(item)[key] for key in keys}, "value": item.activation} for item in shown
-            ]
+            each = map(planner.item_dict, shown)
+            found = [{**{key: one[key] for key in ACTIVE}, "value": one["activation"]} for one in each]
             say_json({"context": _situation_dict(context), "active": found})
         elif shown:
             say(lines(active_view(planner, shown), paint(f"the situation: {context}", "faint")))
@@ -256,7 +245,7 @@ def prompt(options: Namespace) -> int:
 
     Nothing else goes to standard output. Everything that matters goes in whole, and the least important is left out
     until it fits. With --tiered it goes in as detail, summary or name, by how much it matters: 'brim why' shows which
-    and why. Ends with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
+    and why. Exits with 1 if it does not fit: constraints are never cut below a summary. Then the smallest possible text
     is printed, and standard error says by how much it is too long.
 
     Examples:
@@ -281,8 +270,7 @@ def prompt(options: Namespace) -> int:
             sys.stdout.write(text)
         if not found.items:
             _tell_nothing(scopes, context)
-    for reason in found.reasons:
-        note(reason)
+    tell_all(*found.reasons)
     tell_trust(workspace)
     return 1 if found.over_budget else 0
 
@@ -312,7 +300,7 @@ def activate(options: Namespace) -> int:
       clear, compact    the window was emptied: as start, and everything may be shown again
       resume            a session goes on where it was
 
-    Ends with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
+    Exits with 1, and tells the agent nothing, if the constraints alone are too much for the budget.
 
     Examples:
       brim activate --file src/app.py --prompt 'run the tests'
@@ -331,7 +319,8 @@ def activate(options: Namespace) -> int:
         with _session(scopes, options, workspace) as session:
             found = tell_session(planner, session, options.event)
             if found.included and not found.over_budget and options.session is not None:
-                _note_injection(scopes, planner, found, options, workspace.now)
+                told, active = [item.behavior for item in found.included], [each.id for each in planner.results]
+                note_injection(scopes, told, active, now=workspace.now, session=options.session, event=options.event)
     # Printed after it is written: charged but not said is a loss, said but not charged a broken promise.
     _say_told(planner, found, session, options)
     tell_trust(workspace)
@@ -339,8 +328,7 @@ def activate(options: Namespace) -> int:
         note(f"nothing was told: {'; '.join(found.reasons)}")
         return 1
     if not found.included and not options.as_json:
-        for reason in found.reasons:
-            note(reason)
+        tell_all(*found.reasons)
     return 0
 
 
@@ -357,34 +345,13 @@ def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterat
             yield session
 
 
-def _note_injection(scopes: Scopes, planner: Planner, found: InjectionPlan, options: Namespace, now: float) -> None:
-    from brim.store.events import note_injection
-
-    told = [item.behavior for item in found.included]
-    active_ids = [result.id for result in planner.results]
-    note_injection(scopes, told, active_ids, now=now, session=options.session, event=options.event)
-
-
 def _say_told(planner: Planner, found: InjectionPlan, session: Session, options: Namespace) -> None:
     text = "" if found.over_budget else render(found)
     if not options.as_json:
         if sys.stdout is not None:
             sys.stdout.write(text)
         return
-    state = {
-        "id": options.session,
-        "agent": options.agent,
-        "used": session.used,
-        "remaining": session.remaining,
-        "prompts": session.prompts,
-    }
-    say_json(
-        {
-            "text": text,
-            "tokens": int(found.total_tokens) if text else 0,
-            "budget": found.token_budget,
-            "event": options.event,
-            "session": None if options.session is None else state,
-            **planner.to_dict(found),
-        }
-    )
+    told = {"text": text, "tokens": int(found.total_tokens) if text else 0, "budget": found.token_budget}
+    state = {field: getattr(session, field) for field in ("used", "remaining", "prompts")}
+    whose = None if options.session is None else {"id": options.session, "agent": options.agent, **state}
+    say_json({**told, "event": options.event, "session": whose, **planner.to_dict(found)})

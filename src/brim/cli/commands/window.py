@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import asdict
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from brim import history
-from brim.cli.commands.history import STRATEGIES, basis_of, receipt_dict
+from brim.cli.commands.history import STRATEGIES, receipt_dict
 from brim.cli.options import add_json, add_model, command, complete_model, option, settings, whole_number
 from brim.cli.output import (
+    basis_of,
+    count_fields,
     counted,
     cut,
     emit,
@@ -19,17 +23,19 @@ from brim.cli.output import (
     listed,
     note,
     paint,
+    say,
     say_json,
     share,
     symbols,
     table,
+    tell_all,
     terminal_width,
 )
 from brim.config import Config
 from brim.errors import ConfigError, InputError
 from brim.history import PROVIDERS
 from brim.history.document import read_messages, read_tools
-from brim.models.catalog import Model, Price
+from brim.models.catalog import Model
 from brim.models.catalog import model as model_of
 from brim.models.catalog import models as models_like
 from brim.models.light import lookup
@@ -53,8 +59,10 @@ PARTS = (
 """The parts of a window in the order they are drawn: field, name, colour, and what they are drawn with."""
 COUNTED = ("messages_tokens", "tools_tokens", "directive_tokens")
 
+DROPPED = ("index", "text", "tokens", "reason")
 SHOWN = 40
 """Models that are listed without ``--all``, and characters of a dropped text."""
+SHORT_RATES = ("in", "out", "cached", "write")
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
@@ -70,7 +78,7 @@ RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 def window(options: Namespace) -> int:
     """Show how a model's window is divided.
 
-    The parts are messages, directive, tools, response and what is free for memory. Ends with 1 if the request does not
+    The parts are messages, directive, tools, response and what is free for memory. Exits with 1 if the request does not
     fit.
 
     Examples:
@@ -87,16 +95,11 @@ def window(options: Namespace) -> int:
     budget = TokenBudgetCalculator(reserves=Reserves(**config.section("window"))).calculate(
         name, messages, directive, tools=tools, max_output=options.max_output, context_window=options.window
     )
-    if options.as_json:
-        bases = {field: getattr(budget, field) for field in COUNTED}
-        counts = {
-            field: {"basis": each.basis, "low": each.low, "high": each.high, "note": each.note}
-            for field, each in bases.items()
-        }
-        say_json({**asdict(budget), "fits": budget.fits, "resolved": lookup(name).resolved, "counts": counts})
-    else:
-        emit(budget, _window_view, as_json=False)
-    return 0 if budget.fits else 1
+    counts = {field: count_fields(getattr(budget, field)) for field in COUNTED}
+    for each in counts.values():
+        del each["tokens"]
+    found = {**asdict(budget), "fits": budget.fits, "resolved": lookup(name).resolved, "counts": counts}
+    return emit(found, lambda _: _window_view(budget), options.as_json, code=0 if budget.fits else 1)
 
 
 def _window_view(budget: TokenBudget) -> str:
@@ -138,9 +141,9 @@ def _bar(budget: TokenBudget) -> str:
 def models(options: Namespace) -> int:
     """Search models by name, and compare what they hold and charge.
 
-    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name in any spelling finds just that model. With
-    several patterns, a model that matches any of them is listed. Prices are in dollars per million tokens, as of today;
-    - is unknown. Ends with 1 if nothing matches.
+    PATTERN is a part of a name, or a glob such as 'gpt-5*'; a whole name, in any spelling, finds just that model.
+    Several patterns list the models that match any of them. Prices are today's, in dollars per million tokens; - means
+    unknown. Exits with 1 if nothing matches.
 
     Examples:
       brim models sonnet
@@ -148,13 +151,11 @@ def models(options: Namespace) -> int:
     """
     settings()
     found = _matching(options.patterns)
-    if options.as_json:
-        say_json({"models": [_model_dict(each) for each in found], "total": len(found)})
-    elif found:
-        shown = found if options.all else found[:SHOWN]
-        emit(shown, _models_view, as_json=False)
-        if len(found) > len(shown):
-            note(f"{len(found) - len(shown):,} more; narrow the pattern, or use --all")
+    shown = found if options.all or options.as_json else found[:SHOWN]
+    listing = {"models": [_model_dict(each) for each in shown], "total": len(found)}
+    emit(listing, lambda _: _models_view(shown) if shown else "", options.as_json)
+    if len(found) > len(shown):
+        note(f"{len(found) - len(shown):,} more; narrow the pattern, or use --all")
     if not found:
         note(f"no model matches {' '.join(options.patterns)}")
     return 0 if found else 1
@@ -163,58 +164,49 @@ def models(options: Namespace) -> int:
 def _matching(patterns: list[str]) -> list[Model]:
     """Return the models that match any of *patterns*; a model's own name comes before those of resellers."""
 
-    def own_names_first(found: list[Model]) -> list[Model]:
-        return sorted(found, key=lambda each: (sum(1 for _ in provider_forms(each.name.lower())), each.name))
-
     found: dict[str, Model] = {}
     for pattern in patterns or [""]:
         known = model_of(pattern) if pattern else None
         # A whole name has its version in it: "sonnet" is looked for, "claude-sonnet-4.5" is meant.
         is_whole = known is not None and known.resolved and any(sign.isdigit() for sign in pattern)
         several = [known] if known is not None and is_whole else models_like(pattern or None)
-        found.update((each.name, each) for each in own_names_first(several))
+        several = sorted(several, key=lambda each: (sum(1 for _ in provider_forms(each.name.lower())), each.name))
+        found.update((each.name, each) for each in several)
     return list(found.values())
 
 
 def _models_view(found: list[Model]) -> str:
-    rows = [["model", "window", "max input", "output", "tokenizer", "$ in", "$ out", "$ cached", "$ write"]]
-    for each in found:
-        price = each.price()
-        rows.append(
-            [
-                each.name,
-                f"{each.context_window:,}",
-                "" if each.max_input == each.context_window else f"{each.max_input:,}",
-                f"{each.max_output:,}" if each.max_output else "-",
-                each.encoding or "-",
-                *(_rate_text(price, rate) for rate in RATES[:4]),
-            ]
-        )
-    right = {1, 2, 3, 5, 6, 7, 8}
-    if not any(row[2] for row in rows[1:]):
-        rows = [row[:2] + row[3:] for row in rows]
-        right = {1, 2, 4, 5, 6, 7}
-    return heading(table(rows, right=frozenset(right)))
+    columns: dict[str, Callable[[Model], str]] = {
+        "model": lambda each: each.name,
+        "window": lambda each: f"{each.context_window:,}",
+        "max input": lambda each: "" if each.max_input == each.context_window else f"{each.max_input:,}",
+        "output": lambda each: f"{each.max_output:,}" if each.max_output else "-",
+        "tokenizer": lambda each: each.encoding or "-",
+        **{f"$ {name}": partial(_rate_text, rate) for name, rate in zip(SHORT_RATES, RATES, strict=False)},
+    }
+    if not any(map(columns["max input"], found)):
+        del columns["max input"]
+    rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
+    numbers = (at for at, name in enumerate(columns) if name not in ("model", "tokenizer"))
+    return heading(table(rows, right=frozenset(numbers)))
 
 
-def _rate_text(price: Price | None, rate: str) -> str:
-    value: Decimal | None = getattr(price, rate, None)
+def _rate_text(rate: str, model: Model) -> str:
+    value: Decimal | None = getattr(model.price(), rate, None)
     return "-" if value is None else f"{value:.2f}" if value == round(value, 2) else f"{value.normalize():f}"
 
 
 def _model_dict(each: Model) -> dict[str, object]:
-    price = each.price()
-    fields = ("name", "provider", "context_window", "max_input", "max_output", "encoding", "resolved", "source")
-    return {**{field: getattr(each, field) for field in fields}, "price": None if price is None else _price_dict(price)}
-
-
-def _price_dict(price: Price) -> dict[str, object]:
     def rates(of: object) -> dict[str, str | None]:
         values: dict[str, Decimal | None] = {rate: getattr(of, rate) for rate in RATES}
         return {rate: None if value is None else f"{value.normalize():f}" for rate, value in values.items()}
 
+    fields = ("name", "provider", "context_window", "max_input", "max_output", "encoding", "resolved", "source")
+    found = {field: getattr(each, field) for field in fields}
+    if (price := each.price()) is None:
+        return {**found, "price": None}
     tiers = [{"above": tier.above, **rates(tier)} for tier in price.tiers]
-    return {"since": str(price.since) if price.since else None, **rates(price), "tiers": tiers}
+    return {**found, "price": {"since": str(price.since) if price.since else None, **rates(price), "tiers": tiers}}
 
 
 # Working memory -------------------------------------------------------------------------------------------------
@@ -233,7 +225,7 @@ def assemble(options: Namespace) -> int:
 
     System prompt, procedure, knowledge, episodes, history and current message go in, in the shape that the provider
     takes, with as much history as fits. FILE is YAML or JSON; a text in it may be {file: PATH}, relative to FILE. Shows
-    what each section takes, and what was dropped and why. Ends with 1 if it is over the budget or does not fit the
+    what each section takes, and what was dropped and why. Exits with 1 if it is over the budget or does not fit the
     window.
 
     Examples:
@@ -251,10 +243,8 @@ def assemble(options: Namespace) -> int:
     elif options.as_json:
         say_json(_assembly_dict(found, file, model))
     else:
-        emit(found, lambda each: _assembly_view(each, file, model), as_json=False)
-    for text in (*file.notes, *found.receipt.notes, found.reason):
-        if text:
-            note(text)
+        say(_assembly_view(found, file, model))
+    tell_all(*file.notes, *found.receipt.notes, found.reason)
     if model and not lookup(model).resolved:
         limited = "" if found.context_window else ", and no window limits the request"
         note(f"{model} isn't a model brim knows: the counts are guesses{limited}")
@@ -285,7 +275,7 @@ def _request(found: Assembly) -> Any:
 
 def _assembly_dict(found: Assembly, file: MemoryFile, model: str | None) -> dict[str, Any]:
     def count(each: Count) -> dict[str, Any]:
-        return {"tokens": int(each), "basis": each.basis, "low": each.low, "high": each.high}
+        return {key: value for key, value in count_fields(each).items() if key != "note"}
 
     fields = ("provider", "context_window", "budget", "history_budget", "fits", "over_budget", "over_by", "reason")
     return {
@@ -299,10 +289,7 @@ def _assembly_dict(found: Assembly, file: MemoryFile, model: str | None) -> dict
                 "share": section.share,
                 "source": _source(section, file),
                 "items": section.items,
-                "dropped": [
-                    {name: getattr(gone, name) for name in ("index", "text", "tokens", "reason")}
-                    for gone in section.dropped
-                ],
+                "dropped": [{name: getattr(gone, name) for name in DROPPED} for gone in section.dropped],
             }
             for section in found.sections
         ],
@@ -342,20 +329,13 @@ def _source(section: Section, file: MemoryFile) -> str:
 
 def _dropped(section: Section) -> list[list[str]]:
     """Return a row for each item that was dropped; the messages of a history are one row for each reason."""
-    if section.name != "history":
-        return [
-            [
-                section.name
-                if section.name == "procedure"
-                else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}",
-                f"{gone.tokens:,}",
-                gone.reason,
-            ]
-            for gone in section.dropped
-        ]
-    reasons: dict[str, list[int]] = {}
+    if section.name == "history":
+        reasons: dict[str, list[int]] = {}
+        for gone in section.dropped:
+            reasons.setdefault(gone.reason, []).append(gone.tokens)
+        return [[f"history  {counted(len(all_), 'unit')}", f"{sum(all_):,}", why] for why, all_ in reasons.items()]
+    rows = []
     for gone in section.dropped:
-        reasons.setdefault(gone.reason, []).append(gone.tokens)
-    return [
-        [f"history  {counted(len(tokens), 'unit')}", f"{sum(tokens):,}", reason] for reason, tokens in reasons.items()
-    ]
+        name = "procedure" if section.name == "procedure" else f"{section.name}[{gone.index}]  {cut(gone.text, SHOWN)}"
+        rows.append([name, f"{gone.tokens:,}", gone.reason])
+    return rows
