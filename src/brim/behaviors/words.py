@@ -167,8 +167,8 @@ def _folded(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text).casefold()).replace("'", "").replace("’", "")
 
 
-class _Spaces(dict[int, int]):
-    """For ``str.translate``: letters, digits and marks stay, everything else becomes a space."""
+class Spaces(dict[int, int]):
+    """For ``str.translate``: letters, digits and marks stay, everything else that isn't in it becomes a space."""
 
     def __missing__(self, code: int) -> int:
         kept = chr(code).isalnum() or is_mark(chr(code))
@@ -176,7 +176,7 @@ class _Spaces(dict[int, int]):
         return result
 
 
-_spaces = _Spaces()
+_spaces = Spaces()
 
 
 def _by_script(word: str) -> list[str]:
