@@ -213,10 +213,9 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
 
 def _target(words: list[str], places: list[str]) -> str:
     """Return what is checked: places and names, and what a flag selects. A folder is everything in it, so nothing."""
-    chosen = {word for word in places if not _is_folder(word)}
-    chosen.update(value for flag, value in pairwise(words) if flag in _SELECTS)
-    chosen.update(word for word in words if word.startswith(_SELECTS_IN_ONE))
-    return " ".join(sorted(chosen))
+    chosen = [word for word in places if not _is_folder(word)]
+    chosen += [value for flag, value in pairwise(words) if flag in _SELECTS]
+    return " ".join(sorted({*chosen, *[word for word in words if word.startswith(_SELECTS_IN_ONE)]}))
 
 
 def _is_folder(word: str) -> bool:

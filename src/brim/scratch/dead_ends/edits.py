@@ -147,8 +147,7 @@ class Versions:
             undone = [done for _, done in self._known[place + 1 :] if done is not None]
             del self._known[place + 1 :]
             return undone, left
-        done = self._opposite(change, edit)
-        if done is not None:
+        if done := self._opposite(change, edit):
             self._known = [(known, None if kept is done else kept) for known, kept in self._known]
             self._known.append((version, None))
             return [done], left
