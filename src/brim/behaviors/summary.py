@@ -27,7 +27,6 @@ _SHORTEST = 20
 _COMPANY = 12
 """A sense word with fewer characters after it has lost what it speaks of, and counts as cut off."""
 _COMPANY_UNSPACED = 8
-_MARKERS = frozenset("-*+•–")
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 
@@ -73,21 +72,11 @@ def one_line(text: str) -> str:
 def _unmarked(line: str) -> tuple[str, str]:
     """Return *line* without its markers, and the last of them, or nothing: ``#``, ``-``, ``1`` or ``>``."""
     marker = ""
-    while True:
-        first, space, rest = line.partition(" ")
-        if not space:
-            return line, marker
-        if first in _MARKERS or first in ("[ ]", "[x]", "[X]"):
-            marker = "-"
-        elif first.strip("#") == "" or first.strip(">") == "":
-            marker = first[0]
-        elif first[:-1].isdecimal() and first[-1] in ".)" and len(first) < 5:
-            marker = "1"
-        elif line.startswith("[ ] "):
-            rest = line[4:]
-        else:
-            return line, marker
-        line = rest
+    while found := re.match(r"(?:([#>])\1*|([-*+•–]|\[[xX]\])|(\d{1,3}[.)])|\[ \]) ", line):
+        heading, bullet, number = found.groups()
+        marker = heading or (bullet and "-") or (number and "1") or marker
+        line = line[found.end() :]
+    return line, marker
 
 
 def _word_border(text: str) -> int:
