@@ -179,7 +179,5 @@ class Versions:
 
     def _opposite(self, change: Change, edit: Edit) -> Edit | None:
         """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
-        if change.old is None or change.new is None:
-            return None
-        edits = [done for _, done in reversed(self._known[1:]) if done is not None]
-        return next((done for done in edits if done.old == edit.new and done.new == edit.old), None)
+        edits = [] if change.old is None or change.new is None else [done for _, done in reversed(self._known[1:])]
+        return next((done for done in edits if done and done.old == edit.new and done.new == edit.old), None)
