@@ -153,9 +153,7 @@ def _check_version(record: Mapping[str, Any], place: str) -> None:
 def compact(value: object) -> str:
     """Return *value* as JSON on one line, readable in any script, and always writable as UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
-        return text
-    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text.encode("utf-8", "backslashreplace").decode()  # halves of surrogate pairs become ``\\ud800``
 
 
 def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:

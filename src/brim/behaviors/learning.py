@@ -208,13 +208,10 @@ def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavio
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
     """
-    id = _free(behavior.id, {each.id for each in known}, lambda number: id_of(f"{behavior.canonical} {number}"))
-    if named:
-        return behavior.replace(id=id)
-    names = {each.name for each in known if each.live}
-    name = _free(
-        behavior.name, names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}"
-    )
+    id, name = behavior.id, behavior.name
+    ids, names = {each.id for each in known}, {each.name for each in known if each.live and not named}
+    id = _free(id, ids, lambda number: id_of(f"{behavior.canonical} {number}"))
+    name = _free(name, names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
     return behavior.replace(id=id, name=name)
 
 

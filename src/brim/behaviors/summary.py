@@ -169,10 +169,7 @@ def _closes(text: str, at: int) -> bool:
         return False
     if text[at] != ".":
         return True
-    begin = at
-    while begin > 0 and text[begin - 1].isalpha():
-        begin -= 1
-    word = text[begin:at].lower()
+    *_, word = re.split(r"[\W\d_]", text[max(0, at - 20) : at].lower())  # no abbreviation is longer
     abbreviated = len(word) == 1 or word in word_list("abbreviations.txt")
     return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
 

@@ -243,8 +243,7 @@ class MissedEdits(Rule):
         """Count *step*; a change of the file that goes well resolves what was suspected."""
         found = []
         for change in step.changes:
-            misses = self._misses.pop(change.path, None)
-            if misses is not None and misses.reported:
+            if (misses := self._misses.pop(change.path, None)) and misses.reported:
                 found.append(self._found(step, change.path, misses, "resolved"))
         path = step.call.input.get("file_path")
         if not step.outcome.not_found or not isinstance(path, str) or not path:
