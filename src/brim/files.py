@@ -234,6 +234,13 @@ def data_lines(module_file: str, name: str) -> tuple[str, ...]:
     return tuple([line for line in text.replace("\r\n", "\n").split("\n") if line.strip() and line[0] != "#"])
 
 
-def data_rows(module_file: str, name: str) -> list[list[str]]:
+@cache
+def data_rows(module_file: str, name: str) -> tuple[list[str], ...]:
     """Return the rows of the tab-separated table ``data/<name>``."""
-    return [line.split("\t") for line in data_lines(module_file, name)]
+    return tuple([line.split("\t") for line in data_lines(module_file, name)])
+
+
+@cache
+def data_map(module_file: str, name: str) -> dict[str, str]:
+    """Return the second column of the table ``data/<name>`` by its first."""
+    return {row[0]: row[1] for row in data_rows(module_file, name)}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
     from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, Match, When
+    from brim.behaviors.when import Condition, When
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -86,15 +86,15 @@ def seed_of(
     now: float,
     parameters: Parameters,
     *,
-    match: Match | None = None,
+    met: dict[Condition, bool] | None = None,
 ) -> Seed:
     """Return how much *facts* and *words* say for *node*, and why.
 
     Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are confirmed, and with
     their number: a rule that asks for much and gets it is more likely the right one. Shared words are one more
-    confirmed condition. If nothing is confirmed there is no seed. *match* is how *facts* meet its conditions, if known.
+    confirmed condition. If nothing is confirmed there is no seed. *met* remembers conditions for the next behavior.
     """
-    confirmed, contradicted, absent = node.when.match(facts) if match is None else match
+    confirmed, contradicted, absent = node.when.match(facts, met)
     shared = tuple(sorted(node.words & words))
     hits = len(confirmed) + bool(shared)
     total = hits + len(absent)
@@ -148,10 +148,9 @@ class Neighbourhood:
         """From which behaviors each expanded one takes activation away, in the order of ids."""
         self._part: dict[str, bool] = {}
         self._met: dict[Condition, bool] = {}
-        self._matches: dict[tuple[Condition, ...], Match] = {}
         facts, words = context.facts, context.words
         for node in source.seeds(facts, words):
-            seed = seed_of(node, facts, words, now, parameters, match=self._match(node.when))
+            seed = seed_of(node, facts, words, now, parameters, met=self._met)
             self._part[node.id] = not seed.contradicted
             if seed.value > 0:
                 self.seeds[node.id] = seed
@@ -168,7 +167,8 @@ class Neighbourhood:
         unknown = {end for edge in edges for end in (edge.source, edge.target) if end not in part}
         if unknown:  # what the source doesn't give isn't live
             part.update(dict.fromkeys(unknown, False))
-            part.update({node.id: not self._match(node.when).contradicted for node in self.source.nodes(unknown)})
+            for node in self.source.nodes(unknown):
+                part[node.id] = not node.when.match(self.context.facts, self._met).contradicted
         for edge in edges:
             source, target, kind = edge.source, edge.target, edge.kind
             if not (part[source] and part[target]):
@@ -181,13 +181,6 @@ class Neighbourhood:
                 ways[target].append((source, edge))
         self.gives.update({id: self._shares(ways) for id, ways in gives.items()})
         self.takes.update({id: self._shares(ways) for id, ways in takes.items()})
-
-    def _match(self, when: When) -> Match:
-        """Return how the context meets *when*, computed once for all behaviors with the same conditions."""
-        found = self._matches.get(when.conditions)
-        if found is None:
-            found = self._matches[when.conditions] = when.match(self.context.facts, self._met)
-        return found
 
     def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
         passed = self.parameters.spread * self.parameters.decay

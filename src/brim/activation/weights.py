@@ -61,7 +61,7 @@ def co_activated(
         for edge in known:
             if edge.kind is EdgeKind.CO_ACTIVATED:
                 heavier = min(HEAVIEST, edge.weight + rate * (1 - edge.weight))
-                learned.append(_used(edge, max(edge.weight, heavier), now))
+                learned.append(edge.replace(weight=max(edge.weight, heavier), last_activated=now))
         if not known and (joint or {}).get(pair, 0) >= after:
             weight = min(HEAVIEST, rate)
             learned.append(Edge(*pair, EdgeKind.CO_ACTIVATED, weight, created_at=now, last_activated=now))
@@ -81,9 +81,5 @@ def touched(edges: Iterable[Edge], ids: Collection[str], now: float) -> list[Edg
         both_count = edge.kind is EdgeKind.CONFLICTS
         did = source and target if edge.kind in POSITIVE else source or (both_count and target)
         if did and (edge.last_activated is None or edge.last_activated < now):
-            carried.append(_used(edge, edge.weight, now))
+            carried.append(edge.replace(last_activated=now))
     return carried
-
-
-def _used(edge: Edge, weight: float, now: float) -> Edge:
-    return Edge(edge.source, edge.target, edge.kind, weight, created_at=edge.created_at, last_activated=now)

@@ -215,9 +215,11 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
     if other.kind is not kept.kind:
         kind = BehaviorKind.CONSTRAINT if BehaviorKind.CONSTRAINT in (kept.kind, other.kind) else kept.kind
         changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
+    if added := tuple(tag for tag in other.tags if tag not in kept.tags):
+        changes.append(f"tags added: {', '.join(added)}")
     merged = kept.replace(
         kind=kind,
-        tags=_tags(kept, other, changes),
+        tags=kept.tags + added,
         when=_when(kept.when, other.when, changes),
         confidence=max(kept.confidence, other.confidence),
         provenance=_provenance(kept, other),
@@ -246,13 +248,6 @@ def _check(kept: Behavior, other: Behavior) -> None:
         raise InputError(f"the project's {kept.id} cannot replace your constraint {other.id}: merge them the other way")
     if kept.status is Status.PENDING and other.status is not Status.PENDING:
         raise InputError(f"the unconfirmed note {kept.id} cannot replace {other.id}: accept it first")
-
-
-def _tags(kept: Behavior, other: Behavior, changes: list[str]) -> tuple[str, ...]:
-    added = tuple(tag for tag in other.tags if tag not in kept.tags)
-    if added:
-        changes.append(f"tags added: {', '.join(added)}")
-    return kept.tags + added
 
 
 def _when(mine: When, theirs: When, changes: list[str]) -> When:

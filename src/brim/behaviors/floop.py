@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +45,6 @@ STATUSES = {
 }
 """The kinds of node that are behaviors, and where each stands in its life."""
 
-_SCOPES = {"local": "project", "global": "user"}
-"""The scopes that say no more than brim's; the others are kept in ``extra`` as well."""
 _BEFORE_TIME = -62_000_000_000.0
 """Go writes the first day of the year 1 for a time that is not set."""
 
@@ -83,7 +82,8 @@ def read_floop(
     """
     reader = _Reader(scope)
     reader.read_nodes(nodes)
-    reader.read_edges(edges)
+    for number, text, record in reader.records("edges.jsonl", edges, "edge"):
+        reader.connect(number, text, record)
     reader.read_corrections(corrections)
     edges_found = tuple(edge for edge, _, _ in reader.edges.values())
     return Floop(tuple(reader.behaviors.values()), edges_found, tuple(reader.unmapped))
@@ -156,10 +156,6 @@ class _Reader:
             correction = _inner(place, "provenance").get("correction_id")
             if isinstance(correction, str) and correction:
                 self.learned_from.setdefault(correction, {})[id] = None
-
-    def read_edges(self, lines: Iterable[str]) -> None:
-        for number, text, record in self.records("edges.jsonl", lines, "edge"):
-            self.connect(number, text, record)
 
     def connect(self, number: int, text: str, record: dict[str, Any]) -> None:
         source, target = (_id(record.pop(end, None), "") for end in ("source", "target"))
@@ -344,22 +340,19 @@ def _inner(place: dict[str, Any], key: str) -> dict[str, Any]:
 def _kind(node: dict[str, Any], content: dict[str, Any]) -> tuple[BehaviorKind, Status]:
     """Return what it is and where it stands. Either may say that it was put away; that wins."""
     inner = content.get("kind")
-    status = STATUSES.get(str(node.pop("kind", None) or "behavior"), Status.ACTIVE)
-    if status is Status.ACTIVE:
-        status = STATUSES.get(str(inner), Status.ACTIVE)
-    if inner not in list(BehaviorKind):
-        return BehaviorKind.DIRECTIVE, status
-    return BehaviorKind(content.pop("kind")), status
+    kinds = (str(node.pop("kind", "")), str(inner))
+    status = next((found for kind in kinds if (found := STATUSES.get(kind, Status.ACTIVE)) is not Status.ACTIVE), None)
+    kind = BehaviorKind(content.pop("kind")) if inner in list(BehaviorKind) else BehaviorKind.DIRECTIVE
+    return kind, status or Status.ACTIVE
 
 
 def _name(content: dict[str, Any], canonical: str) -> str:
-    name = content.get("name")
-    try:
-        found = checked_name(name)  # type: ignore[arg-type]
-    except InputError:
-        return as_name(name) if isinstance(name, str) and name.strip() else as_name(canonical[:60])
-    del content["name"]
-    return found
+    given = content.get("name")
+    name = as_name(given if isinstance(given, str) and given.strip() else canonical[:60])
+    with suppress(InputError):
+        name = checked_name(given)  # type: ignore[arg-type]
+        del content["name"]
+    return name
 
 
 def _line(texts: dict[str, Any], key: str) -> str:
@@ -383,10 +376,10 @@ def _tags(texts: dict[str, Any]) -> tuple[str, ...]:
 def _scope(places: tuple[dict[str, Any], ...], otherwise: str) -> str:
     for place in places:
         scope = place.get("scope")
+        if scope in ("local", "global"):  # the others say more than brim's, and are kept in ``extra`` as well
+            del place["scope"]
         if isinstance(scope, str) and scope:
-            if scope in _SCOPES:
-                return _SCOPES[place.pop("scope")]
-            return "project" if scope.startswith("project:") else "user"
+            return "project" if scope == "local" or scope.startswith("project:") else "user"
     return otherwise
 
 

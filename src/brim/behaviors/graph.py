@@ -81,13 +81,12 @@ def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]
 def _twice(edges: list[Edge]) -> Iterator[Problem]:
     seen: set[tuple[str, str, str]] = set()
     for edge in edges:
-        ids = (edge.source, edge.target)
-        if (edge.source, edge.kind, edge.target) in seen:
-            yield Problem("duplicate", ids, f"{_named(edge)}: it is there twice", "remove one of the two")
-        elif edge.kind in MUTUAL and (edge.target, edge.kind, edge.source) in seen:
+        if edge.key in seen:
+            yield Problem("duplicate", edge.key[:2], f"{_named(edge)}: it is there twice", "remove one of the two")
+        elif edge.kind in MUTUAL and (edge.target, edge.source, edge.kind.value) in seen:
             text = f"{_named(edge)}: the other way round is there, and means the same"
-            yield Problem("mirrored", ids, text, "remove one of the two")
-        seen.add((edge.source, edge.kind, edge.target))
+            yield Problem("mirrored", edge.key[:2], text, "remove one of the two")
+        seen.add(edge.key)
 
 
 def _circles(edges: list[Edge]) -> Iterator[Problem]:
@@ -100,11 +99,10 @@ def _circles(edges: list[Edge]) -> Iterator[Problem]:
 
 def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
     conflicts = {frozenset((edge.source, edge.target)) for edge in edges if edge.kind == EdgeKind.CONFLICTS}
-    told = set()
     for edge in edges:
         pair = frozenset((edge.source, edge.target))
-        if edge.kind == EdgeKind.REQUIRES and pair in conflicts and pair not in told:
-            told.add(pair)
+        if edge.kind == EdgeKind.REQUIRES and pair in conflicts:
+            conflicts.remove(pair)
             text = f"{_named(edge)}, and the two conflict"
             yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two edges")
 

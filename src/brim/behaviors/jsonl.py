@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
@@ -24,9 +25,13 @@ VERSION = 1
 
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _TIMES = frozenset({"at", "created_at", "updated_at", "last_used", "last_activated"})
-_LISTS = frozenset({"tags", "supersedes", "variants"})
-_WHOLE = frozenset({"priority", "injected", "confirmed", "overridden"})
-_NUMBERS = frozenset({"confidence", "weight"})
+_WANTED = {
+    **dict.fromkeys(("tags", "supersedes", "variants"), "a list of texts"),
+    **dict.fromkeys(("priority", "injected", "confirmed", "overridden"), "a whole number"),
+    **dict.fromkeys(("confidence", "weight"), "a number"),
+    **dict.fromkeys(("when", "provenance", "usage", "extra"), ""),
+}
+"""What a field must be, if it isn't a time or a text; objects are checked by their own fields."""
 _NEEDED = ("id", "name", "kind", "canonical")
 _USUAL = Behavior("usual", "usual", "directive", "usual")
 _DIGITS = 400
@@ -82,7 +87,7 @@ def load(text: str, name: str = "behaviors.jsonl") -> Loaded:
             if record.get("format") is not None and "id" not in record:
                 _check_version(record, f"{name}:{number}")
                 continue
-            key: object
+            key: Any
             if "source" in record:
                 edge, unknown = decode_edge(record)
                 key = edge.source, edge.kind, edge.target
@@ -148,9 +153,7 @@ def _check_version(record: Mapping[str, Any], place: str) -> None:
 def compact(value: object) -> str:
     """Return *value* as JSON on one line, readable in any script, and always writable as UTF-8."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
-        return text
-    return "".join(f"\\u{ord(c):04x}" if "\ud800" <= c <= "\udfff" else c for c in text)
+    return text.encode("utf-8", "backslashreplace").decode()  # halves of surrogate pairs become ``\\ud800``
 
 
 def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
@@ -165,12 +168,9 @@ def encode(behavior: Behavior, *, usage: bool = True) -> dict[str, Any]:
     }
     if "when" in found:
         found["when"] = {key: values[0] if len(values) == 1 else [*values] for key, values in behavior.when.conditions}
-    for part in (behavior.provenance, behavior.usage):
-        field = type(part).__name__.lower()
-        if field in found:
-            found[field] = _plain(
-                {name: value for name, value in vars(part).items() if value != getattr(type(part), name)}
-            )
+    for field in {"provenance", "usage"} & found.keys():
+        part = found[field]
+        found[field] = _plain({name: each for name, each in vars(part).items() if each != getattr(type(part), name)})
     if not usage:
         found.pop("usage", None)
     if "extra" in found:
@@ -188,13 +188,12 @@ def encode_edge(edge: Edge, *, usage: bool = True) -> dict[str, Any]:
 def as_object(behavior: Behavior) -> dict[str, Any]:
     """Return every field of *behavior* for ``--json``; times are dates in UTC."""
     found: dict[str, Any] = {name: _value(name, getattr(behavior, name)) for name in behavior.__match_args__}
-    for part in (behavior.provenance, behavior.usage):
-        found[type(part).__name__.lower()] = {name: _value(name, value) for name, value in part.to_dict().items()}
+    found |= {field: edge_object(found[field]) for field in ("provenance", "usage")}
     return {**found, "when": {key: list(values) for key, values in behavior.when.conditions}}
 
 
-def edge_object(edge: Edge) -> dict[str, Any]:
-    """Return every field of *edge* for ``--json``."""
+def edge_object(edge: Edge | Provenance | Usage) -> dict[str, Any]:
+    """Return every field of *edge*, or of a part of a behavior, for ``--json``."""
     return {name: _value(name, value) for name, value in edge.to_dict().items()}
 
 
@@ -278,35 +277,29 @@ def _known(record: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 def _checked(field: str, value: Any) -> Any:
     """Return *value* as *field* holds it, or raise: a file is written by people, too."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    wanted = ""
+    wanted = _WANTED.get(field, "a text")
     if field in _TIMES:
-        try:
-            return seconds_of(value) if not is_number else float(value) if -1e300 < value < 1e300 else seconds_of("")
-        except (ValueError, OverflowError, ArithmeticError, AttributeError):
-            wanted = "a time like 2026-01-31T12:00:00Z"
-    elif field in _LISTS:
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            wanted = "a list of texts"
-    elif field in _WHOLE:
-        wanted = "" if is_number and isinstance(value, int) else "a whole number"
-    elif field in _NUMBERS:
-        wanted = "" if is_number else "a number"
-    elif field not in ("when", "provenance", "usage", "extra") and not isinstance(value, str):
-        wanted = "a text"
-    if wanted:
-        raise InputError(f"{field} must be {wanted}, not {_shown(value)}")
-    return value
+        wanted = "a time like 2026-01-31T12:00:00Z"
+        with suppress(ValueError, OverflowError, ArithmeticError, AttributeError):
+            if type(value) not in (int, float):
+                return seconds_of(value)
+            if -1e300 < value < 1e300:
+                return float(value)
+    elif (
+        not wanted
+        or (wanted == "a text" and isinstance(value, str))
+        or (wanted == "a number" and type(value) in (int, float))
+        or (wanted == "a whole number" and type(value) is int)
+        or (wanted == "a list of texts" and isinstance(value, list) and all(isinstance(each, str) for each in value))
+    ):
+        return value
+    raise InputError(f"{field} must be {wanted}, not {repr(value)[:80]}")
 
 
 def _mapping(field: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"{field} must be an object with keys, not {_shown(value)}")
+        raise InputError(f"{field} must be an object with keys, not {repr(value)[:80]}")
     return value
-
-
-def _shown(value: Any) -> str:
-    return repr(value)[:80]
 
 
 def iso(seconds: float) -> str:

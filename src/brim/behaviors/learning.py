@@ -119,9 +119,10 @@ def learn(
     behavior = _apart(behavior, known, named=bool(name))
     if near is None:
         return Learned(behavior, None, ("new",))
-    if by_agent and not _is_note(near):
+    is_note = near.status is Status.PENDING
+    if by_agent and not is_note:
         return Learned(behavior, None, (f"new: like {near.id}, which an agent cannot change",))
-    if _is_note(near) and not by_agent:
+    if is_note and not by_agent:
         return _accepted(near, behavior)
     merged = merge(near, behavior, now)
     kept = merged.kept.replace(supersedes=near.supersedes)
@@ -156,10 +157,6 @@ def _check(source: str, right: str, wrong: str, *places: str) -> None:
         raise InputError(f"a text to learn has at most {LARGEST_TEXT:,} characters, not {longest:,}: say it shorter")
 
 
-def _is_note(behavior: Behavior) -> bool:
-    return behavior.status is Status.PENDING
-
-
 def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> Behavior | None:
     """Return the behavior that has this very text, or a variant of it: a live one before the others.
 
@@ -181,7 +178,8 @@ def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> 
 
 def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float) -> Learned:
     """Return what becomes of *known* when its text is taught again: it is confirmed, and what was *given* holds."""
-    if by_agent and not _is_note(known):
+    is_note = known.status is Status.PENDING
+    if by_agent and not is_note:
         return Learned(known, known, (f"known already as {known.id}, which an agent cannot change",))
     changes = [f"confirmed: known already as {known.id}"]
     fields = {} if by_agent else {key: getattr(said, key) for key in given}
@@ -190,7 +188,7 @@ def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, no
     fields = {key: value for key, value in fields.items() if value != getattr(known, key)}
     provenance = known.provenance.replace(wrong=both(known.provenance.wrong, said.provenance.wrong))
     again = known
-    if not known.live or (_is_note(known) and not by_agent):
+    if not known.live or (is_note and not by_agent):
         changes.append("it was unconfirmed" if known.live else f"it was {known.status} and is active again")
         again = known.replace(status=Status.ACTIVE, superseded_by=None)
         provenance = provenance.replace(source="human")
@@ -210,13 +208,10 @@ def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavio
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
     """
-    id = _free(behavior.id, {each.id for each in known}, lambda number: id_of(f"{behavior.canonical} {number}"))
-    if named:
-        return behavior.replace(id=id)
-    names = {each.name for each in known if each.live}
-    name = _free(
-        behavior.name, names, lambda number: f"{behavior.name[: LONGEST_NAME - 1 - len(str(number))]}-{number}"
-    )
+    id, name = behavior.id, behavior.name
+    ids, names = {each.id for each in known}, {each.name for each in known if each.live and not named}
+    id = _free(id, ids, lambda number: id_of(f"{behavior.canonical} {number}"))
+    name = _free(name, names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
     return behavior.replace(id=id, name=name)
 
 
@@ -273,7 +268,7 @@ def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
     """
     text = looked_at(right).lower().replace("’", "'")
     clauses = list(_clauses(text))
-    steps = _has_steps(text)
+    steps = len(_STEP.findall(text)) > 1 or bool(_STEPS_TOLD.search(text))
     # A list of steps is a procedure even if one of them says never; not if that is how it begins.
     told = _told(text, clauses[:1] if steps else clauses, anywhere=not steps)
     if told is BehaviorKind.CONSTRAINT or (told and not steps and not (told is BehaviorKind.EPISODIC and wrong)):
@@ -345,11 +340,6 @@ def _clauses(text: str) -> Iterator[str]:
             words = words[1:]
         if words and words[0] and not words[0].strip(".)").isdecimal():
             yield " ".join(words)
-
-
-def _has_steps(text: str) -> bool:
-    """Whether *text* tells steps: two numbered lines, *step 1*, or *first … then*."""
-    return len(_STEP.findall(text)) > 1 or bool(_STEPS_TOLD.search(text))
 
 
 def _name_words(text: str) -> Iterator[str]:

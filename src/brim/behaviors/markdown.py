@@ -89,7 +89,7 @@ def read_rules(text: str, name: str = "") -> RuleFile:
     for block in found:
         if not lists:
             rules.append(Rule(_before(block) + block.intro, block.line, block.heading, False, name))
-        elif block.items and block.numbered and len(block.items) > 1 and _speaks_of_steps(block):
+        elif block.numbered and len(block.items) > 1 and _speaks_of_steps(block):
             rules.append(Rule(_procedure(block), block.items[0].line, block.heading, True, name))
         else:
             before = _before(block) + (f"{block.intro} " if _introduces(block) else "")

@@ -8,11 +8,12 @@ such a word is its own summary. To have it shorter, write a summary.
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from functools import cache
 from unicodedata import category, combining
 
-from brim.behaviors.words import is_mark, is_unspaced, word_list
+from brim.behaviors.words import Spaces, is_unspaced, word_list
 from brim.files import data_lines
 
 TYPE_CHECKING = False
@@ -26,7 +27,6 @@ _SHORTEST = 20
 _COMPANY = 12
 """A sense word with fewer characters after it has lost what it speaks of, and counts as cut off."""
 _COMPANY_UNSPACED = 8
-_MARKERS = frozenset("-*+•–")
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
 _ENDINGS = frozenset(".!?;:,…。！？；：、，")
 
@@ -72,21 +72,11 @@ def one_line(text: str) -> str:
 def _unmarked(line: str) -> tuple[str, str]:
     """Return *line* without its markers, and the last of them, or nothing: ``#``, ``-``, ``1`` or ``>``."""
     marker = ""
-    while True:
-        first, space, rest = line.partition(" ")
-        if not space:
-            return line, marker
-        if first in _MARKERS or first in ("[ ]", "[x]", "[X]"):
-            marker = "-"
-        elif first.strip("#") == "" or first.strip(">") == "":
-            marker = first[0]
-        elif first[:-1].isdecimal() and first[-1] in ".)" and len(first) < 5:
-            marker = "1"
-        elif line.startswith("[ ] "):
-            rest = line[4:]
-        else:
-            return line, marker
-        line = rest
+    while found := re.match(r"(?:([#>])\1*|([-*+•–]|\[[xX]\])|(\d{1,3}[.)])|\[ \]) ", line):
+        heading, bullet, number = found.groups()
+        marker = heading or (bullet and "-") or (number and "1") or marker
+        line = line[found.end() :]
+    return line, marker
 
 
 def _word_border(text: str) -> int:
@@ -115,7 +105,7 @@ _ENDS = frozenset(".!?;")
 _FULL_ENDS = frozenset("。！？；｡…")
 """End a clause wherever they stand."""
 _COMMAS = frozenset(",，、")
-_AROUND = '.,;:!?()[]{}*"`'
+_INSIDE_WORDS = Spaces({ord(sign): ord(sign) for sign in "'_"})
 _CLOSING = frozenset("\"'”’»)]}*_`」』）】")
 
 
@@ -129,7 +119,13 @@ def sense_words(text: str) -> list[Found]:
     singles, phrases, anywhere = _lists()
     if text.isascii():
         anywhere = tuple(filter(str.isascii, anywhere))
-    found = [Found(at, at + len(sign)) for sign in anywhere for at in _places(text, sign)]
+    found = [
+        Found(at, at + len(sign))
+        for sign in anywhere
+        if sign in text
+        for at in range(len(text))
+        if text.startswith(sign, at)
+    ]
     known = list(_tokens(text))
     for i, (start, end, word) in enumerate(known):
         if word in singles:
@@ -173,10 +169,7 @@ def _closes(text: str, at: int) -> bool:
         return False
     if text[at] != ".":
         return True
-    begin = at
-    while begin > 0 and text[begin - 1].isalpha():
-        begin -= 1
-    word = text[begin:at].lower()
+    *_, word = re.split(r"[\W\d_]", text[max(0, at - 20) : at].lower())  # no abbreviation is longer
     abbreviated = len(word) == 1 or word in word_list("abbreviations.txt")
     return after == len(text) or not (abbreviated or text[after + 1 : after + 2].islower())
 
@@ -189,41 +182,14 @@ def is_reason(text: str) -> bool:
     )
 
 
-def _places(text: str, part: str) -> Iterator[int]:
-    at = text.find(part)
-    while at >= 0:
-        yield at
-        at = text.find(part, at + 1)
-
-
 def _tokens(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the words of *text* with their places; of ``n'utilise`` the whole and ``n'``."""
-    at = 0
-    for chunk in text.split(" "):
-        start = at
-        at += len(chunk) + 1
-        bare = chunk.strip(_AROUND)
-        if bare.isalnum():
-            start += chunk.index(bare[0])
-            yield start, start + len(bare), bare.lower()
-        elif bare:
-            yield from _parts(chunk.replace("’", "'"), start)
-
-
-def _parts(chunk: str, offset: int) -> Iterator[tuple[int, int, str]]:
-    begin = 0
-    for end in range(len(chunk) + 1):
-        if end < len(chunk) and (chunk[end].isalnum() or chunk[end] in "'_" or is_mark(chunk[end])):
-            continue
-        word = chunk[begin:end].lower()
-        bare = word.strip("'_")
-        if bare:
-            start = offset + begin + word.index(bare)
-            yield start, start + len(bare), bare
-            if "'" in bare:
-                clitic = bare.index("'") + 1
-                yield start, start + clitic, bare[:clitic]
-        begin = end + 1
+    for found in re.finditer(r"[^ '_](?:[^ ]*[^ '_])?", text.replace("’", "'").translate(_INSIDE_WORDS)):
+        start, word = found.start(), found[0].lower()
+        yield start, found.end(), word
+        if "'" in word:
+            clitic = word.index("'") + 1
+            yield start, start + clitic, word[:clitic]
 
 
 @cache

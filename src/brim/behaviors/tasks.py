@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from brim.behaviors.words import looked_at, stem, tokens
-from brim.files import data_lines, data_rows
+from brim.files import data_lines, data_map, data_rows
 
 RUN = 3
 """What a command counts against a word: a command is done, a word is only said."""
@@ -26,7 +26,7 @@ def tasks_of(text: str) -> tuple[str, ...]:
     """Return every task that *text* speaks of, the clearest first; equal ones in the order of the table."""
     text = looked_at(text)
     points = {task: RUN for step in _commands(text) for task in _ran(step)}
-    by_stem = _tasks_by_stem()
+    by_stem = data_map(__file__, "task_stems.tsv")  # the tasks that a stem speaks of, with spaces between them
     for word in {stem(token) for token in tokens(text)}:
         for task in by_stem.get(word, "").split():
             points[task] = points.get(task, 0) + 1
@@ -46,7 +46,7 @@ def named_task(task: str) -> str:
 
 def known_tasks() -> tuple[str, ...]:
     """Return every task of the table, in its order."""
-    return tuple(dict.fromkeys([row[0] for row in _table()]))
+    return tuple(dict.fromkeys([row[0] for row in data_rows(__file__, "tasks.tsv")]))
 
 
 def _commands(text: str) -> list[list[str]]:
@@ -98,22 +98,11 @@ def _shapes(first: str) -> list[tuple[list[str], str]]:
     """Return the beginnings of commands with this first word, each with its task. Most words are none of a command."""
     return [
         (shape.split(), task)
-        for task, how, said in _table()
+        for task, how, said in data_rows(__file__, "tasks.tsv")
         if how == "run" and first in said
         for shape in said.split(", ")
         if shape == first or shape.startswith(f"{first} ")
     ]
-
-
-@cache
-def _table() -> list[list[str]]:
-    return data_rows(__file__, "tasks.tsv")
-
-
-@cache
-def _tasks_by_stem() -> dict[str, str]:
-    """Return the tasks that a word speaks of, with spaces between them, by its stem."""
-    return {row[0]: row[1] for row in data_rows(__file__, "task_stems.tsv")}
 
 
 def language_of(path: str) -> str | None:
@@ -123,14 +112,10 @@ def language_of(path: str) -> str | None:
     ('python', 'typescript', 'docker', None)
     """
     name = path.replace("\\", "/").rsplit("/", 1)[-1].strip().lower()
-    known = _languages().get(name)
+    languages = data_map(__file__, "languages.tsv")
+    known = languages.get(name)
     while known is None and "." in name[1:]:
         # The longest ending first: `Dockerfile.dev` is none, but `.d.ts` and `.tar.gz` are of one kind each.
         name = name[name.index(".", 1) :]
-        known = _languages().get(name)
+        known = languages.get(name)
     return known
-
-
-@cache
-def _languages() -> dict[str, str]:
-    return {row[0]: row[1] for row in data_rows(__file__, "languages.tsv")}

@@ -7,6 +7,7 @@ tail of a path. ``{a,b}`` is either: ``alternatives`` writes such a pattern out.
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from functools import lru_cache
 
@@ -157,44 +158,23 @@ def alternatives(pattern: str) -> list[str]:
         if len(waiting) + len(found) > MOST_ALTERNATIVES:
             return [pattern]
         first = waiting.pop(0)
-        choices = _chosen(first)
-        if choices:
-            waiting[:0] = choices
+        if braces := re.search(r"\{([^{}]*,[^{}]*)\}", first):
+            before, after = first[: braces.start()], first[braces.end() :]
+            waiting[:0] = [before + choice + after for choice in braces[1].split(",")]
         else:
             found.append(first)
     return list(dict.fromkeys(found))
 
 
-def _chosen(pattern: str) -> list[str]:
-    """Return *pattern* with each choice of its first braces that have one and no braces in them; else nothing."""
-    end = pattern.find("}")
-    while end >= 0:
-        start = pattern.rfind("{", 0, end)
-        if start >= 0 and "," in pattern[start:end]:
-            return [pattern[:start] + each + pattern[end + 1 :] for each in pattern[start + 1 : end].split(",")]
-        end = pattern.find("}", end + 1)
-    return []
-
-
 def _parts(steps: list[str], parts: list[str]) -> bool:
-    """Whether *parts* match all of *steps*: the usual two pointers, going back to the last ``**``."""
-    at = step = 0
-    back = -1
-    retry = 0
-    while step < len(steps):
-        if at < len(parts) and parts[at] == "**":
-            back, retry = at, step
-            at += 1
-        elif at < len(parts) and _part(steps[step], parts[at]):
-            at, step = at + 1, step + 1
-        elif back >= 0:
-            retry += 1
-            at, step = back + 1, retry
+    """Whether *parts* match all of *steps*; each part leads from the numbers of steps that can be done to others."""
+    done = [0]
+    for part in parts:
+        if part == "**":
+            done = list(range(done[0], len(steps) + 1)) if done else []
         else:
-            return False
-    while at < len(parts) and parts[at] == "**":
-        at += 1
-    return at == len(parts)
+            done = [number + 1 for number in done if number < len(steps) and _part(steps[number], part)]
+    return len(steps) in done
 
 
 @lru_cache(4096)

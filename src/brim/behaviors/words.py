@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from brim.files import data_lines, data_rows
+from brim.files import data_lines, data_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,13 +92,14 @@ def stem(word: str) -> str:
     >>> [stem(word) for word in ("testing", "tests", "policies", "migrations", "migrate", "string", "uv")]
     ['test', 'test', 'policy', 'migr', 'migr', 'string', 'uv']
     """
-    known = _irregular()
+    known = data_map(__file__, "stems.tsv")
     if word in known or not word.isascii() or not word.isalpha():
         return known.get(word, word)
     root = _singular(word)
     for ending in ("ing", "ed"):
         if root.endswith(ending) and not root.endswith("eed") and _stands(root[: -len(ending)]):
-            root = _undoubled(root[: -len(ending)])
+            root = root[: -len(ending)]
+            root = root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
             break
     if root in known:
         return known[root]
@@ -139,19 +140,10 @@ def _stands(rest: str) -> bool:
     return len(rest) > 2 and not _VOWELS.isdisjoint(rest)
 
 
-def _undoubled(root: str) -> str:
-    return root[:-1] if root[-1] == root[-2] and root[-1] not in "lsz" else root
-
-
 @cache
 def word_list(name: str) -> frozenset[str]:
     """Return the words of ``data/<name>``, which are separated by any white space."""
     return frozenset([word for line in data_lines(__file__, name) for word in line.split()])
-
-
-@cache
-def _irregular() -> dict[str, str]:
-    return {row[0]: row[1] for row in data_rows(__file__, "stems.tsv")}
 
 
 def _says_nothing(word: str) -> bool:
@@ -167,8 +159,8 @@ def _folded(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text).casefold()).replace("'", "").replace("’", "")
 
 
-class _Spaces(dict[int, int]):
-    """For ``str.translate``: letters, digits and marks stay, everything else becomes a space."""
+class Spaces(dict[int, int]):
+    """For ``str.translate``: letters, digits and marks stay, everything else that isn't in it becomes a space."""
 
     def __missing__(self, code: int) -> int:
         kept = chr(code).isalnum() or is_mark(chr(code))
@@ -176,7 +168,7 @@ class _Spaces(dict[int, int]):
         return result
 
 
-_spaces = _Spaces()
+_spaces = Spaces()
 
 
 def _by_script(word: str) -> list[str]:

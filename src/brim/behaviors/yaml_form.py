@@ -120,7 +120,6 @@ def _text(text: str) -> str:
 def _scalar(text: str) -> str:
     """Return *text* on one line, in quotes where it would be read as something else."""
     text = _whole(text)
-
     if text.isprintable() and not _SPECIAL.intersection(text) and _read(text) == text:
         return text
     quoted: str = yaml.dump(text, default_style='"', width=float("inf"), allow_unicode=True)

@@ -157,8 +157,15 @@ def with_key(text: str, key: str, value: object, path: str) -> str:
     wanted = _cleaned(read_mapping(text, path)[0])
     section, _, name = key.rpartition(".")
     (wanted.setdefault(section, {}) if section else wanted)[name] = value
-    entry = _entry(root, key)
-    changed = _added(text, root, key, _scalar(value)) if entry is None else _replaced(text, entry[1], _scalar(value))
+    entry, scalar = _entry(root, key), _scalar(value)
+    if entry is None:
+        return _agreed(_added(text, root, key, scalar), wanted, f"set {key}", path)
+    start, end = entry[1].start_mark.index, entry[1].end_mark.index
+    if start == end:  # nothing stood there
+        scalar = f" {scalar}"
+    elif getattr(entry[1], "style", None) in ("|", ">"):
+        scalar += _line_end(text)
+    changed = text[:start] + scalar + text[end:]
     return _agreed(changed, wanted, f"set {key}", path)
 
 
@@ -189,24 +196,11 @@ def _compose(text: str, path: str) -> Any:
 
 def _entry(root: Any, key: str) -> tuple[Any, Any] | None:
     """Return the nodes of *key* and of its value, if it is there."""
-    node, found = root, None
+    found: tuple[Any, Any] | None = (None, root)
     for name in key.split("."):
-        if not isinstance(node, yaml.MappingNode):
-            return None
-        found = next(((mine, value) for mine, value in node.value if mine.value == name), None)
-        if found is None:
-            return None
-        node = found[1]
+        inside = found[1].value if found and isinstance(found[1], yaml.MappingNode) else ()
+        found = next((entry for entry in inside if entry[0].value == name), None)
     return found
-
-
-def _replaced(text: str, node: Any, scalar: str) -> str:
-    start, end = node.start_mark.index, node.end_mark.index
-    if start == end:  # nothing stood there
-        scalar = f" {scalar}"
-    elif getattr(node, "style", None) in ("|", ">"):
-        scalar += _line_end(text)
-    return text[:start] + scalar + text[end:]
 
 
 def _added(text: str, root: Any, key: str, scalar: str) -> str:

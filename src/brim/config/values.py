@@ -82,8 +82,7 @@ def load(
     A *cwd* of None is a folder that went away, or a project that is not trusted: no project then. *drafts* maps the
     path of a configuration file to a text that is taken in its place: so a change can be tried before it is written.
     """
-    values, lines = from_files(config_paths(environ, cwd).values(), drafts or {})
-    return in_force(values, lines, environ, flags or {})
+    return in_force(*from_files(config_paths(environ, cwd).values(), drafts or {}), environ, flags or {})
 
 
 def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
@@ -156,28 +155,21 @@ def load_cached(
     None asks the clock, if it matters.
     """
     paths = list(config_paths(environ, cwd).values())
-    values, lines = _from_files(paths, user_folder(environ), now)
-    return in_force(values, lines, environ, flags or {})
-
-
-def cache_path(folder: str, paths: list[str]) -> str:
-    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
-    return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
-
-
-def _from_files(paths: list[str], folder: str, now: float | None) -> Files:
-    stamps = _stamps(paths)
-    if not any(stamp[1:] for stamp in stamps):
-        return {}, {}
-    cache = cache_path(folder, paths)
-    found = _read(cache, stamps)
+    stamps, cache = _stamps(paths), cache_path(user_folder(environ), paths)
+    is_there = any(stamp[1:] for stamp in stamps)
+    found = _read(cache, stamps) if is_there else ({}, {})
     if found is None:
         found = from_files(paths, {})
         moment = time.time() if now is None else now
         is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
         if is_settled and stamps == _stamps(paths):  # else it isn't known which text was read
             _write(cache, stamps, found)
-    return found
+    return in_force(*found, environ, flags or {})
+
+
+def cache_path(folder: str, paths: list[str]) -> str:
+    """Return the cache for these *paths* in the user's *folder*; if two share a name, the stamps tell them apart."""
+    return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
 def _stamps(paths: list[str]) -> list[list[Any]]:

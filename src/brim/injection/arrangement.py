@@ -78,11 +78,14 @@ class Arrangement:
         """Return by how much the text would grow in units and in characters if *slot* went to *tier*."""
         self.evaluated += 1
         if self.by_text:
-            return self._recounted(slot, tier)
+            before, slot.tier = slot.tier, tier
+            text = self.text()
+            slot.tier = before
+            return int(self.costs.recount(text)) - self.units, len(text) - self.characters
         units, characters = self._item(slot, tier)
-        before = self._item(slot, slot.tier)
+        less, shorter = self._item(slot, slot.tier)
         old, new = self._section(slot, slot.tier), self._section(slot, tier)
-        units, characters = units - before[0], characters - before[1]
+        units, characters = units - less, characters - shorter
         if old != new:
             come = self.costs.heading(new) if new is not None and not self._standing.get(new) else (0, 0)
             gone = self.costs.heading(old) if old is not None and self._standing[old] == 1 else (0, 0)
@@ -136,12 +139,6 @@ class Arrangement:
     def value(self) -> float:
         """Return the sum of activation times fidelity, the same whatever the order of the slots."""
         return fsum(slot.value for slot in self.slots)
-
-    def _recounted(self, slot: Slot, tier: Tier) -> tuple[int, int]:
-        before, slot.tier = slot.tier, tier
-        text = self.text()
-        slot.tier = before
-        return int(self.costs.recount(text)) - self.units, len(text) - self.characters
 
     def _is_smaller(self, change: tuple[int, int]) -> bool:
         """Whether a change makes the text smaller: in tokens, and if characters are limited too, in neither larger."""

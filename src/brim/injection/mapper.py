@@ -308,8 +308,9 @@ def _reasons(arrangement: Arrangement, total: Count, *, over: bool) -> list[str]
         found.append(f"{cut} of {len(arrangement.slots)} were cut or left out to fit {_limit(arrangement)}")
     if over:
         held = sum(slot.protected for slot in arrangement.slots)
-        several = f"{held} constraints, none below summary, take"
-        least = "1 constraint, not below summary, takes" if held == 1 else several
+        least = (
+            "1 constraint, not below summary, takes" if held == 1 else f"{held} constraints, none below summary, take"
+        )
         if limits.tokens is not None and total > limits.tokens:
             found.append(f"{least} {int(total):,} tokens: {int(total) - limits.tokens:,} over the budget")
         if limits.characters is not None and arrangement.characters > limits.characters:

@@ -3,9 +3,8 @@
 It's a knapsack in which each behavior takes one of its tiers and each heading is paid once. The answer is proven: what
 comes back with it is a value that no legal choice exceeds, and on all but strange inputs that is the value itself.
 
-Three layers, top down: ``optimal`` turns an arrangement into whole numbers, so that sums are exact. ``Openings``
-decides which sections to open: there are at most 512 sets, each with a ceiling from prices, searched from the highest
-down. ``Search`` finds the best choice within one set.
+``optimal`` turns an arrangement into whole numbers, so that sums are exact. ``Knapsack`` decides which sections to
+open: there are at most 512 sets, each with a ceiling from prices, searched from the highest down.
 
 Prices replace limits: put a price on each unit and each character, and every slot can choose for itself. What they then
 make together, with the room sold at the same prices, no choice within the limits exceeds. Good prices come from the
@@ -19,7 +18,7 @@ from bisect import bisect_left, bisect_right
 from functools import reduce
 from itertools import pairwise
 from math import frexp, ldexp
-from operator import or_
+from operator import itemgetter, or_
 
 from brim.injection.arrangement import level, lowest_first
 from brim.injection.tiers import FIDELITY, Section, Tier, section_of
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
     Options = Sequence[Option]
     Pair = tuple[int, int]
     """Something of units and of characters: a room, a price."""
-    State = tuple[int, int, int, int, int]
-    """Units, less value, characters (all against the favourites), the loss, and where its steps are noted."""
+    Note = tuple["Note", int, Option] | None
+    """A choice: the one that it changes, the number of a slot, and its option; None is the favourite of every slot."""
+    State = tuple[int, int, int, int, Note]
+    """Units, less value, characters (all against the favourites), the loss, and the choice."""
     Other = tuple[int, int, int, int, Option]
     """Loss, units, less value and characters against the favourite, and the option."""
-    Core = Sequence[tuple[int, int, list[Other]]]
-    """The least loss of a slot, its number, and its other options."""
 
 EFFORT = 300_000
 """Partial choices that are looked at before the proof is given up: a second or so."""
@@ -53,8 +52,6 @@ _ROUNDS = 4
 _HALVINGS = 14
 """How often the weighing of units against characters is refined when both are short."""
 _FINE = 1 << 32
-_NEVER = 1 << 400
-"""More than any loss."""
 
 
 def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
@@ -67,20 +64,16 @@ def optimal(arrangement: Arrangement, *, effort: int = EFFORT) -> float:
     shift = _shift(slots)
     menu = [_options(arrangement, slot, shift) for slot in slots]
     start = arrangement.tiers()
-    _place(arrangement, slots, [min(options, key=lambda o: (-o[0], o[1], o[2])) for options in menu])
+    _place(arrangement, slots, [min(options, key=lambda o: (-o[0], o[1], o[2], o[4])) for options in menu])
     if arrangement.fits():
         return arrangement.value()
-    # What isn't limited costs nothing.
-    units, characters = arrangement.room is not None, arrangement.limits.characters is not None
-    menu = [[(o[0], o[1] * units, o[2] * characters, o[3], o[4]) for o in options] for options in menu]
-    reached = _reach([option for options in menu for option in options])
-    costs = {1 << section: arrangement.costs.heading(section) for section in Section if reached >> section & 1}
-    headings = {section: (cost[0] * units, cost[1] * characters) for section, cost in costs.items()}
-    openings = Openings(menu, headings, (arrangement.room or 0, arrangement.limits.characters or 0), effort)
-    most, choice = openings.solve(), openings.choice()
-    if choice is not None:
-        _place(arrangement, slots, choice)
-    if choice is None or openings.value < most:
+    reached = reduce(or_, map(_reach, menu), 0)
+    headings = {1 << at: _limited(arrangement, arrangement.costs.heading(at)) for at in Section if reached >> at & 1}
+    knapsack = Knapsack(menu, headings, (arrangement.room or 0, arrangement.limits.characters or 0), effort)
+    most = knapsack.solve()
+    if knapsack.choice is not None:
+        _place(arrangement, slots, knapsack.choice)
+    if knapsack.choice is None or knapsack.value < most:
         _take_best(arrangement, start)
     bound = most / (1 << shift) if shift >= 0 else float(most << -shift)
     return max(arrangement.value(), bound) if arrangement.fits() else arrangement.value()
@@ -115,14 +108,23 @@ def _shift(slots: Sequence[Slot]) -> int:
 
 
 def _options(arrangement: Arrangement, slot: Slot, shift: int) -> list[Option]:
-    """Return the tiers that *slot* may have, each with its value as a whole number, its cost and its section."""
+    """Return the tiers that *slot* may have, each with its value as a whole number, its cost and its section.
+
+    The option to omit it is the last, as it is the least detailed one.
+    """
     options = []
     kind, status = slot.behavior.kind, slot.behavior.status
     for tier in sorted(slot.allowed, reverse=True):
         value = int(ldexp(slot.activation * FIDELITY[tier], shift))
-        units, characters = arrangement.costs.item(slot.behavior, tier) if tier else (0, 0)
-        options.append((value, units, characters, 1 << section_of(kind, status, tier) if tier else 0, tier.value))
+        cost = _limited(arrangement, arrangement.costs.item(slot.behavior, tier)) if tier else (0, 0)
+        options.append((value, *cost, 1 << section_of(kind, status, tier) if tier else 0, tier.value))
     return options
+
+
+def _limited(arrangement: Arrangement, cost: Pair) -> Pair:
+    """Return *cost* without what isn't limited: that costs nothing."""
+    units, characters = cost
+    return units * (arrangement.room is not None), characters * (arrangement.limits.characters is not None)
 
 
 def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Option]) -> None:
@@ -131,148 +133,145 @@ def _place(arrangement: Arrangement, slots: Sequence[Slot], choice: Sequence[Opt
             arrangement.move(slot, Tier(option[4]))
 
 
-class Openings:
-    """The slots with all their options, the headings by section, the room, and the best choice known so far.
-
-    The option to omit a slot is its last, as it is the least detailed one.
-    """
+class Knapsack:
+    """The options of every slot, the headings by section, the room, and the best choice known so far."""
 
     def __init__(self, slots: Sequence[Options], headings: Mapping[int, Pair], room: Pair, effort: int) -> None:
-        self.headings, self.room = headings, room
+        self.slots, self.headings, self.room = slots, headings, room
         self.effort = effort
         """How many partial choices may still be looked at: a limit that doesn't depend on the machine's speed."""
         self.value = IMPOSSIBLE
         """What the best choice known is worth."""
-        self._best: list[tuple[int, Option]] = []
-        self._slots = slots
-        self._places = [place for place, options in enumerate(slots) if len(options) > 1 or options[0][3]]
-        """Which slots are still in question; the others are omitted in any better choice."""
-        self._open = [slots[place] for place in self._places]
+        self.choice: list[Option] | None = None
+        """The option of each slot in it; None if none is within the room."""
         self._rooms = self._possible()
         """The sets of sections that can be opened, each with the room that its headings leave."""
 
     def solve(self) -> int:
         """Find the best choice, and return what no choice exceeds: the same value, unless the effort ran out."""
         most = IMPOSSIBLE
-        for ceiling, opened in self._sets():
-            if ceiling <= self.value:
+        ceilings = self._best_ceilings() if self._rooms else {}
+        for opened in sorted(ceilings, key=lambda each: (-ceilings[each], each.bit_count(), each)):
+            if ceilings[opened] <= self.value:
                 break
-            most = max(most, self._search(opened) if self.effort > 0 else ceiling)
+            most = max(most, self._search(opened) if self.effort > 0 else ceilings[opened])
         return max(most, self.value)
 
-    def choice(self) -> list[Option] | None:
-        """Return the option of each slot in the best choice known, or None if none is within the room."""
-        if self.value == IMPOSSIBLE:
-            return None
-        chosen = [options[-1] for options in self._slots]  # what is no longer in question is omitted
-        for place, option in self._best:
-            chosen[place] = option
-        return chosen
-
-    def _sets(self) -> list[tuple[int, int]]:
-        """Return the sets of sections that may hold a better choice, each with its ceiling, highest first."""
-        if not self._rooms:
-            return []
-        opened = max(self._rooms, key=lambda each: (each.bit_count(), each))
-        ceilings: dict[int, int] = {}
-        seen: set[int] = set()
-        while opened not in seen and len(seen) < _ROUNDS:
-            seen.add(opened)
-            found, picked = prices(self._narrowed(opened), self._rooms[opened], self.value)
-            if picked is not None:
-                self._keep(picked)
-            at = self._ceilings(found)
-            opened = min(at, key=lambda each: (-at[each], each))
-            if not ceilings or at[opened] < max(ceilings.values()):
-                ceilings = at
-            self._drop_hopeless(at[opened], found)
-        order = sorted((-ceiling, opened.bit_count(), opened) for opened, ceiling in ceilings.items())
-        return [(-less, opened) for less, _, opened in order]
-
-    def _search(self, opened: int) -> int:
-        """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
-        slots, room = self._narrowed(opened), self._rooms[opened]
-        found, picked = prices(slots, room, self.value)
-        if picked is not None:
-            self._keep(picked)
-        search = Search(slots, room, found, self.value, self.effort)
-        self.effort = search.effort
-        if search.found:
-            self._keep(search.choice())
-        return search.ceiling
-
-    def _keep(self, picked: list[Option]) -> None:
-        """Keep a choice of the slots in question, if it is within the room and better than the best one known."""
-        value = sum(option[0] for option in picked)
-        if value <= self.value:
-            return
-        opened = [self.headings[section] for section in {option[3] for option in picked if option[3]}]
-        units = sum(option[1] for option in picked) + sum(heading[0] for heading in opened)
-        characters = sum(option[2] for option in picked) + sum(heading[1] for heading in opened)
-        if units <= self.room[0] and characters <= self.room[1]:
-            self.value = value
-            self._best = list(zip(self._places, picked, strict=True))
-
-    def _narrowed(self, opened: int) -> list[Options]:
-        return [[option for option in options if not option[3] or option[3] & opened] for options in self._open]
-
     def _possible(self) -> dict[int, Pair]:
-        """Return the sets of sections that have an option for every slot, and room for the shortest of these."""
-        needs: dict[int, dict[int, list[int]]] = {}
-        for options in self._open:
-            if not options[-1][3]:
-                continue
-            reach = _reach(options)
-            for opened, least in needs.setdefault(reach, {opened: [0, 0] for opened in _subsets(reach)}).items():
-                inside = [option for option in options if option[3] & opened]
-                least[0] += min((option[1] for option in inside), default=-IMPOSSIBLE)
-                least[1] += min((option[2] for option in inside), default=-IMPOSSIBLE)
+        """Return the sets of sections with an option for every slot, and room for the shortest options there are."""
+        required = {_reach(options) for options in self.slots if options[-1][3]}
+        units, characters = (sum(min(option[at] for option in options) for options in self.slots) for at in (1, 2))
         found = {}
         for opened in _subsets(sum(self.headings)):
-            units, characters = self.room
-            for section, (cost, length) in self.headings.items():
-                if section & opened:
-                    units, characters = units - cost, characters - length
-            needed = [needs[reach][opened & reach] for reach in needs]
-            if units >= sum(each[0] for each in needed) and characters >= sum(each[1] for each in needed):
-                found[opened] = units, characters
+            costs = [cost for section, cost in self.headings.items() if section & opened]
+            room = self.room[0] - sum(cost[0] for cost in costs), self.room[1] - sum(cost[1] for cost in costs)
+            if units <= room[0] and characters <= room[1] and all(reach & opened for reach in required):
+                found[opened] = room
         return found
 
-    def _ceilings(self, paid: Pair) -> dict[int, int]:
-        """Return what no choice in each set of sections exceeds, at prices *paid*."""
-        price, rate = paid
+    def _best_ceilings(self) -> dict[int, int]:
+        """Return what no choice in each set of sections exceeds, at the best prices that a few rounds find."""
+        opened = max(self._rooms, key=lambda each: (each.bit_count(), each))
+        best: dict[int, int] = {}
+        for _ in range(_ROUNDS):
+            found = self._ceilings(self._prices(self._narrowed(opened), self._rooms[opened]))
+            highest = min(found, key=lambda each: (-found[each], each))
+            if not best or found[highest] < max(best.values()):
+                best = found
+            if highest == opened:
+                break
+            opened = highest
+        return best
+
+    def _ceilings(self, prices: Pair) -> dict[int, int]:
+        """Return what no choice in each set of sections exceeds, at *prices*."""
+        price, rate = prices
         sums: dict[int, dict[int, int]] = {}
-        for options in self._open:
-            after = [
-                (value - price * units - rate * characters, section) for value, units, characters, section, _ in options
-            ]
-            free = not options[-1][3]
-            if free and max(after)[0] <= 0:
+        for options in self.slots:
+            after = [(option[0] - price * option[1] - rate * option[2], option[3]) for option in options]
+            least = IMPOSSIBLE if options[-1][3] else 0
+            if not least and max(after)[0] <= 0:
                 continue
             reach = _reach(options)
-            if reach not in sums:
-                sums[reach] = dict.fromkeys(_subsets(reach), 0)
-            parts = sums[reach]
-            least = 0 if free else IMPOSSIBLE
-            for opened in parts:
-                parts[opened] += max([least, *[left for left, section in after if section & opened]])
+            parts = sums.setdefault(reach, {})
+            for opened in parts or _subsets(reach):
+                inside = [left for left, section in after if section & opened]
+                parts[opened] = parts.get(opened, 0) + max([least, *inside])
         return {
             opened: price * room[0] + rate * room[1] + sum(parts[opened & reach] for reach, parts in sums.items())
             for opened, room in self._rooms.items()
         }
 
-    def _drop_hopeless(self, most: int, paid: Pair) -> None:
-        """Leave out the options whose price is so far above their value that no better choice has them."""
-        price, rate = paid
-        lost = self.value - most
-        left = {}
-        for place, options in zip(self._places, self._open, strict=True):
-            kept = options
-            if not options[-1][3]:
-                kept = [o for o in options if not o[3] or o[0] - price * o[1] - rate * o[2] > lost]
-            if len(kept) > 1 or kept[0][3]:
-                left[place] = kept
-        self._places, self._open = list(left), list(left.values())
+    def _narrowed(self, opened: int) -> list[Options]:
+        return [[option for option in options if not option[3] or option[3] & opened] for options in self.slots]
+
+    def _keep(self, picked: list[Option]) -> None:
+        """Keep a choice if it is within the room and better than the best one known."""
+        value = sum(option[0] for option in picked)
+        if value <= self.value:
+            return
+        costs = [self.headings[section] for section in {option[3] for option in picked if option[3]}]
+        units = sum(option[1] for option in picked) + sum(cost[0] for cost in costs)
+        characters = sum(option[2] for option in picked) + sum(cost[1] for cost in costs)
+        if units <= self.room[0] and characters <= self.room[1]:
+            self.value, self.choice = value, picked
+
+    def _prices(self, slots: Sequence[Options], room: Pair) -> Pair:
+        """Return prices at which what *slots* choose about fills *room*, and keep good choices that are met.
+
+        Units are weighed against characters by halving until both are used up alike, or only one is short. Prices are
+        refined no further when they show that no choice is worth more than the best one known.
+        """
+        low, share, high = 0, _FINE // 2, _FINE
+        best: tuple[int, Pair] | None = None
+        for _ in range(_HALVINGS):
+            weights = share // max(1, room[0]), (_FINE - share) // max(1, room[1])
+            price, picked, (units, characters) = _fill(slots, room, weights)
+            self._keep(picked)
+            a, b = found = price * weights[0], price * weights[1]
+            most = a * room[0] + b * room[1]
+            most += sum([max([o[0] - a * o[1] - b * o[2] for o in options]) for options in slots])
+            best = min(best or (most, found), (most, found), key=itemgetter(0))
+            short, other = units * room[1], characters * room[0]
+            if best[0] <= self.value or short == other:
+                break
+            low, high = (share, high) if short > other else (low, share)
+            share = (low + high) // 2
+        return best[1] if best else (0, 0)
+
+    def _search(self, opened: int) -> int:
+        """Look for a better choice that stands in *opened* alone; return what none of them exceeds."""
+        slots, room = self._narrowed(opened), self._rooms[opened]
+        prices = price, rate = self._prices(slots, room)
+        # The option of each slot that is worth most after paying; of equals the one that takes less.
+        favourites = [
+            min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4])) for options in slots
+        ]
+        self._keep(favourites)
+        value, units, characters = (sum(option[at] for option in favourites) for at in (0, 1, 2))
+        spare, space = room[0] - units, room[1] - characters
+        most = value + price * spare + rate * space
+        core = _core(slots, favourites, prices, most - self.value)
+        states: list[State] = [(0, 0, 0, 0, None)]
+        for place, (least, number, others) in enumerate(core):
+            if least >= most - self.value:
+                break
+            if self.effort <= 0:
+                return max([self.value, *(most - state[3] - least for state in states)])
+            self.effort -= len(states) * len(others)
+            grown = list(states)
+            for loss, more, less, longer, option in others:
+                allowed = most - self.value
+                for taken, worse, length, lost, note in states:
+                    if lost + loss < allowed:
+                        state = taken + more, worse + less, length + longer, lost + loss, (note, number, option)
+                        grown.append(state)
+                        if state[0] <= spare and state[2] <= space and value - state[1] > self.value:
+                            self._keep(_chosen(favourites, state[4]))
+                            allowed = most - self.value
+            further = core[place + 1][0] if place + 1 < len(core) else allowed
+            states = _undominated([state for state in grown if state[3] + further < most - self.value])
+        return self.value
 
 
 def _reach(options: Options) -> int:
@@ -288,187 +287,78 @@ def _subsets(sections: int) -> list[int]:
     return found
 
 
-class Search:
-    """The search among slots at fixed prices, for a choice that is worth more than *floor*."""
+def _core(
+    slots: Sequence[Options], favourites: Options, prices: Pair, allowed: int
+) -> list[tuple[int, int, list[Other]]]:
+    """Return the slots that may differ from their favourites for less than *allowed*: least loss, number, options."""
+    core = []
+    for number, (options, (value, units, characters, _, _)) in enumerate(zip(slots, favourites, strict=True)):
+        others: list[Other] = []
+        for option in options:
+            more, less, longer = option[1] - units, value - option[0], option[2] - characters
+            loss = less + prices[0] * more + prices[1] * longer
+            if loss < allowed and (less < 0 or more < 0 or longer < 0):
+                others.append((loss, more, less, longer, option))
+        if others:
+            core.append((min(other[0] for other in others), number, others))
+    return sorted(core, key=itemgetter(0, 1))
 
-    def __init__(self, slots: Sequence[Options], room: Pair, prices: Pair, floor: int, effort: int) -> None:
-        self.prices, self.effort, self.floor = prices, effort, floor
-        """What the best choice known is worth."""
-        self.found = False
-        """Whether it was found here."""
-        price, rate = prices
-        self._favourites = [
-            min(options, key=lambda o: (price * o[1] + rate * o[2] - o[0], o[1], o[2], o[4])) for options in slots
-        ]
-        """The option of each slot that is worth most after paying; of equals the one that takes less."""
-        self._value, units, characters = (sum(option[at] for option in self._favourites) for at in (0, 1, 2))
-        self._room = room[0] - units, room[1] - characters
-        self._most = self._value + prices[0] * self._room[0] + prices[1] * self._room[1]
-        self._notes: list[tuple[int, int, Option]] = []
-        self._best = -1
-        self.ceiling = self._run(slots)
-        """What no choice exceeds."""
 
-    def choice(self) -> list[Option]:
-        """Return the option of each slot in the best choice found."""
-        chosen = list(self._favourites)
-        note = self._best
-        while note >= 0:
-            note, number, option = self._notes[note]
-            chosen[number] = option
-        return chosen
-
-    def _run(self, slots: Sequence[Options]) -> int:
-        start: State = (0, 0, 0, 0, -1)
-        self._meet(start)
-        core = self._core(slots)
-        states = [start]
-        for place, (least, number, others) in enumerate(core):
-            if least >= self._most - self.floor or not states:
-                break
-            if self.effort <= 0:
-                return max([self.floor, *(self._most - state[3] - least for state in states)])
-            self.effort -= len(states) * len(others)
-            further = core[place + 1][0] if place + 1 < len(core) else _NEVER
-            states = self._step(states, number, others, further)
-        return self.floor
-
-    def _core(self, slots: Sequence[Options]) -> Core:
-        """Return the slots that may differ from their favourites, the ones that lose least by it first."""
-        price, rate = self.prices
-        allowed = self._most - self.floor
-        core = []
-        for number, (options, (value, units, characters, _, _)) in enumerate(zip(slots, self._favourites, strict=True)):
-            others: list[Other] = []
-            for option in options:
-                more, less, longer = option[1] - units, value - option[0], option[2] - characters
-                loss = less + price * more + rate * longer
-                if loss < allowed and (less < 0 or more < 0 or longer < 0):
-                    others.append((loss, more, less, longer, option))
-            if others:
-                core.append((min(other[0] for other in others), number, others))
-        core.sort(key=lambda entry: entry[:2])
-        return core
-
-    def _step(self, states: list[State], number: int, others: list[Other], further: int) -> list[State]:
-        """Return *states* and all that come of them with another option of slot *number*, without the hopeless ones."""
-        notes = self._notes
-        spare, space = self._room
-        grown = list(states)
-        for loss, more, less, longer, option in others:
-            allowed = self._most - self.floor
-            for units, worse, characters, lost, note in states:
-                total = lost + loss
-                if total >= allowed:
-                    continue
-                state = units + more, worse + less, characters + longer, total, len(notes)
-                notes.append((note, number, option))
-                grown.append(state)
-                if state[0] <= spare and state[2] <= space:
-                    self._meet(state)
-                    allowed = self._most - self.floor
-        allowed = self._most - self.floor
-        return _undominated([state for state in grown if state[3] + further < allowed])
-
-    def _meet(self, state: State) -> None:
-        """Keep a choice that is within the room and worth more than the best one known."""
-        if state[0] <= self._room[0] and state[2] <= self._room[1] and self._value - state[1] > self.floor:
-            self.floor = self._value - state[1]
-            self.found = True
-            self._best = state[4]
+def _chosen(favourites: Options, note: Note) -> list[Option]:
+    """Return the option of each slot in the choice *note*."""
+    chosen = list(favourites)
+    while note is not None:
+        note, number, option = note
+        chosen[number] = option
+    return chosen
 
 
 def _undominated(states: list[State]) -> list[State]:
     """Return the states than which none is at most as large in both measures and worth at least as much."""
-    states.sort()
     kept = []
     lengths: list[int] = []
     worse: list[int] = []
-    for state in states:
+    for state in sorted(states, key=itemgetter(0, 1, 2)):
         characters, less = state[2], state[1]
         at = bisect_right(lengths, characters)
         if at and worse[at - 1] <= less:
             continue
         kept.append(state)
-        start = bisect_left(lengths, characters)
-        end = start
+        start = end = bisect_left(lengths, characters)
         while end < len(worse) and worse[end] >= less:
             end += 1
-        lengths[start:end] = [characters]
-        worse[start:end] = [less]
+        lengths[start:end], worse[start:end] = [characters], [less]
     return kept
 
 
-def ceiling(slots: Sequence[Options], room: Pair, prices: Pair) -> int:
-    """Return a value that no choice within *room* exceeds, from any *prices* that are not negative."""
-    price, rate = prices
-    total = price * room[0] + rate * room[1]
-    for options in slots:
-        total += max([value - price * units - rate * characters for value, units, characters, _, _ in options])
-    return total
-
-
-def prices(slots: Sequence[Options], room: Pair, floor: int) -> tuple[Pair, list[Option] | None]:
-    """Return prices at which what is chosen about fills *room*, and a good choice that is within it, if one was met.
-
-    Units are weighed against characters by halving until both are used up alike, or only one is short. Prices are
-    refined no further when they show that no choice is worth more than *floor*.
-    """
-    low, high = 0, _FINE
-    share = _FINE // 2
-    best = (0, 0)
-    least = ceiling(slots, room, best)
-    kept: list[Option] | None = None
-    for _ in range(_HALVINGS):
-        weights = share // max(1, room[0]), (_FINE - share) // max(1, room[1])
-        price, picked, (units, characters) = _fill(slots, room, weights)
-        found = price * weights[0], price * weights[1]
-        most = ceiling(slots, room, found)
-        if most < least:
-            least, best = most, found
-        if picked is not None and (kept is None or sum(o[0] for o in picked) > sum(o[0] for o in kept)):
-            kept = picked
-        short, other = units * room[1], characters * room[0]
-        if least <= floor or short == other:
-            break
-        low, high = (share, high) if short > other else (low, share)
-        share = (low + high) // 2
-    return best, kept
-
-
-def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, list[Option] | None, Pair]:
+def _fill(slots: Sequence[Options], room: Pair, weights: Pair) -> tuple[int, list[Option], Pair]:
     """Fill *room* step by step, the best value for its weight first.
 
-    Returns the price of the first step that no longer fits (0 if all do), what was chosen if it is within the room,
-    and what the choice that just overflows would take.
+    Returns the price of the first step that no longer fits (0 if all do), what was chosen, which is within the room if
+    the lightest options are, and what the choice that just overflows would take.
     """
     heavy, light = weights
-    picked = []
+    paths = [_frontier(options, weights) for options in slots]
+    picked = [path[0] for path in paths]
+    used, taken = (sum(option[at] for option in picked) for at in (1, 2))
     steps = []
-    used = taken = 0
-    for number, options in enumerate(slots):
-        path = _frontier(options, weights)
-        picked.append(path[0])
-        used, taken = used + path[0][1], taken + path[0][2]
+    for number, path in enumerate(paths):
         for k, (before, after) in enumerate(pairwise(path)):
             cost = heavy * (after[1] - before[1]) + light * (after[2] - before[2])
-            steps.append(((before[0] - after[0]) / cost, number, k, before, after))
-    steps.sort()
+            steps.append(((before[0] - after[0]) / cost, number, k, cost, before, after))
     left = heavy * (room[0] - used) + light * (room[1] - taken)
     price = None
     units, characters = used, taken
-    for _, number, _, before, after in steps:
+    for _, number, _, cost, before, after in sorted(steps):
         more, longer = after[1] - before[1], after[2] - before[2]
         if price is None:
-            cost = heavy * more + light * longer
             left, units, characters = left - cost, units + more, characters + longer
             if left < 0:
                 price = (after[0] - before[0]) // cost
         if picked[number] is before and used + more <= room[0] and taken + longer <= room[1]:
             picked[number] = after
             used, taken = used + more, taken + longer
-    fits = used <= room[0] and taken <= room[1]
-    return price or 0, picked if fits else None, (units, characters)
+    return price or 0, picked, (units, characters)
 
 
 def _frontier(options: Options, weights: Pair) -> list[Option]:

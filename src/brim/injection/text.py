@@ -8,6 +8,8 @@ behavior in its place: its text can neither close a section nor forge a heading.
 
 from __future__ import annotations
 
+import re
+
 from brim.behaviors.behavior import BehaviorKind
 from brim.injection.tiers import Section, Tier, section_of
 
@@ -34,6 +36,9 @@ _OFFSET = "  "
 """Where a line of a behavior begins: tabs count from there."""
 _DEEPEST = 50
 """Markers of lists and quotes that a line may begin with. What follows them is text."""
+_MARKER = r"(?:>|(?:[-+*]|[0-9]+[.)])(?=[ \t]|\Z))[ \t]*"
+_HEADING = r"#{1,6}(?:[ \t]|\Z)|[= \t]+\Z|[- \t]+\Z"
+"""A heading of its own (``# ...``), or what makes one of the line above (``===``, ``---``)."""
 
 
 def render(plan: InjectionPlan) -> str:
@@ -129,7 +134,7 @@ def unforged(lines: list[str]) -> list[str]:
             fence, column = mark, here
         elif inner[:1] == "<" or (inner != bare and _fence(inner)):
             sure = False
-        heading = next(filter(_is_heading, levels), inner if len(levels) > _DEEPEST else None)
+        heading = next((each for each in levels if re.match(_HEADING, each)), inner if len(levels) > _DEEPEST else None)
         kept.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
     return [*kept, fence] if fence else kept
 
@@ -141,37 +146,13 @@ def _column(line: str, bare: str) -> int:
 
 def _fence(bare: str) -> str:
     """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block of code."""
-    mark = bare[:1]
-    if mark not in ("`", "~"):
-        return ""
-    run = bare[: len(bare) - len(bare.lstrip(mark))]
-    return run if len(run) >= 3 else ""
+    found = re.match("`{3,}|~{3,}", bare)
+    return found[0] if found else ""
 
 
 def _levels(bare: str) -> list[str]:
     """Return *bare*, and what is left of it without each marker of a list or a quote that it begins with."""
     found = [bare]
-    while len(found) <= _DEEPEST:
-        rest = bare[1:] if bare[:1] == ">" else _unlisted(bare)
-        if rest is None:
-            break
-        bare = rest.lstrip(" \t")
-        found.append(bare)
+    while len(found) <= _DEEPEST and (marker := re.match(_MARKER, found[-1])):
+        found.append(found[-1][marker.end() :])
     return found
-
-
-def _unlisted(bare: str) -> str | None:
-    """Return what stands after the marker of a list, or None if there is none."""
-    rest = bare.lstrip("0123456789")
-    signs = "-+*" if rest == bare else ".)"
-    if rest[:1] not in tuple(signs) or rest[1:2] not in ("", " ", "\t"):
-        return None
-    return rest[1:]
-
-
-def _is_heading(text: str) -> bool:
-    """Whether a line is a heading of its own (``# ...``), or makes one of the line above (``===``, ``---``)."""
-    rest = text.lstrip("#")
-    if rest != text:
-        return len(text) - len(rest) <= 6 and (not rest or rest[0] in " \t")
-    return bool(text) and (not text.strip("= \t") or not text.strip("- \t"))

@@ -59,14 +59,8 @@ class Section(IntEnum):
         return self.opening(format) + self.closing(format)
 
 
-_OF_KIND = {
-    BehaviorKind.CONSTRAINT: Section.CONSTRAINTS,
-    BehaviorKind.DIRECTIVE: Section.DIRECTIVES,
-    BehaviorKind.PROCEDURE: Section.PROCEDURES,
-    BehaviorKind.PREFERENCE: Section.PREFERENCES,
-    BehaviorKind.WORKFLOW: Section.WORKFLOWS,
-    BehaviorKind.EPISODIC: Section.EPISODES,
-}
+_OF_KIND = dict(zip(BehaviorKind, Section, strict=False))
+"""The first sections are those of the kinds, in their order."""
 
 
 def section_of(kind: BehaviorKind, status: Status, tier: Tier) -> Section:

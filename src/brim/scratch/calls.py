@@ -79,7 +79,8 @@ class Calls:
                 where["source"] = f"{call.id} {at}" if call.id else ""
                 found.append(draft("decision", question, refs={"outcome": answer}, **where))
         elif call.tool == "plan" and "exit" in call.name.lower():  # it is put to the person; starting to plan isn't
-            if not is_undecided(result):
+            is_waiting = not result.error and re.match(_WAITS, result.text[:400])  # handed on, and not answered yet
+            if not is_waiting:
                 refs = {"noun": "plan", "outcome": _refused(result) if failed else "accepted"}
                 found.append(draft("decision", plan_of(call, result), refs=refs, **where))
         elif result.refusal == "permission":
@@ -167,11 +168,6 @@ def plan_of(call: ToolCall, result: ToolResult) -> str:
     beside = result.detail.get("plan") if isinstance(result.detail, Mapping) else None
     texts = (result.text[approved.end() :] if approved else "", beside, call.input.get("plan"))
     return next((text for text in texts if isinstance(text, str) and text.strip()), call.name)
-
-
-def is_undecided(result: ToolResult) -> bool:
-    """Whether a plan was only handed on, and not answered yet."""
-    return not result.error and bool(re.match(_WAITS, result.text[:400]))
 
 
 def was_asked(result: ToolResult) -> bool:
@@ -294,9 +290,8 @@ class States:
 
 def _todo_entry(call: ToolCall, label: str, before: str | None, now: str) -> Entry:
     refs = {"noun": "todo", "outcome": f"{before} → {now}" if before else now}
-    return draft(
-        "state", label, source=f"{source_of(call)} {now}" if source_of(call) else "", refs=refs, **where_of(call)
-    )
+    source = f"{source_of(call)} {now}" if source_of(call) else ""
+    return draft("state", label, source=source, refs=refs, **where_of(call))
 
 
 def source_of(event: Event) -> str:

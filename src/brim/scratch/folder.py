@@ -193,28 +193,23 @@ def keep_journals(folders: Iterable[str], into: str, label: str, *, now: float) 
     return kept
 
 
-def forget_old(into: str, *, now: float) -> list[str]:
-    """Remove the journals in *into* that are older than 30 days, and return their names."""
-    gone = []
+def forget_old(into: str, *, now: float) -> None:
+    """Remove the journals in *into* that are older than 30 days."""
     for name in sorted(os.listdir(into)) if os.path.isdir(into) else []:
         found = re.fullmatch(r"(\d{1,12})-.*\.jsonl", name)
         if found and now - int(found[1]) > KEPT:
             with suppress(OSError):
                 os.unlink(os.path.join(into, name))
-                gone.append(name)
-    return gone
 
 
-def remove_ours(folder: str) -> list[str]:
-    """Remove what brim put into *folder*, and the folder; return the other files, which stay."""
-    left = []
+def remove_ours(folder: str) -> None:
+    """Remove what brim put into *folder*, and the folder if nothing else is in it."""
     try:
         for name in os.listdir(folder):
             if name in _OURS or name.startswith(TEMPORARY):
                 os.unlink(os.path.join(folder, name))
-            elif name not in (MARK, IGNORE, LOCK):
-                left.append(os.path.join(folder, name))
-        if not left:  # the lock last: a process that waits for it finds that it's gone, and starts over
+        if not set(os.listdir(folder)) - {MARK, IGNORE, LOCK}:
+            # The lock last: a process that waits for it finds that it's gone, and starts over.
             for name in (IGNORE, MARK, LOCK):
                 with suppress(FileNotFoundError):
                     os.unlink(os.path.join(folder, name))
@@ -222,4 +217,3 @@ def remove_ours(folder: str) -> list[str]:
                 os.rmdir(folder)
     except OSError as error:
         raise StoreError(f"{folder}: cannot be removed: {error.strerror or error}", "failed") from None
-    return sorted(left)

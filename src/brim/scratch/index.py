@@ -128,8 +128,13 @@ def _parts(entry: Entry) -> list[Part]:
 def render_details(section: Section, entries: Iterable[Entry]) -> str:
     """Return the text of the file of *section*."""
     about = f"{_LABELS[section.kind]} Rendered from journal.jsonl: what is edited here is lost."
-    blocks = [f"## {_heading(entry)}\n\n{_body(entry)}\n" for entry in entries]
-    return "\n".join([f"# {section.title}\n\n{about}\n", *blocks])
+    blocks = [f"# {section.title}\n\n{about}\n"]
+    for entry in entries:
+        named = [("session", entry.session), ("agent", entry.agent)]
+        names = [f"{what} {shortened(one_line(name), 80)}" for what, name in named if name]
+        heading = " · ".join([f"#{entry.number}", when(entry.time), *names])
+        blocks.append(f"## {heading}\n\n{_body(entry)}\n")
+    return "\n".join(blocks)
 
 
 def when(seconds: float | None) -> str:
@@ -138,12 +143,6 @@ def when(seconds: float | None) -> str:
         return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds)) if seconds is not None else "time unknown"
     except (OverflowError, ValueError, OSError):
         return "time unknown"
-
-
-def _heading(entry: Entry) -> str:
-    named = [("session", entry.session), ("agent", entry.agent)]
-    names = [f"{what} {shortened(one_line(name), 80)}" for what, name in named if name]
-    return " · ".join([f"#{entry.number}", when(entry.time), *names])
 
 
 def _body(entry: Entry) -> str:

@@ -122,7 +122,9 @@ class Journal:
         except OSError as error:
             raise _problem(self.path, "cannot be opened", error) from None
         try:
-            self._end_torn_line(handle)
+            if os.fstat(handle).st_size > self._offset:  # a killed process left half a line
+                _line(handle, b"\n")
+                self.refresh()
             written = self._write(handle, waiting)
         except OSError as error:
             raise _problem(self.path, "cannot be written", error) from None
@@ -145,11 +147,6 @@ class Journal:
             os.ftruncate(handle, size)
             raise
         return written
-
-    def _end_torn_line(self, handle: int) -> None:
-        if os.fstat(handle).st_size > self._offset:
-            _line(handle, b"\n")
-            self.refresh()
 
     def _begin(self, file: tuple[int, int] | None) -> None:
         self.version += self._file is not None

@@ -16,8 +16,4 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends.step import STATUSES as STATUSES
     from brim.scratch.dead_ends.step import DeadEnd as DeadEnd
 
-__getattr__, __dir__ = exports(
-    __name__,
-    detector="DeadEndDetector",
-    step="DeadEnd RULES STATUSES",
-)
+__getattr__, __dir__ = exports(__name__, detector="DeadEndDetector", step="DeadEnd RULES STATUSES")

@@ -23,10 +23,6 @@ _WRAPPED = r"(?s)\s*(?:/\S*/)?(?:ba|z|da)?sh\s+-\w*c\s+(['\"])(.*)\1\s*"
 _SETTING = r"[A-Za-z_]\w*="
 _KEYWORDS = ("do", "then", "else", "if", "elif", "!")
 _FILTER = ("tail", "head", "cat", "less", "more", "tee", "sort", "uniq", "cut", "wc", "sed", "awk", "grep", "rg", "tr")
-_RUNNERS = (
-    *("python", "python3", "node", "bash", "sh", "ruby", "perl", "php", "tsx", "ts-node", "Rscript", "R"),
-    *("julia", "elixir", "lua", "octave"),
-)
 _TESTS = ("test", "tests", "runtest", "spec", "eunit")
 _BUILDS = ("build", "compile", "check")
 _TEST_CALL = r"(?i)((?:\w+(?:\.|::))?(?:run_?)?tests?(?:_\w+)?)\s*\(([^;]{0,200})"
@@ -179,7 +175,8 @@ def _check(words: list[str]) -> Check | None:
         return None
     words = [word for word, before in zip(words, ["", *words], strict=False) if before not in _WITH_VALUE]
     plain = [words[0], *[word for word in words[1:] if not word.startswith("-") or word in ("--test", "--build")]]
-    script = words[1] if words[0] in _RUNNERS and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
+    runs = words[0] in data_lines(__file__, "runners.txt")
+    script = words[1] if runs and len(words) > 1 else words[0] if words[0].endswith(".sh") else ""
     if script and re.search(_TEST_SCRIPT, script):
         return Check("test", script if script == words[0] else f"{words[0]} {script}", target=script)
     for kind, name in _checks():
@@ -192,7 +189,7 @@ def _check(words: list[str]) -> Check | None:
 
 def _unlisted(words: list[str], plain: list[str]) -> Check | None:
     """Return the check that a program says itself to be which no list names: ``forge test``, ``-e 'Pkg.test()'``."""
-    if words[0] in _RUNNERS and len(words) > 2:
+    if words[0] in data_lines(__file__, "runners.txt") and len(words) > 2:
         for flag, code in pairwise(words[1:]):
             if flag in ("-e", "-E", "-c", "--eval", "-eval") and (found := re.search(_TEST_CALL, code)):
                 return Check("test", f"{words[0]} {found[1]}", found[2].strip(" )"))
@@ -213,10 +210,9 @@ def _unlisted(words: list[str], plain: list[str]) -> Check | None:
 
 def _target(words: list[str], places: list[str]) -> str:
     """Return what is checked: places and names, and what a flag selects. A folder is everything in it, so nothing."""
-    chosen = {word for word in places if not _is_folder(word)}
-    chosen.update(value for flag, value in pairwise(words) if flag in _SELECTS)
-    chosen.update(word for word in words if word.startswith(_SELECTS_IN_ONE))
-    return " ".join(sorted(chosen))
+    chosen = [word for word in places if not _is_folder(word)]
+    chosen += [value for flag, value in pairwise(words) if flag in _SELECTS]
+    return " ".join(sorted({*chosen, *[word for word in words if word.startswith(_SELECTS_IN_ONE)]}))
 
 
 def _is_folder(word: str) -> bool:

@@ -147,8 +147,7 @@ class Versions:
             undone = [done for _, done in self._known[place + 1 :] if done is not None]
             del self._known[place + 1 :]
             return undone, left
-        done = self._opposite(change, edit)
-        if done is not None:
+        if done := self._opposite(change, edit):
             self._known = [(known, None if kept is done else kept) for known, kept in self._known]
             self._known.append((version, None))
             return [done], left
@@ -180,7 +179,5 @@ class Versions:
 
     def _opposite(self, change: Change, edit: Edit) -> Edit | None:
         """Return the last edit that *edit* is the opposite of, if *change* tells both texts."""
-        if change.old is None or change.new is None:
-            return None
-        edits = [done for _, done in reversed(self._known[1:]) if done is not None]
-        return next((done for done in edits if done.old == edit.new and done.new == edit.old), None)
+        edits = [] if change.old is None or change.new is None else [done for _, done in reversed(self._known[1:])]
+        return next((done for done in edits if done and done.old == edit.new and done.new == edit.old), None)

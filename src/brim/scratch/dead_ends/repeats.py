@@ -7,6 +7,8 @@ Four suspect: ``SameCall`` (the same call with the same failure), ``SameError`` 
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from brim.scratch.dead_ends.commands import any_of, looks, moves_tree, unfiltered
 from brim.scratch.dead_ends.edits import is_prose, is_temporary, only_looks
 from brim.scratch.dead_ends.step import CLIP, DeadEnd, Rule, Step, dead_end, grown, moved, places, settled
@@ -16,7 +18,6 @@ from brim.scratch.quotes import begun, masked_line
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.scratch.dead_ends.commands import Check
-    from brim.scratch.dead_ends.edits import Change
 
 CALLS = 3
 CALLS_TRANSIENT = 6
@@ -41,12 +42,16 @@ _UNTELLING = ("index", "main", "mod", "lib", "__init__", "init", "app")
 
 
 class _Tries:
-    """How often something failed, and where."""
+    """How often something failed and where, and what else its rule notes of it."""
 
     times = 0
     at: tuple[int, ...] = ()
-    error = ""
-    reported = False
+    error = signature = ""
+    reported = waited = False
+    quoted: tuple[tuple[int, int], ...] = ()
+    inputs: frozenset[int] = frozenset()
+    what: tuple[str, ...] = ()
+    edits = waits = last = 0
 
     def again(self, step: Step, first: int) -> bool:
         """Count *step*; return whether that is worth a report: at the *first* number, and whenever it doubled."""
@@ -61,14 +66,6 @@ class _Tries:
         return dead_end(step.call, rule, status, key, what, at=self.at, times=self.times, error=self.error)
 
 
-class _CallTries(_Tries):
-    signature = ""
-    quoted: tuple[tuple[int, int], ...] = ()
-    edits = 0
-    waits = 0
-    waited = False
-
-
 class SameCall(Rule):
     """Suspects the same call with the same failure three times.
 
@@ -79,9 +76,8 @@ class SameCall(Rule):
     """
 
     def __init__(self) -> None:
-        self._tries: dict[int, _CallTries] = {}
-        self._edits = 0
-        self._waits = 0
+        self._tries: dict[int, _Tries] = {}
+        self._edits = self._waits = 0
 
     def step(self, step: Step) -> list[DeadEnd]:
         """Count *step*; the same call going well resolves what was suspected of it."""
@@ -92,14 +88,13 @@ class SameCall(Rule):
         key = hash(step.input)
         tries = self._tries.pop(key, None)
         if not step.failed:
-            if tries is None or not tries.reported:
-                return []
-            return [tries.found(step, "same-call", "resolved", step.input, step.what)]
+            reported = tries is not None and tries.reported
+            return [tries.found(step, "same-call", "resolved", step.input, step.what)] if tries and reported else []
         signature = step.signature or step.result.text[:200].strip()
         edited = step.check is not None and tries is not None and tries.edits != self._edits
         other = tries is None or tries.signature != signature or moved(tries.quoted, step.quoted)
         if tries is None or other or (edited and not tries.reported):
-            tries = _CallTries()
+            tries = _Tries()
         remember(self._tries, key, tries, _MOST_CALLS)
         tries.signature, tries.quoted, tries.edits = signature, step.quoted, self._edits
         # Waiting can help if something is looked at, or doesn't answer yet.
@@ -116,12 +111,6 @@ class SameCall(Rule):
         return []
 
 
-class _ErrorTries(_Tries):
-    inputs: frozenset[int] = frozenset()
-    what: tuple[str, ...] = ()
-    last = 0
-
-
 class SameError(Rule):
     """Suspects one error from four different inputs.
 
@@ -130,7 +119,7 @@ class SameError(Rule):
     """
 
     def __init__(self) -> None:
-        self._groups: dict[str, _ErrorTries] = {}
+        self._groups: dict[str, _Tries] = {}
         self._of_input: dict[int, str] = {}
         self._steps = 0
 
@@ -150,7 +139,7 @@ class SameError(Rule):
         key = f"{step.call.tool or step.call.name}\0{step.signature}"
         group = self._groups.pop(key, None)
         if group is None or (not group.reported and self._steps - group.last > _APART):
-            group = _ErrorTries()
+            group = _Tries()
         remember(self._groups, key, group, _MOST_ERRORS)
         group.last = self._steps
         if given in group.inputs or len(group.inputs) >= _MOST_INPUTS:
@@ -172,7 +161,7 @@ class SameError(Rule):
         self._groups[key] = group
         return []
 
-    def _found(self, step: Step, key: str, group: _ErrorTries, status: str) -> DeadEnd:
+    def _found(self, step: Step, key: str, group: _Tries, status: str) -> DeadEnd:
         several = " | ".join([masked_line(what, 450) for what in group.what])
         return group.found(step, "same-error", status, key, masked_line(several))
 
@@ -182,15 +171,8 @@ class SameError(Rule):
         return []
 
 
-class _Seen:
-    """One call of the last few, and what it answered."""
-
-    def __init__(self, step: Step) -> None:
-        self.input = hash(step.input)
-        text = step.result.text
-        self.text = text if len(text) <= 2 * _CLIP else text[:_CLIP] + text[-_CLIP:]
-        self.what = begun(step.command or step.what, CLIP)
-        self.at = step.call.at
+_Seen = namedtuple("_Seen", ("input", "text", "what", "at"))
+"""One call of the last few, and what it answered."""
 
 
 class Alternation(Rule):
@@ -210,7 +192,9 @@ class Alternation(Rule):
         if step.changes or step.polls or step.outcome.kind != "ok":
             self._last = []
             return []
-        seen = _Seen(step)
+        text = step.result.text
+        text = text if len(text) <= 2 * _CLIP else text[:_CLIP] + text[-_CLIP:]
+        seen = _Seen(hash(step.input), text, begun(step.command or step.what, CLIP), step.call.at)
         found = self._resolved(seen)
         self._last = [*self._last, seen][-2 * TURNS :]
         if self._alternates():
@@ -223,9 +207,8 @@ class Alternation(Rule):
         if len(last) < 2 * TURNS or last[0].input == last[1].input:
             return False
         pairs = [(last[i], last[i % 2]) for i in range(2, len(last))]
-        if any(one.input != other.input for one, other in pairs):
-            return False
-        return all(settled(one.text) == settled(other.text) for one, other in pairs)
+        same = all(one.input == other.input for one, other in pairs)
+        return same and all(settled(one.text) == settled(other.text) for one, other in pairs)
 
     def _suspect(self, step: Step) -> DeadEnd:
         one, other = self._last[0], self._last[1]
@@ -238,12 +221,11 @@ class Alternation(Rule):
         return found
 
     def _resolved(self, seen: _Seen) -> list[DeadEnd]:
-        known = self._open.get(seen.input)
-        if known is None or known[0] == settled(seen.text):
+        text, known = self._open.get(seen.input, ("", None))
+        if known is None or text == settled(seen.text):
             return []
-        found = known[1].replace(status="resolved")
-        self._open = {key: value for key, value in self._open.items() if value[1] is not known[1]}
-        return [found]
+        self._open = {key: value for key, value in self._open.items() if value[1] is not known}
+        return [known.replace(status="resolved")]
 
     def person_spoke(self) -> list[DeadEnd]:
         """Start over: whatever a person says, the next call is theirs."""
@@ -261,8 +243,7 @@ class MissedEdits(Rule):
         """Count *step*; a change of the file that goes well resolves what was suspected."""
         found = []
         for change in step.changes:
-            misses = self._misses.pop(change.path, None)
-            if misses is not None and misses.reported:
+            if (misses := self._misses.pop(change.path, None)) and misses.reported:
                 found.append(self._found(step, change.path, misses, "resolved"))
         path = step.call.input.get("file_path")
         if not step.outcome.not_found or not isinstance(path, str) or not path:
@@ -275,25 +256,8 @@ class MissedEdits(Rule):
         return misses.found(step, "missed-edit", status, path, masked_line(f"edit {path}"))
 
 
-class _Tried:
-    """One edit: enough of it to tell it from others."""
-
-    def __init__(self, number: int, change: Change) -> None:
-        self.number, self.path, self.said = number, change.path, change.said
-        # An edit of which only the file is told is not known to be the same as any other.
-        self.mark = hash(change) if change.is_told else hash((change.path, number))
-
-
-class _Failure:
-    """One way of failing of one check, and the edits that did not change it."""
-
-    quoted: tuple[tuple[int, int], ...] = ()
-    tries: frozenset[int] = frozenset()
-    at: tuple[int, ...] = ()
-    what: tuple[str, ...] = ()
-
-    def __init__(self, check: Check, seen: int) -> None:
-        self.check, self.seen = check, seen
+_Tried = namedtuple("_Tried", ("number", "path", "said", "mark"))
+"""One edit: enough of it to tell it from others."""
 
 
 class FailingTests(Rule):
@@ -307,7 +271,8 @@ class FailingTests(Rule):
     """
 
     def __init__(self) -> None:
-        self._failures: dict[str, _Failure] = {}
+        self._failures: dict[str, tuple[Check, _Tries]] = {}
+        """The ways of failing, each with its check and the edits that didn't change it."""
         self._edits: list[_Tried] = []
         self._number = 0
 
@@ -317,33 +282,37 @@ class FailingTests(Rule):
             shows = only_looks(change.old, change.new) or only_looks(change.new, change.old)
             if not (shows or is_prose(change.path) or is_temporary(change.path, step.root)):
                 self._number += 1
-                self._edits = [*self._edits, _Tried(self._number, change)][-_MOST_EDITS:]
+                # An edit of which only the file is told is not known to be the same as any other.
+                mark = hash(change) if change.is_told else hash((change.path, self._number))
+                edit = _Tried(self._number, change.path, change.said, mark)
+                self._edits = [*self._edits, edit][-_MOST_EDITS:]
         check = step.check
         if check is None or check.kind == "lint":
             return []
         if step.outcome.kind == "ok":
             passed = check.name, check.target
             failures = self._failures.items()
-            self._failures = {key: one for key, one in failures if (one.check.name, one.check.target) != passed}
+            self._failures = {key: one for key, one in failures if (one[0].name, one[0].target) != passed}
         return self._failed(step, check) if step.failed and step.signature else []
 
     def _failed(self, step: Step, check: Check) -> list[DeadEnd]:
         key = step.signature
-        failure = self._failures.pop(key, None)
-        if failure is None or moved(failure.quoted, step.quoted):
-            failure = _Failure(check, self._number)
+        first, failure = self._failures.pop(key, (check, _Tries()))
+        if not failure.at or moved(failure.quoted, step.quoted):
+            first, failure = check, _Tries()
+            failure.last = self._number
         failure.quoted, failure.at = step.quoted, places(failure.at, step.call.at)
-        remember(self._failures, key, failure, _MOST_FAILURES)
+        remember(self._failures, key, (first, failure), _MOST_FAILURES)
         told = f"{step.command}\n{step.result.text[:20_000]}\n{step.result.text[-20_000:]}".lower()
-        since = [edit for edit in self._edits if edit.number > failure.seen]
+        since = [edit for edit in self._edits if edit.number > failure.last]
         tries = [edit for edit in since if check.target or _names(told, edit.path)]
-        failure.seen = self._number
+        failure.last = self._number
         mark = hash(tuple([edit.mark for edit in tries]))
-        if not tries or mark in failure.tries:
+        if not tries or mark in failure.inputs:
             return []
-        failure.tries |= {mark}
+        failure.inputs |= {mark}
         failure.what = (*failure.what, tries[-1].said)[-3:]
-        count, at = len(failure.tries), failure.at
+        count, at = len(failure.inputs), failure.at
         if not grown(count, EDITS):
             return []
         what = masked_line(f"{masked_line(step.command, 300)} after {count} edits: {' | '.join(failure.what)}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from brim.files import data_lines
 from brim.scratch.dead_ends.commands import GitStep, any_of, covers, git_steps
 from brim.scratch.dead_ends.edits import Change, Edit, Versions, is_temporary
@@ -19,13 +21,8 @@ _MOST_EDITS = 64
 _MOST_AGENTS = 512
 
 
-class _Undo:
-    """Edits that were taken back a moment ago."""
-
-    steps = 0
-
-    def __init__(self, found: DeadEnd, marks: set[int], paths: list[str], left: int | None) -> None:
-        self.found, self.marks, self.paths, self.left = found, marks, paths, left
+_Undo = namedtuple("_Undo", ("found", "marks", "paths", "left", "when"))
+"""Edits that were taken back a moment ago: marks and files of the edits, the version left, and the step's number."""
 
 
 class Undone(Rule):
@@ -44,8 +41,7 @@ class Undone(Rule):
         self._committed: dict[str, list[Edit]] = {}
         self._stashed: list[dict[str, list[Edit]]] = []
         self._undos: list[_Undo] = []
-        self._turn = 0
-        self._steps = 0
+        self._turn = self._steps = 0
         self._failure = (0, "")
 
     def step(self, step: Step) -> list[DeadEnd]:
@@ -56,13 +52,13 @@ class Undone(Rule):
             self._failure = self._steps, step.raw_error
         for change in step.changes:
             found += self._changed(step, change)
-        if not step.changes and "git" in step.command and (step.outcome.kind == "ok" or _goes_on(step)):
-            for move in git_steps(step.parts):
-                if step.outcome.kind == "ok" or move.does == "commit":
-                    found += self._moved(step, move)
-        for undo in self._undos:
-            undo.steps += 1
-        return found + self._confirm([undo for undo in self._undos if undo.steps > STAYS_FOR])
+        went_well = step.outcome.kind == "ok"
+        # Where git went on to the next conflict, what solved the one before is committed.
+        goes_on = step.failed and "--continue" in step.command and "CONFLICT" in step.result.text[:20_000]
+        for move in git_steps(step.parts) if not step.changes and (went_well or goes_on) else ():
+            if went_well or move.does == "commit":
+                found += self._moved(step, move)
+        return found + self._confirm([undo for undo in self._undos if self._steps - undo.when >= STAYS_FOR])
 
     def _changed(self, step: Step, change: Change) -> list[DeadEnd]:
         if is_temporary(change.path, step.root):
@@ -128,7 +124,7 @@ class Undone(Rule):
         what, at = masked_line(several + edits[-1].said), places((), *[edit.at for edit in edits], step.call.at)
         error = masked_line(error) if when > min(edit.when for edit in edits) else ""
         found = dead_end(step.call, "undone-edit", "suspect", key, what, at=at, times=len(edits), error=error)
-        self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, files, left)]
+        self._undos = [*self._undos, _Undo(found, {edit.mark for edit in edits}, files, left, self._steps)]
         return [found]
 
     def _confirm(self, done: list[_Undo]) -> list[DeadEnd]:
@@ -143,11 +139,6 @@ class Undone(Rule):
     def turn_ended(self) -> list[DeadEnd]:
         """Confirm what was undone in this turn."""
         return self._confirm(self._undos)
-
-
-def _goes_on(step: Step) -> bool:
-    """Whether git went on to the next conflict: what solved the one before is committed."""
-    return step.failed and "--continue" in step.command and "CONFLICT" in step.result.text[:20_000]
 
 
 class SubAgents:

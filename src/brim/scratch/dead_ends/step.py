@@ -44,9 +44,6 @@ STATUSES = ("suspect", "confirmed", "resolved")
 
 CLIP = 4_000
 """How much of a text is looked at."""
-OUTCOMES = ("ok", "failed", "cascade", "permission", "interrupt", "protocol", "unclear")
-"""``protocol``: the client's rules of use were not kept. ``unclear``: it ended, but the output doesn't say how."""
-
 _WAITS = r"(?i)output|wait|status|poll|monitor|stdin"
 _TELLING = ("file_path", "path", "pattern", "url", "query", "description", "prompt", "name", "skill")
 """Of a call's input, the first of these says what it is about."""
@@ -172,8 +169,10 @@ class Step:
 
     @property
     def quoted(self) -> tuple[tuple[int, int], ...]:
-        """The lines of code that its error quotes."""
-        return quoted(self.result.text)
+        """The code that its error quotes, as compilers do (``14 |  total = x``): numbers of lines, and their hashes."""
+        text = self.result.text
+        found = re.findall(_QUOTED, clipped(text))[:_MOST_QUOTED] if "|" in text or "│" in text else []
+        return tuple([(int(number), hash(code.strip())) for number, code in found])
 
     @property
     def raw_error(self) -> str:
@@ -203,9 +202,11 @@ def grown(times: int, first: int) -> bool:
 
 
 class Outcome(Record):
-    """How a call ended: one of ``OUTCOMES``; of a failure, whether it passes on its own, or an edit found no text."""
+    """How a call ended; of a failure, whether it passes on its own, or an edit found no text."""
 
     kind: str
+    """``ok``, ``failed``, ``cascade``, ``permission``, ``interrupt``, ``protocol`` (the client's rules of use were not
+    kept) or ``unclear`` (it ended, but the output doesn't say how)."""
     transient: bool = False
     not_found: bool = False
 
@@ -318,12 +319,6 @@ def signature(text: str) -> str:
             places[f"{line} at {len(lines)} places"] = places.pop(line)
     whole = "\n".join(sorted(places))
     return whole if sum(letter.isalpha() for letter in whole[:200]) >= _FEWEST else ""
-
-
-def quoted(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the code that *text* quotes, as compilers do (``14 |  total = x``): numbers of lines, and their hashes."""
-    found = re.findall(_QUOTED, clipped(text))[:_MOST_QUOTED] if "|" in text or "│" in text else []
-    return tuple([(int(number), hash(code.strip())) for number, code in found])
 
 
 def moved(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
