@@ -29,7 +29,7 @@ IGNORED: tuple[str, ...] = (
     "commands-told/059 brim why",  # shows what an agent would be told
     "*brim init*/out/reason",  # in other words
     "*brim init*/out/skipped",
-    "*brim upgrade*/out",  # the same as brim init now
+    "launchers/*/out/launchers",  # an upgrade from 0.1 rewrites them
     "*brim config*/out/*activation.*",  # most of these are constants now
     "*brim doctor*/out/findings/*/start",  # counted for the agent's model,
     "*brim doctor*/out/findings/*/basis",  # and says so

@@ -284,3 +284,12 @@ def test_on_windows_it_says_that_hooks_are_not_there_yet_and_changes_nothing(bri
     assert (done.returncode, done.stderr.decode()) == (1, f"brim: {said}\n")
     assert (json.loads(done.stdout)["reason"] == said) if more else (done.stdout == b"")
     assert tree(brim.home) == before
+
+
+def test_running_it_again_keeps_which_hooks_are_installed(brim: Brim) -> None:
+    alone(brim, "init", "--agent", "claude", "--hooks", "injection-only")
+    before = file_of(brim).read_bytes()
+    alone(brim, "init", "--agent", "claude")
+    assert file_of(brim).read_bytes() == before
+    alone(brim, "init", "--agent", "claude", "--hooks", "all")
+    assert len(events(file_of(brim))) > len(json.loads(before)["hooks"])

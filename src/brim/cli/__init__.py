@@ -52,7 +52,6 @@ SHOWN = {
 
 HIDDEN = {
     # The same with another name, most of them of 0.1.
-    "init.init": "upgrade",
     "rules.listing": "rules list, list",
     "rules.show": "rules show, show",
     "rules.remove": "rules remove, forget",
@@ -68,6 +67,7 @@ HIDDEN = {
     "window.window": "budget",
     # For scripts, hooks and rare needs.
     "config.completion": "completion",
+    "init.upgrade": "upgrade",
     "learn.feedback": "feedback",
     "mcp.mcp": "mcp",
     "memory.compact_prompt": "compact-prompt",

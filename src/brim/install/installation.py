@@ -386,7 +386,7 @@ def install(
     *,
     agents: Sequence[str] = (),
     scope: str = "user",
-    hooks: str = ALL,
+    hooks: str | None = None,
     status_line: bool = True,
     token_budget: int | None = None,
     trusting: bool = False,
@@ -395,18 +395,21 @@ def install(
     """Install brim into *agents* (default: those that are used here), or bring what is installed up to date.
 
     With the *scope* ``project`` it's for the project around *folder* only; *trusting* lets agents use what that has
-    learned. Doing it twice changes nothing.
+    learned. Without *hooks*, what was installed before stays: all of them, or injection only. Doing it twice changes
+    nothing.
     """
     if sys.platform == "win32":
         return Installed(reason=NO_WINDOWS)
     here = Installation(environ, folder)
     agents = agents or [name for name in NAMES if is_present(name, environ)]
+    targets = [here.target(agent, scope) for agent in agents]
+    before = {here.records[target.path].hooks for target in targets if target.path in here.records}
+    hooks = hooks or (before.pop() if len(before) == 1 else ALL)
     done = Installed(here.home, hooks=hooks, dry_run=dry_run)
     if not agents:
         done.reason = "no agent found: name one with --agent claude, codex or gemini"
-        done.problems = [] if dry_run else here.upgrade_stores()[1]
         return done
-    for target in [here.target(agent, scope) for agent in agents]:
+    for target in targets:
         above = here.target(target.agent, "user").path
         if scope == "project" and here.ours.events_in(above):
             done.skipped[target.agent] = f"{above}: has brim for every project already, so {target.path} needs nothing"

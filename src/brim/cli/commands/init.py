@@ -1,4 +1,4 @@
-"""``brim init``: installs brim into the agents that are used here."""
+"""``brim init`` and ``upgrade``: install brim into the agents that are used here."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from brim.cli.options import (
     working_folder,
 )
 from brim.cli.output import emit, home_path, note, paint, printable, say, table, tell_all
-from brim.install.agents import ALL, HOOKS, NAMES
+from brim.install.agents import HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import BUDGET, Installed, install
+from brim.install.installation import BUDGET, BudgetSetting, Installed, Upgraded, install
+from brim.install.installation import upgrade as bring_up_to_date
 
 
 def agent_option(default: str) -> Callable[[ArgumentParser], object]:
@@ -30,14 +31,19 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
+START_TOKENS = tokens(
+    "most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)
+)
+
+
 @command(
     one_of(
         option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
         option("--project", **scope_option("project"), help="for the project around here only"),
     ),
     agent_option("those that are used here"),
-    option("--hooks", choices=HOOKS, default=ALL, help="all, or rules only, without memory and limit (default: all)"),
-    tokens("most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)),
+    option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
+    START_TOKENS,
     option("--resident", action="store_true", help=SUPPRESS),
     option("--no-statusline", action="store_true", help="leave the status line as it is"),
     add_yes,
@@ -78,6 +84,38 @@ def init(options: Namespace) -> int:
     return done.exit_code
 
 
+@command(START_TOKENS, add_json)
+def upgrade(options: Namespace) -> int:
+    """Bring the launcher and brim's databases up to date, as 'brim init' does.
+
+    The hooks in your agents' settings stay as they are; if this version would install others, brim says so.
+
+    Example:
+      brim upgrade
+    """
+    done = bring_up_to_date(os.environ, working_folder(), token_budget=options.token_budget)
+    emit(done, _show_upgraded, options.as_json)
+    tell_all(*(f"{path}: its hooks are out of date: 'brim init' updates them" for path in done.differ), *done.broken)
+    if not done.files:
+        note("brim isn't installed in any agent: run 'brim init'")
+    return done.exit_code
+
+
+def _show_upgraded(done: Upgraded) -> None:
+    for path in done.launchers:
+        say(home_path(f"updated: {path}"))
+    for path, migrated in done.stores.items():
+        say(home_path(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
+    _show_budget(done.budget)
+
+
+def _show_budget(budget: BudgetSetting | None) -> None:
+    if budget is not None:
+        say(home_path(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
+        if budget.hidden_by:
+            note(f"{budget.hidden_by} is stronger, and stays in force")
+
+
 def _show(done: Installed) -> None:
     rows = []
     for each in done.agents:
@@ -92,10 +130,7 @@ def _show(done: Installed) -> None:
         say(home_path(f"backup: {backup}"))
     if done.hidden:
         say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
-    if done.budget is not None:
-        say(home_path(f"{BUDGET} = {done.budget.tokens:,}  {done.budget.path}"))
-        if done.budget.hidden_by:
-            note(f"{done.budget.hidden_by} is stronger, and stays in force")
+    _show_budget(done.budget)
     tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 
