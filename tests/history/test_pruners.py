@@ -354,7 +354,7 @@ def test_a_broken_message_leaves_even_if_everything_fits() -> None:
     pruned = prune_fifo([user("openai", "Hello"), chat_calls("a"), user("openai", "Bye")], 1_000)
     [dropped] = pruned.receipt.dropped
     assert (dropped.indices, dropped.kind) == ((1,), "broken")
-    assert dropped.reason == "a has no result: the provider refuses it, and repair can mend it"
+    assert dropped.reason == "a has no result: the provider refuses it, and repair can fix it"
 
 
 def test_what_is_broken_counts_before_and_not_after() -> None:
@@ -566,7 +566,7 @@ def test_a_message_that_makes_no_sense_leaves_with_a_reason(name: str, provider:
     assert places(messages, pruned.messages) == [0, 2]
     [dropped] = pruned.receipt.dropped
     assert (dropped.indices, dropped.kind) == ((1,), "broken")
-    assert dropped.reason.endswith(": the provider refuses it, and repair can mend it")
+    assert dropped.reason.endswith(": the provider refuses it, and repair can fix it")
 
 
 @every_pruner

@@ -125,7 +125,7 @@ def test_decisions_of_another_transcript_are_forgotten_with_a_note() -> None:
     other = [user("openai", f"another {n}") for n in range(12)]
     pruned = prune(pruner, other, 90, "openai")
     assert places(other, pruned.messages) == [*range(12)]
-    assert pruned.receipt.notes == ("the decisions are of another transcript: begun anew",)
+    assert pruned.receipt.notes == ("the decisions are of another transcript: started over",)
     assert pruner.decisions == Decisions()
 
 

@@ -50,7 +50,7 @@ class Setting(Record):
     follows: str = ""
     """A setting whose value this one takes if that was set, is greater than the default, and this one was not set."""
     lowers: bool = False
-    """Whether a project's file can only make it stricter, so that a clone can't spend somebody's money.
+    """Whether a project's file can only make it stricter, so that a clone can't spend its user's money.
 
     No value is the highest, the first choice the lowest.
     """
@@ -160,7 +160,7 @@ SETTINGS = (
     Setting("injection.strategy", "text", "lowest-first", "how to get under the budget", choices=STRATEGIES),
     Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS),
     Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail"),
-    Setting("injection.max_chars", "whole", None, "characters that the text may have: a second limit beside the tokens",
+    Setting("injection.max_chars", "whole", None, "most characters of the text: a second limit next to the tokens",
             none=UNLIMITED, least=0),
     Setting("activation.always", "number", 0.3, "seed of a behavior without conditions", **_SHARE),
     Setting("activation.steps", "whole", 3, "how many edges activation travels along", least=0, most=100),

@@ -35,7 +35,7 @@ SETTLING = 2.0
 """Seconds since a file's change after which another one has another time: clocks of disks are coarse."""
 
 DEFAULT = "default"
-"""The origin of a value that nobody set."""
+"""The origin of a value that isn't set."""
 
 LOWERED = {setting.key: setting for setting in SETTINGS if setting.lowers}
 """What a project's file can only make stricter."""
@@ -181,7 +181,7 @@ def _stamps(paths: list[str]) -> list[list[Any]]:
         except OSError:
             stamps.append([path])
         else:
-            # Anybody can set back the time of a change to the text, and nobody that of a change to the file.
+            # Anyone can set back a file's mtime, but not its ctime.
             stamps.append([path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino])
     return stamps
 

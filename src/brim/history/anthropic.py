@@ -41,7 +41,7 @@ from brim.history.rules import (
 from brim.tokens.messages.fields import get, is_sequence, string
 
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
-"""Newer models take system messages too, but only after a user's; the first system text goes beside the messages."""
+"""Newer models take system messages too, but only after a user's; the first system text goes into its own field."""
 THINKING = frozenset(("thinking", "redacted_thinking"))
 SERVER_CALLS = frozenset(("server_tool_use", "mcp_tool_use"))
 """Calls that the provider answers itself, in the same turn."""

@@ -18,7 +18,7 @@ from brim.tokens.messages.fields import compact, get, is_mapping, is_sequence, s
 LEAST = 50
 """A smaller cap would hold little more than the note about what was cut."""
 ROOM = 20
-"""Tokens that the names and brackets of a response may take beside its texts."""
+"""Tokens that the names and brackets of a response may take in addition to its texts."""
 HEAD = 0.6
 """The share of what stays that is the beginning: headers and first errors stand there; totals stand at the end."""
 ROUNDS = 40

@@ -398,7 +398,7 @@ def draft(
         bad = message_costs(counter, [given[at] for at in sorted(why)])
         before += bad.alone(range(len(why)))
         broken = tuple(
-            Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it, and repair can mend it")
+            Dropped((at,), "broken", tokens, f"{why[at]}: the provider refuses it, and repair can fix it")
             for at, tokens in zip(sorted(why), bad.each, strict=True)
         )
     units = units_of(sound, whose)

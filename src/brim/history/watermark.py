@@ -88,9 +88,9 @@ class Decisions:
             version = found.pop("version")
             decisions = cls(**{**found, "kept": tuple(found["kept"])})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise InputError("decisions: this is not what WatermarkPruner wrote; begin anew without them") from None
+            raise InputError("decisions: this is not what WatermarkPruner wrote; start over without them") from None
         if version != VERSION:
-            raise InputError(f"decisions: version {version!r} is not {VERSION}; begin anew without them")
+            raise InputError(f"decisions: version {version!r} is not {VERSION}; start over without them")
         return decisions
 
 
@@ -202,7 +202,7 @@ class WatermarkPruner(Strategy):
         """
         earlier, notes = self.decisions, []
         if work.only is None:
-            notes.append("the decisions are of another transcript: begun anew")
+            notes.append("the decisions are of another transcript: started over")
             earlier = Decisions()
         elif earlier.cut:
             notes.append(f"{len(work.messages) - len(work.only):,} messages were cut away before")

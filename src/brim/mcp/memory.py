@@ -73,7 +73,7 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
         raise InputError("the folder that the server was started in is gone: start it again")
     journal = os.path.join(worktree, NAME, JOURNAL)
     if is_tracked(journal):
-        raise StoreError("git tracks the scratch memory here, so it may be somebody else's and is not used", "refused")
+        raise StoreError("git tracks the scratch memory here, so it may be someone else's and is not used", "refused")
     return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False)
 
 

@@ -1,7 +1,7 @@
 """Reads providers' usage reports, in five forms.
 
 What differs is whether the prompt's total contains the cached tokens. Anthropic leaves them out; OpenAI (chat,
-responses, Codex) and Gemini put them in, and name them again beside it.
+responses, Codex) and Gemini put them in, and also list them separately.
 """
 
 from __future__ import annotations

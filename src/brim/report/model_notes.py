@@ -17,7 +17,7 @@ from brim.tracking.estimate import Calibrator
 from brim.tracking.events import Event, Usage
 
 _PATIENCE = 0.5
-"""Seconds to wait for another writer: nobody should see the gauge stand still for it."""
+"""Seconds to wait for another writer: the gauge must not stand still for it."""
 
 
 class Memory:

@@ -64,7 +64,7 @@ class Watch:
             notices += told
             self.notice = told[-1] if told else self.notice
             self.meter.update(event)
-            # Nobody can be asked here: what the limit is about is told, and the question is left out.
+            # No one can be asked here, so only the limit is named.
             spent = self.money.add(self.meter.total - self.money.spent)
             about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
             notices += about_cost

@@ -20,7 +20,7 @@ LEAVING_PATIENCE = 60.0
 """Seconds without a line after which an agent that was told to leave is ended."""
 
 TOLD_ATTEMPT = 2
-"""The attempt to reach the model that a person is told of: one may fail, and many are minutes of silence."""
+"""The attempt to reach the model that a person hears about: one may fail, and many are minutes of silence."""
 
 GLANCE = 1.0
 """Seconds of silence after which brim checks that the process is still there."""

@@ -34,7 +34,7 @@ class SupervisedClient:
     After a turn that filled the window it compacts, in a turn of its own, and the next turn says where the scratch file
     is. At the limit *on_limit* is asked: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. The messages of a
     wrap-up follow those of the turn, and so do those of a turn that goes on because it was cut short; after a wrap-up
-    ``turn`` raises ``LimitReached``. A turn whose messages nobody takes to the end is interrupted by the next one;
+    ``turn`` raises ``LimitReached``. A turn whose messages aren't read to the end is interrupted by the next one;
     after one that is left at its result, nothing is compacted and *on_limit* is not asked.
     """
 

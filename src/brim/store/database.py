@@ -79,10 +79,10 @@ def open_database(
 
 
 def fold_log(path: str) -> Database:
-    """Move what the log of the file *path* holds into the file, and empty the log, unless somebody works with it now.
+    """Fold the log of the file *path* into the file, unless another process works with it now.
 
     The file is handed back open. A process that is about to end need not close it: SQLite would remove the log with its
-    last user, and to make it anew lets whoever writes next wait for the disk.
+    last user, and making it again lets the next writer wait for the disk.
     """
     database = open_database(path, migrate=False, timeout=0.0)
     try:
@@ -233,7 +233,7 @@ class Database(Closing):
 
     @contextmanager
     def reading(self) -> Iterator[Self]:
-        """Let everything that is read inside be of one moment, whoever writes meanwhile."""
+        """Let everything that is read inside be of one moment, even if others write meanwhile."""
         if self._connection.in_transaction:
             yield self
             return
@@ -275,8 +275,8 @@ class Database(Closing):
             raise InputError("a number is too large to be stored: at most 19 digits") from None
 
     def stamp(self) -> tuple[int, int]:
-        """Return two numbers of which one is another if the file was changed meanwhile, here or by somebody else."""
-        if self._version is None or not self._connection.in_transaction:  # in one, nobody else's changes are seen
+        """Return two numbers of which one is another if the file was changed meanwhile, here or by another process."""
+        if self._version is None or not self._connection.in_transaction:  # in one, other processes' changes aren't seen
             self._version = self.row("PRAGMA data_version")[0]
         return self._connection.total_changes + self._taken_back, self._version
 

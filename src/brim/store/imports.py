@@ -331,7 +331,7 @@ def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:
 
 
 def store_merged(scopes: Scopes, kept: Behavior, gone: Behavior, now: float) -> Merged:
-    """Merge *gone* into *kept* and write both. Call it inside ``writing``: nobody may have changed them meanwhile."""
+    """Merge *gone* into *kept* and write both. Call it inside ``writing``, so that no other process changes them."""
     for shown in (kept, gone):
         stored = scopes.store(shown.scope).get(shown.id)
         if stored is None or any(getattr(stored, field) != getattr(shown, field) for field in SAME):

@@ -162,7 +162,7 @@ class SqliteLedger(Closing):
         return released
 
     def record(self, scope: str, request_id: str, amount: int) -> Reservation:
-        """Count a spend that nobody could stand before: see ``brim.spend.Ledger.record``."""
+        """Count a spend that was never reserved: see ``brim.spend.Ledger.record``."""
         lineage(scope)
         checked_amount(amount)
         id = _checked_id(request_id)
@@ -362,7 +362,7 @@ class Books:
     def statuses(self, under: str, default: Limit | None = None) -> list[ScopeStatus]:
         """Return how the known scopes stand, by name: all, or *under* and those below it.
 
-        With *default*, as they would under that limit of every project for which nobody has set one.
+        With *default*, as they would under that limit of every project that has none of its own.
         """
         # What is below begins with the name and '/', and '0' is what follows '/'.
         where = "WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0')" if under else ""
@@ -449,7 +449,7 @@ class Books:
 
 
 def is_ending(path: list[Scope]) -> bool:
-    """Whether somebody has said of a scope in *path* that it is wrapped up: then the wrap-up may take what is held."""
+    """Whether a person let a scope in *path* wrap up: then the wrap-up may take what is held."""
     return any(scope.limit.state == WRAPPING_UP for scope in path)
 
 

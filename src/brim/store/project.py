@@ -1,7 +1,7 @@
 """A project's folder: what git tracks in it, its branch and types, and the files that brim keeps there.
 
 Git is never started, because a hook has no time for that: its files are read instead. A database that came with a
-clone is somebody else's, so brim doesn't use a file that git tracks.
+clone is someone else's, so brim doesn't use a file that git tracks.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ ALWAYS = ""
 """The trigger of a behavior without conditions."""
 
 INDEX_VERSION = "1"
-"""To be raised with every change of stems or of what is filed under what: the next command then writes them anew."""
+"""Raise it with every change of stems or triggers: the next command then writes them again."""
 
 
 def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """Which projects may steer an agent.
 
-What lies in a cloned project is somebody else's word. Hooks and servers use a project's ``.brim/`` only if a person
+What lies in a cloned project is someone else's word. Hooks and servers use a project's ``.brim/`` only if a person
 has said so here, once, for the folder that it was then: a folder that was put in its place is another one. The list is
 ``trust.json`` in the user's folder, which no project can reach. It holds a secret mark for each project, and the
 project's ``.brim/trusted`` holds the same: another clone has the path, and may even have the number of the folder on
@@ -111,7 +111,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
 
 
 def _change(user_folder: str, project: str, event: str, now: float) -> None:
-    """Write the list anew. The user's database is locked meanwhile, so that two changes do not undo each other."""
+    """Write the list. The user's database is locked meanwhile, so that two changes do not undo each other."""
     from brim.store.events import Event
     from brim.store.store import open_store
 

@@ -1,7 +1,7 @@
 """``Count``: a number of tokens that knows how sure it is.
 
 A count is compared, sorted, formatted and added like any other whole number, so a budget never has to care where it
-came from. Whoever does care (a request that must fit, a reservation of money) reads ``basis``, ``low`` and ``high``.
+came from. Code that does care (a request that must fit, a reservation of money) reads ``basis``, ``low`` and ``high``.
 
 This file is imported by every hook, so it imports nothing.
 """

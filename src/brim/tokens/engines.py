@@ -131,7 +131,7 @@ _VOCABULARIES = {
     **{"deepseek": "deepseek_v3", "tekken": "mistral_v3", "mistral": "mistral_v2"},
 }
 """brim's name of an encoding to splintr's, if its counts were compared with the publisher's own files. The package has
-more (GLM, Kimi, Llama 2), which nobody has compared, and an unchecked count is not an exact one."""
+more (GLM, Kimi, Llama 2), which haven't been compared, and an unchecked count is not an exact one."""
 
 _COMPOSED = frozenset({"qwen3"})
 """Encodings whose publisher composes characters (NFC) before splitting, which splintr leaves to the caller."""

@@ -76,7 +76,7 @@ class Assembly:
     messages: list[Any]
     """The messages in the provider's shape. Those of the history are the caller's own objects."""
     system: str
-    """System prompt and procedure. In OpenAI's formats it is the first message too; elsewhere it goes beside them."""
+    """System prompt and procedure. In OpenAI's formats it is the first message too; elsewhere it has its own field."""
     sections: tuple[Section, ...]
     """The parts of the request, in the order of ``SECTIONS``."""
     tokens: Count

@@ -18,7 +18,7 @@ from brim.tokens.messages.fields import get, is_mapping, is_sequence, string
 from brim.window.assembly import DroppedItem
 
 SYSTEM_IN_MESSAGES = ("openai", "responses")
-"""Providers whose system text is a message; the others take it beside the messages."""
+"""Providers whose system text is a message; the others take it in a field of its own."""
 _OWN_TAG = re.compile(r"<(?=[^\w<>]*(?:knowledge|episodes|item)\b)", re.IGNORECASE)
 
 

@@ -49,7 +49,7 @@ class Walk:
             self.ledger.because(size.reason)
 
     def unknown(self, text: str) -> None:
-        """Add *text* that stands for something nobody knows."""
+        """Add *text* that stands for something unknown."""
         size = width("unknown")
         self.ledger.text(text, size.text_low, size.text_high)
         self.ledger.width(size)
@@ -115,8 +115,8 @@ class Walk:
 # What reasoning takes when it is sent back: thinking blocks, reasoning items, thoughts.
 #
 # Providers drop the reasoning of earlier turns, or keep it, by model. What they return is a summary, and a signature or
-# an encrypted copy of the whole that nobody else can read. So the visible text is the point if it is kept at all, and
-# the interval reaches from nothing to what the encrypted copy can hold.
+# an encrypted copy of the whole that only the provider can read. So the visible text is the point if it is kept at
+# all, and the interval reaches from nothing to what the encrypted copy can hold.
 #
 # Source: https://platform.claude.com/docs/en/build-with-claude/extended-thinking#thinking-block-preservation-by-model
 
@@ -401,7 +401,7 @@ def _add_fields(message: object, walk: Walk) -> None:
 
 
 def _add_rest(message: object, called: tuple[object, object], walk: Walk) -> None:
-    """What a chat message can hold beside its content."""
+    """What a chat message can hold besides its content."""
     several, one = called
     for call in (*(several if is_sequence(several) else (several,)), one):  # type: ignore[misc]
         if call:
