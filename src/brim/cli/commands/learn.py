@@ -59,21 +59,7 @@ def learn(options: Namespace) -> int:
       brim learn 'Never push to main.' --kind constraint --user
       brim learn - --when language=python --when 'file=tests/**' --tags testing,style < rule.txt
     """
-    if (options.text is None) == (options.right is None):
-        raise InputError("which rule? brim learn 'Use uv, not pip'")
-    right = options.text if options.right is None else options.right
-    if right == options.wrong == "-":
-        raise InputError("TEXT and --wrong cannot both be standard input")
-    said: dict[str, Any] = {
-        "right": text_of(right),
-        "wrong": text_of(options.wrong),
-        "file": options.file,
-        "task": options.task,
-        "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
-        "kind": options.kind,
-        "name": options.name,
-        "when": values_by_key("--when", options.when) or None,
-    }
+    said = _said(options)
     workspace = here()
     scope = scope_of(options, workspace)
     threshold = workspace.config["behaviors.near_duplicate"]
@@ -119,6 +105,25 @@ def learn(options: Namespace) -> int:
     if scope == "project":
         tell_trust(workspace)
     return 0
+
+
+def _said(options: Namespace) -> dict[str, Any]:
+    """Return what ``learn`` of a room takes, as the options say it."""
+    if (options.text is None) == (options.right is None):
+        raise InputError("which rule? brim learn 'Use uv, not pip'")
+    right = options.text if options.right is None else options.right
+    if right == options.wrong == "-":
+        raise InputError("TEXT and --wrong cannot both be standard input")
+    return {
+        "right": text_of(right),
+        "wrong": text_of(options.wrong),
+        "file": options.file,
+        "task": options.task,
+        "tags": [tag.strip() for tag in options.tags.split(",") if tag.strip()],
+        "kind": options.kind,
+        "name": options.name,
+        "when": values_by_key("--when", options.when) or None,
+    }
 
 
 def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
