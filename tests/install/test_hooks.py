@@ -57,7 +57,7 @@ def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> 
     assert 0 < brim("count", "--json", stdin=text).json["tokens"] <= 60
     more = called(brim, "SessionStart", source="startup", env={"BRIM_TOKEN_BUDGET": "200"})
     assert len(more) > len(told)
-    alone(brim, "upgrade", "--agent", "claude", "--token-budget", "0")
+    alone(brim, "upgrade", "--token-budget", "0")
     assert called(brim, "SessionStart", source="startup") == ""
 
 
