@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from brim.tokens import AnchoredTokenCounter, ApiTokenCounter, ApproximateTokenCounter, Count, TokenCounter, counter_for
@@ -50,6 +50,7 @@ COUNTERS: dict[str, TokenCounter] = {
 
 @pytest.mark.parametrize("name", COUNTERS)
 @pytest.mark.parametrize("tools", [None, TOOLS])
+@settings(max_examples=30)
 @given(kept=st.sets(st.integers(0, len(MESSAGES) - 2)))
 def test_the_costs_of_some_messages_are_their_count(name: str, tools: list[Any] | None, kept: set[int]) -> None:
     counter = COUNTERS[name]
