@@ -71,18 +71,13 @@ def test_the_server_adds_few_tokens_to_a_session(agent: Agent) -> None:
     assert 0 < added < MOST[agent.name]
 
 
-def test_resident_hooks_are_answered_once_and_by_the_server(claude: Agent) -> None:
+def test_the_old_option_for_resident_hooks_installs_ordinary_ones(claude: Agent) -> None:
     world = claude.world
     world.learn("Never commit the files under dist/.", "--kind", "constraint")
     world.learn("Run the tests with 'uv run pytest -x'.", "--task", "testing")
     claude.install("--resident")
-    steps = [claude.shell(f"sleep 0.2; echo {number}") for number in range(6)]
-    world.api.will(*steps, claude.shell("pytest --version || true"), Say())
+    world.api.will(claude.shell("pytest --version || true"), Say())
     ran = claude.ask("Say hello.", *allowed(claude))
     assert ran.code == 0, ran.told
     last = world.api.turns[-1]
     assert last.times("Run the tests with 'uv run pytest -x'.") == 1
-    claims = sorted((world.home / ".brim" / "resident" / "events").iterdir())
-    who = [(path.name.split(".")[1], str(path.readlink())) for path in claims]
-    assert ("Stop", "server") in who, who
-    assert len(who) == 1 + 2 * 7 + 1, "one of the two has claimed each event"
