@@ -122,9 +122,9 @@ def statusline(folder: Path) -> str:
             terminal.shows("window 200,000")
             shown = []
             for asked, said, tokens, share in (
-                ("Please look at the login.", "It is in src/app.py.", 86_425, "43 %"),
-                ("Set its timeout to 45 seconds.", "The timeout is 45 seconds now.", 144_210, "72 %"),
-                ("Add a test for it.", "The test for it passes.", 158_700, "79 %"),
+                ("Please look at the login.", "It is in src/app.py.", 86_425, "43%"),
+                ("Set its timeout to 45 seconds.", "The timeout is 45 seconds now.", 144_210, "72%"),
+                ("Add a test for it.", "The test for it passes.", 158_700, "79%"),
             ):
                 api.will(agent.shell("true", tokens=tokens - 1_000), Say(said, tokens=tokens))
                 terminal.type(asked)
