@@ -60,11 +60,12 @@ _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w
 """What a value begins with that only refers to a secret; and what makes a longer text a template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
+_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]]|-----BEGIN|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
 _PLACE = (
     r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
     r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
 )
-"""What a value may be instead of a secret: a call or type, a name or a chain of names, a path."""
+"""What a value may be instead of a secret: a call or type, a name or a chain of names, an address, date or rest of an expression, a path."""
 
 
 def mask(text: str) -> str:
@@ -189,13 +190,15 @@ def _private_keys(text: str) -> list[_Place]:
     head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
+    quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
     end = tail.search(text)
     for begin in head.finditer(text):
         if places and begin.start() < places[-1][1]:
             continue
         while end is not None and end.start() < begin.end():
             end = tail.search(text, end.end())
-        if end is not None and end.start() - begin.end() <= _LONGEST_PEM:
+        body = text[begin.end() : end.start()][: _LONGEST_PEM + 1] if end is not None else ""
+        if end and len(body) <= _LONGEST_PEM and (not quoted.search(body) or long.search(body)):
             stop = end.end()
         else:
             rest = torn.match(text, begin.end())
@@ -218,7 +221,7 @@ def _url_logins(text: str) -> list[_Place]:
         found = login.match(text, at + 3)
         if found and _random(found["user"]) and not _pattern(_MASK).search(found["user"]):
             places.append((*found.span("user"), "token"))
-        elif found and found["password"]:
+        elif found and found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
             places.append((*found.span("password"), "password"))
         at = text.find("://", at + 3)
     return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
@@ -231,7 +234,7 @@ def _authorizations(text: str) -> list[_Place]:
     if "authorization" not in lowered:
         return places
     head = _pattern(
-        r"authorization\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
+        r"(?<![a-z])authorization\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
         r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
     )
     for start in head.finditer(lowered):
@@ -243,6 +246,8 @@ def _authorizations(text: str) -> list[_Place]:
             body = r"[^\n]++"
         value = _pattern(body).match(text, at)
         if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
+            continue
+        if value[0].strip().lower() in _table().labels:
             continue
         known = scheme in _table().words["scheme"]
         ends = bool(_pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|\\n|$)").match(text, value.end()))
@@ -277,7 +282,7 @@ def _runs(value: str) -> int:
 def _random(value: str) -> bool:
     """Whether no human has chosen *value*: long, with digits, and without words."""
     part = value[:100]
-    return len(part) >= 16 and _odd(part) and " " not in part and len(part) < 3.2 * _runs(part)
+    return len(part) >= 16 and _odd(part) and " " not in part and len(part) < 2.9 * _runs(part)
 
 
 def _odd(value: str) -> bool:
@@ -357,7 +362,7 @@ class _Named(Record):
             return False
         plain = "".join(filter(str.isalnum, value.lower()))
         name = "".join(filter(str.isalnum, (self.before + self.word).lower()))
-        same = len(plain) > 2 and (name.endswith(plain) or name.startswith(plain))
+        same = len(plain) > 2 and (name.endswith(plain) or name.startswith(plain) or ("." in value and plain.endswith(name)))
         return not plain or same or plain in _table().words["value"] or plain in _table().labels
 
 
@@ -456,7 +461,7 @@ def _element(named: _Named, at: int) -> tuple[int, int] | None:
 
 def _quoted_is_secret(named: _Named, value: str) -> bool:
     """Whether a value with a clear beginning and end is a secret, and not a name or a sentence."""
-    if named.repeats(value) or _pattern(_TEMPLATE).search(value) or _pattern(r"[a-z]{2,10}://|[ \t]*[+.,)}\]]").match(value):
+    if named.repeats(value) or _pattern(_TEMPLATE).search(value) or _pattern(_OTHER).match(value):
         return False
     if named.sign == "" and (len(value.split()) != 1 or len(named.word) < 5 or value.startswith("-")):
         return False
@@ -466,12 +471,12 @@ def _quoted_is_secret(named: _Named, value: str) -> bool:
         if _pattern(_PLACE).match(value):
             return False
         long = len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper())
-        return (named.assigned and named.label in ("key", "token")) or (named.qualified and (long or (len(value) >= 6 and _odd(value) and " " not in value)))
+        return (named.assigned and named.sign == "=" and named.label in ("key", "token")) or (named.qualified and (long or (len(value) >= 6 and _odd(value) and " " not in value)))
     if named.sign == ",":
         call = _pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(named.line[-60:])
         return " " not in value and call is not None and call[1].lower().startswith(tuple(_table().words["setter"]))
     if named.sign == "(":
-        return " " not in value and named.before.lower().rstrip("_").endswith(("set", "with", ".", ""))
+        return " " not in value and named.last in ("", "set", "with")
     words = value.split()
     if named.sign == ">":
         return len(words) == 1
@@ -483,7 +488,7 @@ def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
     text = named.text
     if named.repeats(value) or _pattern(_CALL).match(value) or _pattern(_TEMPLATE).search(value):
         return False
-    if named.sign in (",", "(") or _pattern(r"[a-z]{2,10}://").match(value):
+    if named.sign in (",", "(") or _pattern(_OTHER).match(value):
         return False
     if named.sign == ":" and not named.assigned and text[named.start - 1 : named.start] == ":":
         return False  # a part of an address, as in arn:aws:…:secret:name
@@ -495,7 +500,7 @@ def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
     if _random(value) and (named.sign or named.strong or named.qualified or named.label != "key"):
         return True
     if named.sign == "":
-        return named.label == "password" and len(named.word) > 4 and len(value) >= 6 and _odd(value)
+        return named.label == "password" and len(named.word) > 4 and len(value) >= 6 and _odd(value) and value[0] not in "&*"
     if named.assigned and named.label not in ("authentication", "signature"):
         return named.sign != "-" or named.strong or _odd(value) or (len(value) >= 16 and not value.islower())
     if not named.strong and not named.qualified:
