@@ -60,7 +60,7 @@ _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w
 """What a value begins with that only refers to a secret; and what makes a longer text a template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
-_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]]|-----BEGIN|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
+_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
 _PLACE = (
     r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
     r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
@@ -185,9 +185,9 @@ def _table() -> _Table:
 def _private_keys(text: str) -> list[_Place]:
     """Find each block from its first line to its last; one that was cut off, as far as it looks like one."""
     places: list[_Place] = []
-    if "PRIVATE KEY" not in text:
+    if "PRIVATE KEY" not in text and "Private-Lines" not in text:
         return places
-    head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+    head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
     quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
@@ -214,7 +214,7 @@ def _url_logins(text: str) -> list[_Place]:
     if "://" not in text or "@" not in text:
         return places
     login = _pattern(
-        rf"(?<=://)(?P<user>[^\s/?#:@\"'<>\[\](){{}}|,]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@]{{0,300}}))?@"
+        rf"(?<=://)(?P<user>[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
     )
     at = text.find("://")
     while at >= 0:
@@ -245,6 +245,8 @@ def _authorizations(text: str) -> list[_Place]:
         if scheme in ("digest", "oauth", "aws4-hmac-sha256") and not quote:
             body = r"[^\n]++"
         value = _pattern(body).match(text, at)
+        if value and value[0].endswith("=") and text.startswith('"', value.end()) and not quote:
+            value = _pattern(r"[^\n]++").match(text, at)
         if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
             continue
         if value[0].strip().lower() in _table().labels:
@@ -280,9 +282,9 @@ def _runs(value: str) -> int:
 
 
 def _random(value: str) -> bool:
-    """Whether no human has chosen *value*: long, with digits, and without words."""
+    """Whether *value* is long and has no words in it, as if nobody had chosen it."""
     part = value[:100]
-    return len(part) >= 16 and _odd(part) and " " not in part and len(part) < 2.9 * _runs(part)
+    return len(part) >= 16 and " " not in part and len(part) < (2.9 if _odd(part) else 2.3) * _runs(part)
 
 
 def _odd(value: str) -> bool:
@@ -319,7 +321,7 @@ class _Named(Record):
 
     @property
     def qualified(self) -> bool:
-        return self.last in _table().words["before"]
+        return self.last in _table().words["before"] or self.before.lower().startswith("x-")
 
     @property
     def assigned(self) -> bool:
@@ -388,10 +390,12 @@ def _name_pattern() -> str:
     return (
         rf"(?P<word>{words})(?:[_-]?[0-9]{{1,2}}(?![0-9a-z])|[_-](?:{after})(?![0-9a-z]))?(?P<close>\\?[\"'`])?\]?(?:"
         r"[ \t]{0,4}:[ \t]{0,4}[&*]?[a-z_][\w.\[\]| ]{0,40}(?P<typed>=)[ \t]{1,4}(?=[\"'])"
-        r"|(?P<gap>[ \t]{0,4})(?:\.{3,60})?(?P<sign>:[=-]|=>|\?=|[=:](?![=:]))(?P<space>[ \t]{0,4})"
-        r"|(?<=[\"'])(?:[ \t]{0,4}(?P<comma>,)[ \t]{0,16}(?=\\?[\"']))"
+        r"|(?P<gap>[ \t]{0,20})(?:\.{3,60})?(?P<sign>:[=-]|=>|\?=|[=:](?![=:]))(?P<space>[ \t]{0,20})"
+        r"|\)?[ \t]{0,4}(?:\?\?|\|\||\?:|or)(?P<default>[ \t]{1,4})(?=[\"'])"
         r"|,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}(?P<attribute>[=:])[ \t]{0,4}"
-        r"|(?P<call>\()(?=[rb]?[\"'])|(?:[ \t][^<>\n]{0,80})?(?P<tag>>)|[ \t]{1,4}(?:(?:is|was):?[ \t]{1,4})?)"
+        r"|(?<=[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,16}(?=\\?[\"'])"
+        r"|(?P<call>\()(?=[rb]?[\"'])|(?:[ \t][^<>\n]{0,80})?(?P<tag>>)"
+        r"|[ \t]{1,4}(?:(?:[a-z0-9@._-]{1,30}[ \t]){0,5}[a-z0-9@._-]{1,30}:[ \t]{1,4}|(?:is|was)[ \t]{1,4})?)"
     )
 
 
@@ -402,6 +406,8 @@ def _named(text: str, found: Match[str]) -> _Named:
     if start < at and text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1  # a line's end, escaped
     sign = next((found[each] for each in ("typed", "comma", "attribute", "call", "tag", "sign") if found[each]), "")
+    if found["default"]:
+        sign = "="
     before = text[start:at]
     if not sign and before.startswith("-") and not found["close"]:
         sign = "-"
