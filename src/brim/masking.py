@@ -19,10 +19,11 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
     from re import Match, Pattern
 
     _Place = tuple[int, int, str]
+    _Step = Callable[[str], list[_Place]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
@@ -32,7 +33,7 @@ _LOOK_BACK = 40
 _LOOK_AHEAD = 200
 """How much of a value is looked at to see whether it is a secret; all of it is masked."""
 _BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)|(?<=\\[nrt]))"
-"""A shape begins where no letter or digit stands before it; the ``m`` of a terminal's colour code and ``\\n`` aren't."""
+"""A shape begins where no letter or digit stands before it; a terminal's colour code and ``\\n`` don't count."""
 _WRAPPED = (
     r"(?:\r?\n[ \t]{0,8}(?=[a-z0-9_-]*+[A-Z])(?=[A-Z0-9_-]*+[a-z])(?=[A-Za-z_-]*+[0-9])"
     r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
@@ -60,12 +61,13 @@ _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w
 """What a value begins with that only refers to a secret; and what makes a longer text a template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
-_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
+_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|\(\?|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
+_END = r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)"
 _PLACE = (
     r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
     r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
 )
-"""What a value may be instead of a secret: a call or type, a name or a chain of names, an address, date or rest of an expression, a path."""
+"""What a value may be instead of a secret: a call, a chain of names, an address or a date, a path."""
 
 
 def mask(text: str) -> str:
@@ -84,9 +86,10 @@ def masked(text: str) -> tuple[str, int]:
     total = 0
     long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
     shapes = [shape for shape in _table().shapes if shape.hinted(long if shape.kind in ("shape", "inside") else text)]
+    steps: list[_Step] = [_private_keys, _authorizations, _cookies, *shapes, _url_logins, _named_values]
     for _ in range(_PASSES):
         found = 0
-        for step in (_private_keys, _authorizations, _cookies, *shapes, _url_logins, _named_values):
+        for step in steps:
             if places := step(text):
                 text = _replaced(text, places)
                 found += len(places)
@@ -124,10 +127,7 @@ class _Shape(Record):
     pattern: str
 
     def hinted(self, text: str) -> bool:
-        for hint in self.hints:  # a loop, not any(): most of the time of a text without secrets is spent here
-            if hint in text:
-                return True
-        return False
+        return any(hint in text for hint in self.hints)
 
     def __call__(self, text: str) -> list[_Place]:
         places: list[_Place] = []
@@ -176,7 +176,11 @@ class _Table(Record):
 def _table() -> _Table:
     rows = data_rows(__file__, "masking.tsv")
     return _Table(
-        shapes=[_Shape(row[0], row[1], row[2].split(" "), row[3]) for row in rows if row[0] in ("shape", "inside", "flag", "line")],
+        shapes=[
+            _Shape(row[0], row[1], [hint.replace("·", " ") for hint in row[2].split(" ")], row[3])
+            for row in rows
+            if row[0] in ("shape", "inside", "flag", "line")
+        ],
         labels={word: row[1] for row in rows if row[0] == "name" for word in row[2].split(" ")},
         words={row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "words"},
     )
@@ -364,14 +368,16 @@ class _Named(Record):
             return False
         plain = "".join(filter(str.isalnum, value.lower()))
         name = "".join(filter(str.isalnum, (self.before + self.word).lower()))
-        same = len(plain) > 2 and (name.endswith(plain) or name.startswith(plain) or ("." in value and plain.endswith(name)))
+        same = len(plain) > 2 and (
+            name.endswith(plain) or name.startswith(plain) or ("." in value and plain.endswith(name))
+        )
         return not plain or same or plain in _table().words["value"] or plain in _table().labels
 
 
 def _named_values(text: str) -> list[_Place]:
     lowered = _lowered(text)
     places: list[_Place] = []
-    if not any(word in lowered for word in _table().labels):
+    if not any(mark in text for mark in "=:('\"<-0123456789") or not any(word in lowered for word in _table().labels):
         return places
     for found in _pattern(_name_pattern()).finditer(lowered):
         if places and found.start() < places[-1][1]:
@@ -467,75 +473,84 @@ def _element(named: _Named, at: int) -> tuple[int, int] | None:
 
 def _quoted_is_secret(named: _Named, value: str) -> bool:
     """Whether a value with a clear beginning and end is a secret, and not a name or a sentence."""
+    words = value.split()
     if named.repeats(value) or _pattern(_TEMPLATE).search(value) or _pattern(_OTHER).match(value):
         return False
-    if named.sign == "" and (len(value.split()) != 1 or len(named.word) < 5 or value.startswith("-")):
+    if named.sign == "" and (len(words) != 1 or len(named.word) < 5 or value.startswith("-")):
         return False
-    if _random(value):
-        return True
-    if not named.strong:
-        if _pattern(_PLACE).match(value):
-            return False
-        long = len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper())
-        return (named.assigned and named.sign == "=" and named.label in ("key", "token")) or (named.qualified and (long or (len(value) >= 6 and _odd(value) and " " not in value)))
+    if _random(value) or not named.strong:
+        return _random(value) or _quoted_looks_secret(named, value)
     if named.sign == ",":
         call = _pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(named.line[-60:])
-        return " " not in value and call is not None and call[1].lower().startswith(tuple(_table().words["setter"]))
-    if named.sign == "(":
-        return " " not in value and named.last in ("", "set", "with")
-    words = value.split()
-    if named.sign == ">":
-        return len(words) == 1
-    return not (len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)) or "phrase" in named.word
+        return len(words) == 1 and bool(call and call[1].lower().startswith(tuple(_table().words["setter"])))
+    if named.sign in ("(", ">"):
+        return len(words) == 1 and (named.sign == ">" or named.last in ("", "set", "with"))
+    sentence = len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)
+    return not sentence or "phrase" in named.word.lower()
+
+
+def _quoted_looks_secret(named: _Named, value: str) -> bool:
+    """Whether a key or token in quotes looks like one, and not like a name."""
+    if _pattern(_PLACE).match(value):
+        return False
+    if named.assigned and named.sign == "=" and named.label in ("key", "token"):
+        return True
+    letters = len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper())
+    return named.qualified and (letters or (len(value) >= 6 and _odd(value) and " " not in value))
 
 
 def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
     """Whether a value without quotes is a secret, and not code or the next word of a sentence."""
-    text = named.text
-    if named.repeats(value) or _pattern(_CALL).match(value) or _pattern(_TEMPLATE).search(value):
-        return False
-    if named.sign in (",", "(") or _pattern(_OTHER).match(value):
-        return False
-    if named.sign == ":" and not named.assigned and text[named.start - 1 : named.start] == ":":
-        return False  # a part of an address, as in arn:aws:…:secret:name
-    number = value.replace(".", "").lstrip("-").isdigit()
-    if number and not (named.label == "password" and len(value) >= 6 and named.sign):
-        return False
-    if (not named.strong or named.word.lower() == "pwd") and _pattern(_PLACE).match(value):
+    if _bare_is_other(named, value):
         return False
     if _random(value) and (named.sign or named.strong or named.qualified or named.label != "key"):
         return True
     if named.sign == "":
-        return named.label == "password" and len(named.word) > 4 and len(value) >= 6 and _odd(value) and value[0] not in "&*"
+        word = named.label == "password" and len(named.word) > 4
+        return word and len(value) >= 6 and _odd(value) and value[0] not in "&*"
     if named.assigned and named.label not in ("authentication", "signature"):
         return named.sign != "-" or named.strong or _odd(value) or (len(value) >= 16 and not value.islower())
-    if not named.strong and not named.qualified:
-        return False
-    ends = bool(_pattern(r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)").match(text, end))
     name = bool(_pattern(_CHAIN).fullmatch(value)) and not (_odd(value) and len(value) >= 6 and "." not in value)
-    if named.sign == "=":
-        if not name:
-            return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
-        if named.spaced:
-            return ends and named.strong and not named.line and "." not in value and value.islower()
-        code = named.in_call or "." in value or not named.strong
-        return not code and len(value) > 2
-    return _entry_is_secret(named, value, end, name)
+    judge = _assignment_is_secret if named.sign == "=" else _entry_is_secret
+    return (named.strong or named.qualified) and judge(named, value, end, name)
+
+
+def _bare_is_other(named: _Named, value: str) -> bool:
+    """Whether a value without quotes is surely something else: code, a number, a path, a part of an address."""
+    if named.sign in (",", "(") or named.repeats(value) or _pattern(rf"{_OTHER}|{_CALL}").match(value):
+        return True
+    if named.sign == ":" and not named.assigned and named.text[named.start - 1 : named.start] == ":":
+        return True  # arn:aws:…:secret:name
+    if value.replace(".", "").lstrip("-").isdigit():
+        return not (named.label == "password" and len(value) >= 6 and named.sign)
+    path = (not named.strong or named.word.lower() == "pwd") and _pattern(_PLACE).match(value)
+    return bool(path or _pattern(_TEMPLATE).search(value))
+
+
+def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
+    """Whether ``name = value`` is from a file or a command, and not code; *name*: the value could be a name too."""
+    ends = bool(_pattern(_END).match(named.text, end))
+    if not name:
+        return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
+    if not named.strong or "." in value:
+        return False
+    if named.spaced:
+        return ends and not named.line and value.islower()
+    return not named.in_call and len(value) > 2
 
 
 def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
     """Whether ``name: value`` is an entry of a file or a log, and not a type, a field in code or a sentence."""
     text = named.text
-    if not _pattern(r"[ \t]").match(text, end - len(value) - 1) and not named.closed:
-        return False
-    if not _pattern(r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)|[,.](?:[ \t\r\n]|$)|[ \t]?\}").match(text, end):
-        return False
-    if named.word == "PASS" and not named.before:
+    apart = named.closed or text[end - len(value) - 1] in " \t"
+    ends = _pattern(rf"{_END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end)
+    if not apart or not ends or (named.word == "PASS" and not named.before):  # "PASS: …" is the result of a test
         return False
     if not name:
         return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")
+    if "." in value:
+        return False
+    if named.line.strip(" \t-#>\"'"):
+        return named.label == "password" and not named.in_call
     comma = text[end : end + 1] in (",", ";", ")", "}")
-    first = not named.line.strip(" \t-#>\"'")
-    if first:
-        return not comma and value[0].islower() and "." not in value and (value.islower() or not named.in_call)
-    return named.label == "password" and not named.in_call and "." not in value
+    return not comma and value[0].islower() and (value.islower() or not named.in_call)
