@@ -286,7 +286,7 @@ def _runs(value: str) -> int:
 
 
 def _random(value: str) -> bool:
-    """Whether *value* is long and has no words in it, as if nobody had chosen it."""
+    """Whether *value* is long and has no words in it."""
     part = value[:100]
     return len(part) >= 16 and " " not in part and len(part) < (2.9 if _odd(part) else 2.3) * _runs(part)
 
