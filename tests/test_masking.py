@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -332,3 +333,8 @@ def test_whatever_looks_random_and_has_the_name_of_a_secret_is_masked(text: str)
 )
 def test_code_about_secrets_stays(text: str) -> None:
     assert mask(text) == text
+
+
+@pytest.mark.parametrize("text", ["Authorization: SSWS §", "curl -u bob:§ x.io", "DB_PW=§", "sshpass -p § ssh h"])
+def test_an_escaped_line_end_is_a_border(text: str) -> None:
+    assert "Tr0ub4dor" not in mask(json.dumps({"output": f"a\n{text.replace('§', 'Tr0ub4dor')}\nb"}))

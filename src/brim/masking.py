@@ -144,11 +144,12 @@ class _Shape(Record):
         """Return where the secret is whose hint is at *at*."""
         if self.kind in ("flag", "line"):
             start = text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
-            found = _pattern(f"(?:{self.pattern}){_ARGUMENT}").match(text, start)
+            pattern = _BORDER + self.pattern[2:] if self.pattern.startswith(r"\b") else self.pattern
+            found = _pattern(f"(?:{pattern}){_ARGUMENT}").match(text, start)
             return found.span("value") if found else None
-        pattern = _pattern(f"{_BORDER}(?:{self.pattern}){_WRAPPED}")
+        shape = _pattern(f"{_BORDER}(?:{self.pattern}){_WRAPPED}")
         for start in range(max(0, at - _LOOK_BACK) if self.kind == "inside" else at, at + 1):
-            if found := pattern.match(text, start):
+            if found := shape.match(text, start):
                 return found.span()
         return None
 
@@ -238,7 +239,7 @@ def _authorizations(text: str) -> list[_Place]:
     if "authorization" not in lowered:
         return places
     head = _pattern(
-        r"(?<![a-z])authorization\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
+        r"(?:(?<![a-z])|(?<=\\[nrt]))authorization\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
         r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
     )
     for start in head.finditer(lowered):
