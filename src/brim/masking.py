@@ -239,7 +239,8 @@ def _authorizations(text: str) -> list[_Place]:
     if "authorization" not in lowered:
         return places
     head = _pattern(
-        r"(?:(?<![a-z])|(?<=\\[nrt]))authorization\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
+        r"(?:(?<![a-z])|(?<=\\[nrt]))authorization"
+        r"\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
         r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
     )
     for start in head.finditer(lowered):
