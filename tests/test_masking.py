@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_no_key_survives_whatever_stands_around_it(label: str, before: str, afte
 
 def _patterns() -> list[str]:
     table = (Path(brim.masking.__file__).parent / "data" / "masking.tsv").read_text(encoding="utf-8")
-    return [line.split("\t")[3] for line in table.splitlines() if line.startswith("shape")]
+    return [line.split("\t")[3] for line in table.splitlines() if line.startswith(("shape", "inside"))]
 
 
 @pytest.mark.parametrize("pattern", _patterns())
@@ -174,7 +175,16 @@ def test_shape_cannot_go_back_over_a_long_text(pattern: str) -> None:
 UNITS = [
     *("a", "key", "token=", "_TOKEN=$(", "a-", "sk-", "eyJaaaaaaaaaaaa.", "://a:b", "cookie: ", "cookie=a=b;"),
     *("-----BEGIN PRIVATE KEY-----\n", "authorization: bearer ", 'password="', "a_token: x y", "token =   "),
-    *("_key=/a/b", "12345678:AA", "SG.aaaaaaaaaaaaaaaaaaaa", "[masked key]"),
+    *("_key=/a/b", "12345678:AA", "SG.aaaaaaaaaaaaaaaaaaaa", "[masked key]", "password a ", "machine a ", "echo a "),
+    *(
+        "<password ",
+        "password\n value=",
+        "password: str ",
+        "login('a', ",
+        "://a1b2c3d4e5f6a7b8:",
+        "a:5432:a:a:",
+        "curl -u ",
+    ),
 ]
 
 
@@ -250,3 +260,81 @@ def test_what_stands_on_the_line_after_a_key_stays() -> None:
         "NAME9long=Value1",
     ):
         assert after in mask(f"{SPLIT}\n{after}")
+
+
+PLANTED = [
+    *("SECRET_KEY_BASE=§", "PASS=§", "DB_PW=§", "REDIS_PWD=§", "ADMIN_PASSWD2=§", "export PASS='§'"),
+    *("password: §", "user: bob, password: §", "  password: §\n  port: 5432", "spring.mail.password=§", "db_pass = §"),
+    *('{"login": {"user": "bob", "pass": "§"}}', 'master_password      = "§"', "env:\n- name: DB_PASSWORD\n  value: §"),
+    *(
+        "<password>§</password>",
+        '<property name="db.password" value="§"/>',
+        '<wsse:Password Type="Text">§</wsse:Password>',
+    ),
+    *("machine github.com login me password §", "machine a.io\n  login me\n  password §", "db.io:5432:app:me:§"),
+    *("gpg --batch --passphrase § -d f", "openssl rsa -passin pass:§ -in k", "keytool -storepass § -list"),
+    *("Server=db;Uid=sa;Pwd=§;", "host=db user=u password=§ dbname=d", "helm install x --set auth.password=§,a.b=1"),
+    *("CREATE USER bob WITH PASSWORD '§';", "ALTER USER bob IDENTIFIED BY '§'", "echo § | sudo -S ls", "requirepass §"),
+    *('password: str = "§"', 'os.environ["DB_PASS"] = "§"', 'props.put("db.password", "§");', '.setPassword("§")'),
+    *('requests.get(url, auth=("bob", "§"))', 'req.SetBasicAuth("bob", "§")', "process.env.SECRET || '§'"),
+    *("${DB_PASSWORD:-§}", "'password' => '§',", '#define WIFI_PASSWORD "§"', 'dsn := "root:§@tcp(127.0.0.1:3306)/db"'),
+]
+RANDOM = [
+    *("TOKEN_1=§", "JWT_SECRET2=§", "https://§:x-oauth-basic@github.com/a/b", "https://§@github.com/a/b", "_auth=§"),
+    *("Authorization: SSWS §", "Authorization: GenieKey §", "Authorization: Splunk §", "Authorization: Any-Vendor §"),
+    *('{"auths": {"x.io": {"auth": "§"}}}', "https://x.io/c?sv=1&sig=§&se=2", "X-Vendor-Token: §", "Circle-Token: §"),
+    *('req.Header.Set("X-Api-Key", "§")', "token: Final = '§'", "the API key § is mine", "error: invalid token '§'"),
+    *("- name: API_TOKEN\n  value: §", '<add key="ApiKey" value="§" />', "client-key-data: §", "vercel --token §"),
+]
+
+
+@pytest.mark.parametrize("text", PLANTED)
+@pytest.mark.parametrize("password", ["correcthorse", "Tr0ub4dor"])
+def test_whatever_a_password_is_called_is_masked(text: str, password: str) -> None:
+    assert password not in mask(f"first\n{text.replace('§', password)}\nlast")
+
+
+@pytest.mark.parametrize("text", [*PLANTED, *RANDOM])
+def test_whatever_looks_random_and_has_the_name_of_a_secret_is_masked(text: str) -> None:
+    for secret in ("q7Zx9Qw8Er7Ty6Ui5Op4As3Df2Gh1Jk0", "0f3a9c1be4d752860f3a9c1be4d75286"):
+        found = mask(f"first\n{text.replace('§', secret)}\nlast")
+        assert secret[4:] not in found
+        assert mask(found) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token = Name.Class",
+        "connect(user=user, password=password, parent_key=key)",
+        "    self.key_password = key_password",
+        "        client_secret=credentials.client_secret,",
+        "    access_token = accessToken;",
+        "RegEnumKey = win32api.RegEnumKey",
+        "credentials=creds, auth=auth",
+        "password: SecretStr",
+        "    event_payload_key: string;",
+        "fn login(user: &str, password: &str) -> Token {",
+        '"input_token": "NextToken", "result_key": "Contacts"',
+        "sizeKey = '_contentLength'; SSL_KEY = 'ssl_key'",
+        'options_key = "hide_" + options_key[5:]',
+        'password: "Enter your new password"',
+        '<label for="password">Password</label><string name="password">Password</string>',
+        'url = "https://x.io/v1?key=" + GOOGLE_API_KEY',
+        "arn:aws:secretsmanager:us-west-2:1:secret:MyTestSecret-a1b2c3",
+        "PASS: test_login_2",
+        "id-token: write # for trusted publishing",
+        'token: "https://login.example.com/oauth2/token"',
+        'for name in ("username", "password", "secret"): pass',
+        '_START = b"-----BEGIN PRIVATE KEY-----"\n_END = b"-----END PRIVATE KEY-----"',
+        "PWD=/home/me/src aws s3api get-object --key dir/images.tar.bz2",
+        '"AWS::Redshift::EndpointAuthorization": "e72be424d109da1d"',
+    ],
+)
+def test_code_about_secrets_stays(text: str) -> None:
+    assert mask(text) == text
+
+
+@pytest.mark.parametrize("text", ["Authorization: SSWS §", "curl -u bob:§ x.io", "DB_PW=§", "sshpass -p § ssh h"])
+def test_an_escaped_line_end_is_a_border(text: str) -> None:
+    assert "Tr0ub4dor" not in mask(json.dumps({"output": f"a\n{text.replace('§', 'Tr0ub4dor')}\nb"}))

@@ -2,9 +2,11 @@
 
 The mask names the kind of secret, so the sentence stays readable.
 
-Masked are the keys of providers (``data/masking.tsv``), ``Authorization`` and cookie values, private key blocks,
-passwords in URLs, and values whose name ends in key, token, secret or password. Git hashes, UUIDs, paths, and what only
-refers to a secret (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``) stay. A mask is never masked again.
+Two things give a secret away. Its **shape**: the keys of providers, private key blocks, what a command takes as a
+password (``shape``, ``inside`` and ``flag`` lines of ``data/masking.tsv``). Or its **name**: whatever a password is
+called is a secret; what a key, token or login is called must also look like one (``name`` lines). What only refers to a
+secret stays (``$TOKEN``, ``${{ secrets.KEY }}``, ``<your key>``), and so do code (``token = Name.Class``), types, git
+hashes, UUIDs and paths. A mask is never masked again.
 """
 
 from __future__ import annotations
@@ -13,47 +15,59 @@ import re
 from functools import cache
 
 from brim.files import data_rows
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from re import Match, Pattern
 
-    _Step = Callable[[str], tuple[str, int]]
+    _Place = tuple[int, int, str]
+    _Step = Callable[[str], list[_Place]]
 
 _PASSES = 12
 """A mask is a border, so masking can uncover one more secret; more often than this only a text made for it does."""
 _LONGEST_PEM = 32_768
-_BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm))"
-"""A shape begins where no letter or digit stands before it; the ``m`` that ends a terminal's colour code is none."""
+_LOOK_BACK = 40
+"""How far before its hint an ``inside`` shape may begin."""
+_LOOK_AHEAD = 200
+"""How much of a value is looked at to see whether it is a secret; all of it is masked."""
+_BORDER = r"(?:(?<![A-Za-z0-9])|(?<=\[m)|(?<=[\[;]\dm)|(?<=[\[;]\d\dm)|(?<=\\[nrt]))"
+"""A shape begins where no letter or digit stands before it; a terminal's colour code and ``\\n`` don't count."""
 _WRAPPED = (
     r"(?:\r?\n[ \t]{0,8}(?=[a-z0-9_-]*+[A-Z])(?=[A-Z0-9_-]*+[a-z])(?=[A-Za-z_-]*+[0-9])"
     r"[A-Za-z0-9_-]{12,}+(?![^\s\"'`,;)]))?"
 )
 """The rest of a key that a terminal broke: capitals, small letters and digits, as no hash, id or word has them."""
-_GLUED = ("api", "access", "auth", "secret", "private", "account", "client")
-"""What a word of a secret may be glued to, as in ``apikey``."""
 _MASK = r"\[masked [a-z0-9 ]{1,40}\]"
 _QUOTED = {
     '"': r'"(?:[^"\\\n]|\\[^\n])*+',
     "'": r"'(?:[^'\\\n]|\\[^\n]|'')*+",
+    "`": r"`[^`\n]*+",
     '\\"': r'\\"(?:[^"\\\n]|\\(?!")[^\n])*+',
     "\\'": r"\\'(?:[^'\\\n]|\\(?!')[^\n])*+",
 }
-_BARE = rf"(?:{_MASK}|[&;](?![\w.-]{{1,40}}=)|[^\s\"'`&;\\])++"
+_BARE = rf"(?:{_MASK}|[&;,](?![\w.-]{{1,40}}=)|[^\s\"'`&;,\\<])++"
 _REFERENCE = (
     r"\$\{|\$\(|\$[A-Z_][A-Z0-9_]*+(?![\w$])|\$[a-z_]++(?![\w$])|\{[^}\n]{0,80}\}|<[^>\n]{1,60}>|%[A-Za-z_]{1,60}%"
     r"|(?:\*|\.|…|[xX]){3,}+(?!\w)"
 )
-_CODE = (
-    r"(?i:os\.|process\.|env\.|import\.|self\.|this\.|(?:true|false|none|null|nil|undefined)(?![\w-]))"
-    r"|[A-Za-z_][\w.]{0,80}[(\[]"
+_ARGUMENT = (
+    rf"[\"']?(?!{_MASK}|{_REFERENCE})"
+    r"(?P<value>(?<=\")[^\"\n]++|(?<=')[^'\n]++|(?<![\"'])[^\s\"'`;&|<]++)"
 )
+"""What a command takes: one word, or what is in quotes."""
+_TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w -]{0,40}>"
+"""What a value begins with that only refers to a secret; and what makes a longer text a template."""
+_CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
+_CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
+_OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|\(\?|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
+_END = r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)"
 _PLACE = (
-    r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|/(?:etc|home|root|run|tmp|usr|var|opt)/"
+    r"(?:~|\.{1,2}|[A-Za-z]:)[/\\]|[\w.-]{1,60}(?:/[\w.-]{1,60}){1,9}\.[a-z0-9]{2,5}(?![\w.])|/(?:etc|home|root|run|tmp|usr|var|opt)/"
     r"|(?:/[\w.+@ -]{1,60}){2,30}\.[a-z]{2,5}(?![\w.])|[a-z_]{1,40}\.[a-z_.]{1,80}(?![\w-])"
 )
-"""What a value may be instead of a secret: a reference; without quotes code; where no password is due, a path."""
+"""What a value may be instead of a secret: a call, a chain of names, an address or a date, a path."""
 
 
 def mask(text: str) -> str:
@@ -70,44 +84,28 @@ def mask(text: str) -> str:
 def masked(text: str) -> tuple[str, int]:
     """Return *text* without its secrets, and the number of secrets."""
     total = 0
+    long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
+    shapes = [shape for shape in _table().shapes if shape.hinted(long if shape.kind in ("shape", "inside") else text)]
+    steps: list[_Step] = [_private_keys, _authorizations, _cookies, *shapes, _url_logins, _named_values]
     for _ in range(_PASSES):
         found = 0
-        for step in _steps(text):
-            text, count = step(text)
-            found += count
+        for step in steps:
+            if places := step(text):
+                text = _replaced(text, places)
+                found += len(places)
         total += found
         if not found:
             break
     return text, total
 
 
-def _steps(text: str) -> Iterator[_Step]:
-    """Yield what there is to do: most texts hold none of the words that a secret needs, and cost a few look-ups."""
-    if "PRIVATE KEY" in text:
-        yield _without_private_keys
-    lowered = text.lower()
-    if "authorization" in lowered:
-        yield _without_authorization
-    if "cookie" in lowered:
-        yield _without_cookies
-    for hints, step in _table()[0]:
-        for hint in hints:  # a loop, not any(): most of the time of a text without secrets is spent here
-            if hint in text:
-                yield step
-                break
-    if "://" in text and "@" in text:
-        yield _without_url_passwords
-    if any(word in lowered for word in ("key", "token", "secret", "pass", "credential")):
-        yield _without_named_values
-
-
-@cache
-def _table() -> tuple[list[tuple[list[str], _Step]], dict[str, frozenset[str]]]:
-    """Return the shapes and flags, and for each word of a secret the names that end in it and hold none."""
-    rows = data_rows(__file__, "masking.tsv")
-    makers = {"shape": _shape, "flag": _flag}
-    steps = [(row[2].split(" "), makers[row[0]](row[1], row[3])) for row in rows if row[0] in makers]
-    return steps, {row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "plain"}
+def _replaced(text: str, places: list[_Place]) -> str:
+    """Return *text* with each ``(start, end, label)`` masked; *places* are in order and apart."""
+    parts, at = [], 0
+    for start, end, label in places:
+        parts += [text[at:start], f"[masked {label}]", "\n" * text.count("\n", start, end)]
+        at = end
+    return "".join([*parts, text[at:]])
 
 
 @cache
@@ -115,166 +113,446 @@ def _pattern(pattern: str) -> Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def _shape(label: str, pattern: str) -> _Step:
-    """Mask a shape, and where its line ends in the middle of it, the rest of it on the next line."""
-    return lambda text: _pattern(f"{_BORDER}(?:{pattern}){_WRAPPED}").subn(
-        lambda found: f"[masked {label}]" + "\n" * found[0].count("\n"), text
+def _lowered(text: str) -> str:
+    """Return *text* in small letters, each at its old place: only a capital dotted I becomes two characters."""
+    return text.replace("\u0130", "i").lower()
+
+
+class _Shape(Record):
+    """A line of the table: a pattern that is looked for only around its hints."""
+
+    kind: str
+    label: str
+    hints: list[str]
+    pattern: str
+
+    def hinted(self, text: str) -> bool:
+        return any(hint in text for hint in self.hints)
+
+    def __call__(self, text: str) -> list[_Place]:
+        places: list[_Place] = []
+        for hint in self.hints:
+            at = text.find(hint)
+            while at >= 0:
+                place = self.place(text, at)
+                if place is not None:
+                    places.append((*place, self.label))
+                at = text.find(hint, at + 1 if place is None else max(at + 1, place[1]))
+        return _apart(places)
+
+    def place(self, text: str, at: int) -> tuple[int, int] | None:
+        """Return where the secret is whose hint is at *at*."""
+        if self.kind in ("flag", "line"):
+            start = text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
+            pattern = _BORDER + self.pattern[2:] if self.pattern.startswith(r"\b") else self.pattern
+            found = _pattern(f"(?:{pattern}){_ARGUMENT}").match(text, start)
+            return found.span("value") if found else None
+        shape = _pattern(f"{_BORDER}(?:{self.pattern}){_WRAPPED}")
+        for start in range(max(0, at - _LOOK_BACK) if self.kind == "inside" else at, at + 1):
+            if found := shape.match(text, start):
+                return found.span()
+        return None
+
+
+def _apart(places: list[_Place]) -> list[_Place]:
+    """Return *places* in order, without those that begin inside an earlier one."""
+    kept: list[_Place] = []
+    for place in sorted(places):
+        if not kept or place[0] >= kept[-1][1]:
+            kept.append(place)
+    return kept
+
+
+class _Table(Record):
+    """What ``data/masking.tsv`` says."""
+
+    shapes: list[_Shape]
+    labels: dict[str, str]
+    """The words that a secret's name ends in, and how the mask calls it."""
+    words: dict[str, frozenset[str]]
+    """Lists of words: ``before``, ``glued``, ``after``, ``plain key``, ``plain token``, ``value``, ``setter``."""
+
+
+@cache
+def _table() -> _Table:
+    rows = data_rows(__file__, "masking.tsv")
+    return _Table(
+        shapes=[
+            _Shape(row[0], row[1], [hint.replace("·", " ") for hint in row[2].split(" ")], row[3])
+            for row in rows
+            if row[0] in ("shape", "inside", "flag", "line")
+        ],
+        labels={word: row[1] for row in rows if row[0] == "name" for word in row[2].split(" ")},
+        words={row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "words"},
     )
 
 
-def _flag(label: str, pattern: str) -> _Step:
-    value = rf"(?![\"']?(?:{_MASK}|{_REFERENCE}))(?:[^\s\"'`;&|]++|'[^'\n]++'|\"[^\"\n]++\")"
-    return lambda text: _pattern(f"({pattern}){value}").subn(rf"\1[masked {label}]", text)
-
-
-def _replaced(text: str, places: list[tuple[int, int, str]]) -> tuple[str, int]:
-    """Return *text* with each ``(start, end, label)`` masked; *places* are in order and apart."""
-    parts, at = [], 0
-    for start, end, label in places:
-        parts += [text[at:start], f"[masked {label}]", "\n" * text.count("\n", start, end)]
-        at = end
-    return "".join([*parts, text[at:]]), len(places)
-
-
-def _without_private_keys(text: str) -> tuple[str, int]:
-    """Mask each block from its first line to its last; one that was cut off, as far as it looks like one."""
-    head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+def _private_keys(text: str) -> list[_Place]:
+    """Find each block from its first line to its last; one that was cut off, as far as it looks like one."""
+    places: list[_Place] = []
+    if "PRIVATE KEY" not in text and "Private-Lines" not in text:
+        return places
+    head = _pattern(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: [0-9]{1,3}")
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
-    places: list[tuple[int, int, str]] = []
+    quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
     end = tail.search(text)
     for begin in head.finditer(text):
         if places and begin.start() < places[-1][1]:
             continue
         while end is not None and end.start() < begin.end():
             end = tail.search(text, end.end())
-        if end is not None and end.start() - begin.end() <= _LONGEST_PEM:
+        body = text[begin.end() : end.start()][: _LONGEST_PEM + 1] if end is not None else ""
+        if end and len(body) <= _LONGEST_PEM and (not quoted.search(body) or long.search(body)):
             stop = end.end()
         else:
             rest = torn.match(text, begin.end())
             stop = rest.end() if rest else begin.end()
         if stop > begin.end():
             places.append((begin.start(), stop, "private key"))
-    return _replaced(text, places)
+    return places
 
 
-def _without_url_passwords(text: str) -> tuple[str, int]:
-    pattern = _pattern(rf"(://[^\s/?#:@\"'<>]{{0,100}}:)(?!{_REFERENCE})[^\s/?#\"'<>@]{{1,300}}@")
-    return pattern.subn(r"\1[masked password]@", text)
-
-
-def _without_authorization(text: str) -> tuple[str, int]:
-    """Mask what follows the scheme: one word, or up to the end of the quote or line where there are more."""
-    head = _pattern(
-        r"(?i:authorization)\\?[\"'`]?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}(?:[bfr]?(?P<quote>\\?[\"'`]))?"
-        r"(?P<scheme>(?i:bearer|basic|token|apikey|api-key|bot|oauth|negotiate|digest|aws4-hmac-sha256)[ \t]{1,4})?"
+def _url_logins(text: str) -> list[_Place]:
+    """Find passwords in URLs, and tokens that stand where the user's name does."""
+    places: list[_Place] = []
+    if "://" not in text or "@" not in text:
+        return places
+    login = _pattern(
+        rf"(?<=://)(?P<user>[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
     )
-    places: list[tuple[int, int, str]] = []
-    for start in head.finditer(text):
-        at = start.end()
-        scheme = (start["scheme"] or "").strip().lower()
-        several = scheme in ("digest", "oauth", "aws4-hmac-sha256") or start["quote"]
-        body = r"[^\"'`\\\n]++" if start["quote"] else r"[^\n]++" if several else r"[^\s\"'`\\]++"
-        if (places and at < places[-1][1]) or _pattern(rf"{_MASK}|{_REFERENCE}").match(text, at):
+    at = text.find("://")
+    while at >= 0:
+        found = login.match(text, at + 3)
+        if found and _random(found["user"]) and not _pattern(_MASK).search(found["user"]):
+            places.append((*found.span("user"), "token"))
+        elif found and found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
+            places.append((*found.span("password"), "password"))
+        at = text.find("://", at + 3)
+    return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
+
+
+def _authorizations(text: str) -> list[_Place]:
+    """Find what follows the scheme: one word, or up to the end of the quote or line where there are more."""
+    lowered = _lowered(text)
+    places: list[_Place] = []
+    if "authorization" not in lowered:
+        return places
+    head = _pattern(
+        r"(?:(?<![a-z])|(?<=\\[nrt]))authorization"
+        r"\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
+        r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
+    )
+    for start in head.finditer(lowered):
+        at, scheme, quote = start.end(), (start["scheme"] or "").strip(), start["quote"]
+        if places and at < places[-1][1]:
             continue
+        body = r"[^\"'`\\\n]++" if quote else r"[^\s\"'`\\\]]++"
+        if scheme in ("digest", "oauth", "aws4-hmac-sha256") and not quote:
+            body = r"[^\n]++"
         value = _pattern(body).match(text, at)
-        if value and (scheme or start["quote"] or _pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|$)").match(text, value.end())):
+        if value and value[0].endswith("=") and text.startswith('"', value.end()) and not quote:
+            value = _pattern(r"[^\n]++").match(text, at)
+        if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
+            continue
+        if value[0].strip().lower() in _table().labels:
+            continue
+        known = scheme in _table().words["scheme"]
+        ends = bool(_pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|\\n|$)").match(text, value.end()))
+        meant = known or _odd(value[0]) or bool(quote and scheme and " " not in value[0].strip())
+        if meant and (known or quote or ends or _random(value[0])):
             places.append((at, value.end(), "authorization"))
-    return _replaced(text, places)
+    return places
 
 
-def _without_cookies(text: str) -> tuple[str, int]:
-    head = _pattern(
-        r"(?i:cookie)(?:\\?[\"'`]?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}|[ \t]{1,4}(?=[\"']))(?P<quote>\\?[\"'`])?"
-    )
+def _cookies(text: str) -> list[_Place]:
+    lowered = _lowered(text)
+    places: list[_Place] = []
+    if "cookie" not in lowered:
+        return places
+    head = _pattern(r"cookie(?:\\?[\"'`]?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}|[ \t]{1,4}(?=[\"']))(?P<quote>\\?[\"'`])?")
     value = r"(?=[^\s=;,\"'`\\]{1,100}=[^\s\"'`\\;])"
-    places: list[tuple[int, int, str]] = []
-    for start in head.finditer(text):
+    for start in head.finditer(lowered):
         body = r"[^\"'`\\\n]++" if start["quote"] else r"[^\"'`\n]++"
         if places and start.end() < places[-1][1]:
             continue
         found = _pattern(value + body).match(text, start.end())
         if found:
             places.append((start.end(), start.end() + len(found[0].rstrip()), "cookie"))
-    return _replaced(text, places)
+    return places
 
 
-def _without_named_values(text: str) -> tuple[str, int]:
-    word = _pattern(
-        r"(?P<word>(?i:key|token|secret|password|passwd|passphrase|credentials?|(?<=_)pass))"
-        r"(?P<close>\\?[\"'`])?(?:(?P<before>[ \t]{0,4})(?P<sign>:=|=>|=|:)(?!=)|(?P<flag>[ \t]))(?P<after>[ \t]{0,4})"
+def _runs(value: str) -> int:
+    """Return how many runs of one kind of letter there are: few in words, many in what is random."""
+    return len(_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(value))
+
+
+def _random(value: str) -> bool:
+    """Whether *value* is long and has no words in it."""
+    part = value[:100]
+    return len(part) >= 16 and " " not in part and len(part) < (2.9 if _odd(part) else 2.3) * _runs(part)
+
+
+def _odd(value: str) -> bool:
+    """Whether *value* has both letters and digits, as most secrets and few words do."""
+    return bool(_pattern(r"[^\W\d_]").search(value) and _pattern(r"\d").search(value))
+
+
+class _Named(Record):
+    """A name of a secret in a text, and what stands around it."""
+
+    text: str
+    start: int
+    before: str
+    """What stands before the word in the same name: ``db_`` of ``db_password``."""
+    word: str
+    label: str
+    sign: str
+    """What stands between name and value: one of ``= : , ( >``, ``-`` for a flag, or nothing."""
+    spaced: bool
+    closed: bool
+    """Whether the name is in quotes."""
+
+    @property
+    def strong(self) -> bool:
+        """Whether its name alone makes a value a secret."""
+        return self.label in ("password", "secret") or "secret" in self.before.lower()
+
+    @property
+    def last(self) -> str:
+        """The last word before the word, as ``api`` in ``X-Api-Key`` or in the sentence "the API key"."""
+        before = self.before or self.text[max(0, self.start - 12) : self.start]
+        found = _pattern(r"([A-Z]?[a-z0-9]+|[A-Z0-9]+)[_.\- ]?$").search(before)
+        return found[1].lower() if found else ""
+
+    @property
+    def qualified(self) -> bool:
+        return self.last in _table().words["before"] or self.before.lower().startswith("x-")
+
+    @property
+    def assigned(self) -> bool:
+        """Whether it is set as in a shell, a query or a connection string: ``NAME=value``."""
+        if self.sign == "-" or (self.sign and self.text[max(0, self.start - 2) : self.start] == "${"):
+            return True
+        if self.sign != "=" or self.spaced or self.closed:
+            return False
+        whole = self.before + self.word
+        return whole.isupper() or whole[0] == "-" or self.text[self.start - 1 : self.start] in ("?", "&", ";")
+
+    @property
+    def line(self) -> str:
+        """The line as far as the name."""
+        line = self.text[max(0, self.start - 200) : self.start].rpartition("\n")[2]
+        return line.rpartition("\\n")[2]
+
+    @property
+    def in_call(self) -> bool:
+        """Whether it is an argument or a field in code, as far as the line shows."""
+        line = self.line
+        return line.rfind("(") > line.rfind(")") or line.rfind("{") > line.rfind("}") or line[:1].isspace()
+
+    def names_a_secret(self) -> bool:
+        """Whether the word is one of its own (a monkey isn't a key), and the name isn't of something public."""
+        words, word = _table().words, self.word.lower()
+        last = self.before[-1:]
+        if self.text[self.start - 2 : self.start] == "::":
+            return False
+        if last.isalnum() and not (self.word[0].isupper() and not last.isupper()):
+            if not word.startswith("passw") and not self.before.lower().endswith(tuple(words["glued"])):
+                return False
+        elif self.last in words.get(f"plain {self.label}", ()):
+            return False
+        return bool(self.before.strip("-.")) or word != "key" or self.sign != "" or self.qualified
+
+    def repeats(self, value: str) -> bool:
+        """Whether *value* says no more than its name, or is a type, a constant or a word of a sentence."""
+        if len(value) > 80:
+            return False
+        plain = "".join(filter(str.isalnum, value.lower()))
+        name = "".join(filter(str.isalnum, (self.before + self.word).lower()))
+        same = len(plain) > 2 and (
+            name.endswith(plain) or name.startswith(plain) or ("." in value and plain.endswith(name))
+        )
+        return not plain or same or plain in _table().words["value"] or plain in _table().labels
+
+
+def _named_values(text: str) -> list[_Place]:
+    lowered = _lowered(text)
+    places: list[_Place] = []
+    if not any(mark in text for mark in "=:('\"<-0123456789") or not any(word in lowered for word in _table().labels):
+        return places
+    for found in _pattern(_name_pattern()).finditer(lowered):
+        if places and found.start() < places[-1][1]:
+            continue
+        named = _named(text, found)
+        if named.names_a_secret() and (place := _value(named, found.end())) is not None:
+            places.append((*place, named.label))
+    return places
+
+
+@cache
+def _name_pattern() -> str:
+    table = _table()
+    words = "|".join(sorted(table.labels, key=len, reverse=True))
+    after = "|".join(sorted(table.words["after"]))
+    return (
+        rf"(?P<word>{words})(?:[_-]?[0-9]{{1,2}}(?![0-9a-z])|[_-](?:{after})(?![0-9a-z]))?(?P<close>\\?[\"'`])?\]?(?:"
+        r"[ \t]{0,4}:[ \t]{0,4}[&*]?[a-z_][\w.\[\]| ]{0,40}(?P<typed>=)[ \t]{1,4}(?=[\"'])"
+        r"|(?P<gap>[ \t]{0,20})(?:\.{3,60})?(?P<sign>:[=-]|=>|\?=|[=:](?![=:]))(?P<space>[ \t]{0,20})"
+        r"|\)?[ \t]{0,4}(?:\?\?|\|\||\?:|or)(?P<default>[ \t]{1,4})(?=[\"'])"
+        r"|,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}(?P<attribute>[=:])[ \t]{0,4}"
+        r"|(?<=[\"'])[ \t]{0,4}(?P<comma>,)[ \t]{0,16}(?=\\?[\"'])"
+        r"|(?P<call>\()(?=[rb]?[\"'])|(?:[ \t][^<>\n]{0,80})?(?P<tag>>)"
+        r"|[ \t]{1,4}(?:(?:[a-z0-9@._-]{1,30}[ \t]){0,5}[a-z0-9@._-]{1,30}:[ \t]{1,4}|(?:is|was)[ \t]{1,4})?)"
     )
-    places: list[tuple[int, int, str]] = []
-    for found in word.finditer(text):
-        inside = places and found.start() < places[-1][1]
-        if not inside and _names_a_secret(text, found) and (place := _value(text, found)) is not None:
-            label = found["word"].lower()
-            places.append((*place, "password" if label.startswith("pass") else label))
-    return _replaced(text, places)
 
 
-def _name(text: str, found: Match[str]) -> str:
-    """Return what stands before the word in the same name, with its last border: ``db_`` of ``db_password``."""
+def _named(text: str, found: Match[str]) -> _Named:
     at = start = found.start()
     while start > 0 and at - start < 80 and (text[start - 1].isalnum() or text[start - 1] in "_-."):
         start -= 1
-    return text[start:at]
+    if start < at and text[start - 1 : start] == "\\" and text[start] in "nrt":
+        start += 1  # a line's end, escaped
+    sign = next((found[each] for each in ("typed", "comma", "attribute", "call", "tag", "sign") if found[each]), "")
+    if found["default"]:
+        sign = "="
+    before = text[start:at]
+    if not sign and before.startswith("-") and not found["close"]:
+        sign = "-"
+    word = text[found.start("word") : found.end("word")]
+    return _Named(
+        text=text,
+        start=start,
+        before=before,
+        word=word,
+        label=_table().labels[word.lower()],
+        sign="=" if sign in (":=", ":-", "=>", "?=") else sign,
+        spaced=bool(found["gap"] or (found["space"] and "=" in sign)),
+        closed=bool(found["close"]),
+    )
 
 
-def _names_a_secret(text: str, found: Match[str]) -> bool:
-    name, word = _name(text, found), found["word"]
-    if found["flag"] is not None:
-        return name.startswith("--") and not found["close"]
-    kind = "key" if word.lower() == "key" else "token" if word.lower() == "token" else ""
-    if not name.strip("-."):
-        return kind != "key"
-    joined = name[-1].isalnum()
-    if joined and not (word[0].isupper() and not name[-1].isupper()):
-        # PGPASSWORD: whatever a password is glued to, it is one. A monkey isn't a key.
-        return word.lower().startswith("pass") or name.lower().endswith(_GLUED)
-    last = _pattern(r"[A-Z]?[a-z0-9]+$|[A-Z0-9]+$").search(name.rstrip("_-."))
-    return not (last and last[0].lower() in _table()[1].get(kind, ()))
-
-
-def _value(text: str, found: Match[str]) -> tuple[int, int] | None:
-    """Return where the value is, if there is one that isn't a reference, a path or a mask already.
+def _value(named: _Named, at: int) -> tuple[int, int] | None:
+    """Return where the value is, if it is a secret.
 
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
     """
-    at = found.end()
+    text = named.text
     if (broken := _pattern(r"\\\r?\n[ \t]{0,40}").match(text, at)) is not None:  # a shell's command goes on below
         at = broken.end()
-    opening = next((quote for quote in ('\\"', "\\'", '"', "'") if text.startswith(quote, at)), "")
+    if prefix := _pattern(r"[rbufRBUF@]{1,2}(?=[\"'])").match(text, at):
+        at = prefix.end()
+    opening = next((quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), "")
     inside = at + len(opening)
-    refused = _REFERENCE if opening else f"{_REFERENCE}|{_CODE}"
-    if not found["word"].lower().startswith(("pass", "secret")):
-        refused += f"|{_PLACE}"
-    if _pattern(refused).match(text, inside) or _pattern(rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}>])").match(text, inside):
+    if _pattern(_REFERENCE).match(text, inside) or _pattern(rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])").match(text, inside):
         return None
-    if opening and found["flag"] is None:
-        value = _pattern(_QUOTED[opening]).match(text, at)
-        return (inside, value.end()) if value and value.end() > inside else None
-    value = _pattern(_BARE).match(text, inside)
-    if value is None or not _bare_is_meant(text, found, value):
+    if named.sign == ">":
+        return _element(named, inside)
+    pattern = _pattern(_QUOTED[opening] if opening else _BARE)
+    value = pattern.match(text, at, at + _LOOK_AHEAD)
+    if value is None or value.end() == inside:
         return None
-    end = inside + (len(value[0].rstrip(".,;:)]}>|")) or len(value[0]))
-    return inside, end
+    shown = text[inside : value.end()]
+    if opening:
+        meant = _quoted_is_secret(named, shown)
+    else:
+        shown = shown.rstrip(".,;:)]}>|") or shown
+        meant = _bare_is_secret(named, shown, inside + len(shown))
+    if not meant:
+        return None
+    whole = text[inside : pattern.match(text, at).end()]  # type: ignore[union-attr]
+    return inside, inside + (len(whole if opening else whole.rstrip(".,;:)]}>|")) or len(whole))
 
 
-def _bare_is_meant(text: str, found: Match[str], value: Match[str]) -> bool:
-    """Whether a value without quotes is one, and not the next word of a sentence."""
-    ends = bool(_pattern(r"[ \t]{0,20}(?:[\r\n\"'`#,]|\\n|$)").match(text, value.end()))
-    whole = value[0][:200]
-    odd = any(letter.isdigit() for letter in whole) and any(letter.isalpha() for letter in whole)
-    name = _name(text, found)
-    if found["flag"] is not None:
-        return odd or (len(whole) >= 16 and not whole.islower())
-    if found["sign"] == ":":
-        start = found.start() - len(name)
-        line = text[max(0, start - 40) : start].rpartition("\n")[2]
-        first = line.endswith(('"', "'", "`")) or not line.strip(" \t-{,")
-        number = whole.rstrip(",}]").replace(".", "").lstrip("-").isdigit()
-        after = bool(found["after"]) or bool(found["close"])
-        named = "_" in name or "-" in name
-        return after and ends and not number and (first or bool(found["close"]) or named) and (odd or (named and first))
-    return (not found["after"] or ends) and whole.lower() != found["word"].lower()
+def _element(named: _Named, at: int) -> tuple[int, int] | None:
+    """Return where the text of an XML element is, if its tag or its attribute ``name`` or ``key`` names a secret."""
+    opens = named.text[max(0, named.start - 40) : named.start]
+    if not _pattern(r".*(?:<(?:[\w-]{1,30}:)?|[ \t](?:name|key)=[\"'])").fullmatch(opens.rpartition("\n")[2]):
+        return None
+    value = _pattern(r"[^<>\s]{1,4000}(?=</)").match(named.text, at)
+    return value.span() if value and _quoted_is_secret(named, value[0][:300]) else None
+
+
+def _quoted_is_secret(named: _Named, value: str) -> bool:
+    """Whether a value with a clear beginning and end is a secret, and not a name or a sentence."""
+    words = value.split()
+    if named.repeats(value) or _pattern(_TEMPLATE).search(value) or _pattern(_OTHER).match(value):
+        return False
+    if named.sign == "" and (len(words) != 1 or len(named.word) < 5 or value.startswith("-")):
+        return False
+    if _random(value) or not named.strong:
+        return _random(value) or _quoted_looks_secret(named, value)
+    if named.sign == ",":
+        call = _pattern(r"([A-Za-z_]+)[ \t]*\([ \t]*\\?[\"']?$").search(named.line[-60:])
+        return len(words) == 1 and bool(call and call[1].lower().startswith(tuple(_table().words["setter"])))
+    if named.sign in ("(", ">"):
+        return len(words) == 1 and (named.sign == ">" or named.last in ("", "set", "with"))
+    sentence = len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)
+    return not sentence or "phrase" in named.word.lower()
+
+
+def _quoted_looks_secret(named: _Named, value: str) -> bool:
+    """Whether a key or token in quotes looks like one, and not like a name."""
+    if _pattern(_PLACE).match(value):
+        return False
+    if named.assigned and named.sign == "=" and named.label in ("key", "token"):
+        return True
+    letters = len(value) >= 16 and value.isalpha() and (value.islower() or value.isupper())
+    return named.qualified and (letters or (len(value) >= 6 and _odd(value) and " " not in value))
+
+
+def _bare_is_secret(named: _Named, value: str, end: int) -> bool:
+    """Whether a value without quotes is a secret, and not code or the next word of a sentence."""
+    if _bare_is_other(named, value):
+        return False
+    if _random(value) and (named.sign or named.strong or named.qualified or named.label != "key"):
+        return True
+    if named.sign == "":
+        word = named.label == "password" and len(named.word) > 4
+        return word and len(value) >= 6 and _odd(value) and value[0] not in "&*"
+    if named.assigned and named.label not in ("authentication", "signature"):
+        return named.sign != "-" or named.strong or _odd(value) or (len(value) >= 16 and not value.islower())
+    name = bool(_pattern(_CHAIN).fullmatch(value)) and not (_odd(value) and len(value) >= 6 and "." not in value)
+    judge = _assignment_is_secret if named.sign == "=" else _entry_is_secret
+    return (named.strong or named.qualified) and judge(named, value, end, name)
+
+
+def _bare_is_other(named: _Named, value: str) -> bool:
+    """Whether a value without quotes is surely something else: code, a number, a path, a part of an address."""
+    if named.sign in (",", "(") or named.repeats(value) or _pattern(rf"{_OTHER}|{_CALL}").match(value):
+        return True
+    if named.sign == ":" and not named.assigned and named.text[named.start - 1 : named.start] == ":":
+        return True  # arn:aws:…:secret:name
+    if value.replace(".", "").lstrip("-").isdigit():
+        return not (named.label == "password" and len(value) >= 6 and named.sign)
+    path = (not named.strong or named.word.lower() == "pwd") and _pattern(_PLACE).match(value)
+    return bool(path or _pattern(_TEMPLATE).search(value))
+
+
+def _assignment_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
+    """Whether ``name = value`` is from a file or a command, and not code; *name*: the value could be a name too."""
+    ends = bool(_pattern(_END).match(named.text, end))
+    if not name:
+        return (not named.spaced or ends or _odd(value)) and value[0] not in "&*!-+("
+    if not named.strong or "." in value:
+        return False
+    if named.spaced:
+        return ends and not named.line and value.islower()
+    return not named.in_call and len(value) > 2
+
+
+def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
+    """Whether ``name: value`` is an entry of a file or a log, and not a type, a field in code or a sentence."""
+    text = named.text
+    apart = named.closed or text[end - len(value) - 1] in " \t"
+    ends = _pattern(rf"{_END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end)
+    if not apart or not ends or (named.word == "PASS" and not named.before):  # "PASS: …" is the result of a test
+        return False
+    if not name:
+        return _odd(value) or (named.strong and value[0] not in "&*!-+(|>")
+    if "." in value:
+        return False
+    if named.line.strip(" \t-#>\"'"):
+        return named.label == "password" and not named.in_call
+    comma = text[end : end + 1] in (",", ";", ")", "}")
+    return not comma and value[0].islower() and (value.islower() or not named.in_call)
