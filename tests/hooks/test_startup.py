@@ -18,6 +18,7 @@ from tests.hooks.hook_world import RULE, World
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the launcher is for a POSIX shell")
 
 SOURCE = Path(brim.__file__).parent
+INFO = f"brim-{brim.__version__}.dist-info"
 ANSWER = (
     "import io, sys; sys.path.append(sys.argv.pop(1)); from brim.hooks.startup import use_startup\n"
     "used = use_startup(sys.argv.pop(1)); import brim.hooks, json, enum\n"
@@ -30,10 +31,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which this brim is installed as from a wheel."""
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(SOURCE, folder / "brim", ignore=shutil.ignore_patterns("__pycache__"))
-    info = folder / "brim-0.1.0.dist-info"
+    info = folder / INFO
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brim\nVersion: 0.1.0\n", encoding="utf-8")
-    (info / "RECORD").write_text("brim/__init__.py,,\nbrim-0.1.0.dist-info/RECORD,,\n", encoding="utf-8")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: brim\n", encoding="utf-8")
+    (info / "RECORD").write_text(f"brim/__init__.py,,\n{INFO}/RECORD,,\n", encoding="utf-8")
     return folder
 
 
@@ -108,7 +109,7 @@ def test_another_record_is_another_brim(site: Path, world: World) -> None:
     assert "False" in answer(other, world)  # two that share a home don't run each other's modules
     write(other, world.home)
     assert "True" in answer(other, world)
-    with (other / "brim-0.1.0.dist-info" / "RECORD").open("a", encoding="utf-8") as file:
+    with (other / INFO / "RECORD").open("a", encoding="utf-8") as file:
         file.write("brim/new.py,,\n")
     said = answer(other, world)
     assert "False" in said
