@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.cli.conftest import Brim
 from tests.cli.usages import GEMINI, ROLLOUT, SLUG, asked, counts, session
+from tests.cli.watched import Terminal
 from tests.tracking.transcripts import answer, cost_state, result, usage, write
 
 
@@ -135,6 +138,17 @@ def test_the_table_reads_well(brim: Brim) -> None:
         "total              2  1,210     345        5,000      60,000   $0.05\n"
     )
     assert brim("usage", "--by", "session").lines[1].split()[-1] == "/home/user/shop"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 200])
+def test_the_table_fits_the_terminal_and_keeps_the_cost(brim: Brim, columns: int) -> None:
+    session(brim, answer("m1", usage(10, 200_000, 1_200_000, 5_000)))
+    terminal = Terminal(brim, "usage", columns=columns)
+    assert terminal.end() == 0
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.seen).splitlines()
+    assert max(map(len, shown)) <= columns
+    assert shown[0].endswith("cost")
+    assert shown[0].startswith("day ")
 
 
 def test_nothing_there_is_no_error(brim: Brim) -> None:

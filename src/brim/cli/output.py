@@ -274,7 +274,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     columns = _columns_of_terminal()
     found = []
     for name, value in shown:
-        room = sys.maxsize if columns is None else max(20, columns - width - 2)
+        room = sys.maxsize if columns is None else max(12, columns - width - 2)
         wrapped = (
             textwrap.wrap(printable(line), room, break_long_words=False, break_on_hyphens=False)
             if width_of(line) > room

@@ -244,7 +244,7 @@ class _Doctor:
                 is_older = getattr(error, "reason", "") == "older"
                 yield Finding(WRONG, "store", str(error), FIX if is_older else "", **facts)
             else:
-                text = f"{path}: {number:,} behavior{'' if number == 1 else 's'}, version {VERSION} of the file"
+                text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {VERSION} of the file"
                 yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
 
     def _trust(self) -> Iterator[Finding]:

@@ -120,8 +120,10 @@ def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, s
 def _status_view(found: dict[str, Any]) -> str:
     session, spending, rules = found["session"], found["spending"], found["rules"]
     project = "none here" if found["project"] is None else home_path(found["project"])
+    if rules["project"] and not found["trusted"]:
+        project = f"{project} (not trusted)"
     rows = [
-        ("project", project if found["trusted"] or found["project"] is None else f"{project} (not trusted)"),
+        ("project", project),
         ("session", "none of this project" if session is None else _session_line(session)),
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
         ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),

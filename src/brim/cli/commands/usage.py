@@ -118,7 +118,7 @@ def show(report: UsageReport) -> None:
         rows, more = rows[-100:], f"and {counted(earlier, f'earlier {by}')}: --json lists all" if earlier > 0 else ""
     else:
         rows, more = listed(rows)
-    say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)))))
+    say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)), optional=(4, 2, 1, 5, 3))))
     if more:
         say(paint(more, "faint"))
     if report.rest:
