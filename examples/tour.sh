@@ -45,9 +45,9 @@ run brim lost
 cd "$here"
 step "For people who build agents: count, fit and repair."
 run brim count notes.md messages.json --model claude-sonnet-4-5
-printf '$ brim fit agent.json --model gpt-4o --target 120 > fitted.json
+printf '$ brim fit agent.json --model gpt-4o --tokens 120 > fitted.json
 '
-brim fit agent.json --model gpt-4o --target 120 2>&1 >/dev/null | sed -n '1,5p'
+brim fit agent.json --model gpt-4o --tokens 120 2>&1 >/dev/null | sed -n '1,5p'
 run brim repair broken.json --dry-run || true
 
 step "In that session, brim"

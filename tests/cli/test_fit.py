@@ -272,7 +272,7 @@ def test_the_receipt_is_an_aligned_table_on_standard_error(brim: Brim) -> None:
     assert "1 user message: it does not fit" in rows[3]
     assert "1 step of 3 messages: it does not fit" in rows[4]
     assert "$" in rows[6]
-    assert "--target" in rows[2]
+    assert "--tokens" in rows[2]
 
 
 def test_a_model_without_a_price_shows_tokens_alone(brim: Brim) -> None:

@@ -64,7 +64,14 @@ _share_or_auto.__name__ = "share"  # argparse says: invalid share value
 @command(
     FILE,
     lambda parser: add_model(parser, "the model of the request body, or the setting 'model'"),
-    option("--target", type=whole_number(0), metavar="N", help="tokens (default: what the window leaves)"),
+    option(
+        "--tokens",
+        "--target",
+        dest="target",
+        type=whole_number(0),
+        metavar="N",
+        help="most tokens (default: what the window leaves)",
+    ),
     option("--strategy", choices=list(STRATEGIES), default="fifo", help="how (default: fifo)"),
     option("--turns", type=whole_number(1), metavar="N", help="sliding: turns to keep (default: 10)"),
     option("--high", type=float, metavar="X", help="watermark: cut above this share of the target (default: 1.0)"),
@@ -93,7 +100,7 @@ def fit(options: Namespace) -> int:
       cap        long results of tools are cut to --cap tokens, oldest first, until it fits; then the oldest leave
 
     Examples:
-      brim fit chat.json --model gpt-4o --target 8000 > fitted.json
+      brim fit chat.json --model gpt-4o --tokens 8000 > fitted.json
       brim fit request.json --model claude-sonnet-4-5 --strategy watermark --low auto --decisions chat.decisions
     """
     pruner = _pruner(options)
@@ -104,7 +111,7 @@ def fit(options: Namespace) -> int:
     name = options.model or document.model or config["model"]
     if not name:
         raise InputError("which model? use --model, for example --model gpt-4o")
-    target, target_from = (options.target, "--target") if options.target is not None else _room(name, config)
+    target, target_from = (options.target, "--tokens") if options.target is not None else _room(name, config)
     pruned = document.fit(
         pruner,
         target,
