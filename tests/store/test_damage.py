@@ -99,9 +99,11 @@ ROWS = [
 @pytest.mark.parametrize(("table", "column", "value"), ROWS)
 def test_a_row_that_brim_cannot_have_written_is_damage(path: Path, table: str, column: str, value: object) -> None:
     connection = raw(path)
+    (trigger,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'").fetchone()
     connection.execute("DROP TRIGGER events_are_not_changed")
     cast = "CAST(? AS TEXT)" if isinstance(value, bytes) else "?"
     connection.execute(f"UPDATE {table} SET {column} = {cast}", (value,))
+    connection.execute(trigger)
     connection.close()
     with pytest.raises(StoreError) as raised:
         use(path)

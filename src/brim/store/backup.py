@@ -12,7 +12,7 @@ from itertools import count, filterfalse
 from typing import Any
 
 from brim.errors import InputError, StoreError
-from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
+from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words
 from brim.store.project import check_ours, make_folder
 
 BACKUPS = "backups"
@@ -28,7 +28,7 @@ def create(store_path: str, target: str) -> str:
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
     with connect(store_path) as source:
-        version_of(source)
+        checked_version(source)
         _copy(source, target)
     return target
 
@@ -67,7 +67,7 @@ def restore(backup: str, store_path: str) -> str | None:
 
 
 def _check_version(backup: Database) -> None:
-    found = version_of(backup)
+    found = checked_version(backup)
     if found == 0:
         raise StoreError(f"{backup.path}: not a backup: the file is empty", "refused")
     if found > VERSION:
@@ -84,7 +84,7 @@ def _is_sound(path: str) -> bool:
     try:
         # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
         with connect(path, readonly=True) as database:
-            if version_of(database) > VERSION:
+            if checked_version(database) > VERSION:
                 raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
             _check(database)
         return True
