@@ -19,7 +19,7 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
-from brim.errors import BrimError
+from brim.errors import BrimError, StoreError
 from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
@@ -40,6 +40,7 @@ from brim.install.changes import STATUS
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
 from brim.store.planner import Planner
 from brim.store.store import open_store
@@ -239,6 +240,9 @@ class _Doctor:
                 continue
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
+                    if damage := store_problems(store):
+                        text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
+                        raise StoreError(text, "damaged")
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"

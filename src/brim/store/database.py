@@ -35,7 +35,13 @@ TIMEOUT = 5.0
 """Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
 
 QUERY, SHORT_QUERY = 30.0, 0.5
-"""Seconds that one statement may take; the second for a process that waits less than one second for a writer."""
+"""Seconds that one statement may take; the second in a hook."""
+
+HURRIED = 1.0
+"""A process that waits less than so many seconds for a writer is a hook, or has as little time."""
+
+THOROUGH, CHECKED = 1 << 12, 1 << 16
+"""Pages (of 4 kB) of a file that is checked with its indexes before the first write, or at all: 0.2 or 2 seconds."""
 
 STEPS = 10_000
 """SQLite's steps between two looks at the clock: less than a millisecond."""
@@ -209,10 +215,12 @@ class Database(Closing):
     """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
 
     def __init__(
-        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, seconds: float = QUERY
+        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, hurried: bool = False
     ) -> None:
         self.path, self.readonly = path, readonly
-        self._connection, self._seconds = connection, seconds
+        self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
+        self._checked = hurried
+        """Whether the file was found sound, or there is no time for that."""
         self._until = until = [0.0]
         """When the statement that runs has to be done."""
         connection.set_progress_handler(lambda: time.monotonic() > until[0], STEPS)
@@ -265,6 +273,8 @@ class Database(Closing):
             raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
         if self._connection.in_transaction:
             raise RuntimeError("writing inside reading: what was written would be rolled back with it")
+        if not self._checked:
+            self._check()
         self.run("BEGIN IMMEDIATE")
         self._writing, self._version = True, None
         try:
@@ -294,8 +304,18 @@ class Database(Closing):
 
     def problems(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
-        found = [str(row[0]) for row in self.rows("PRAGMA quick_check")]
-        return [] if found == ["ok"] else found
+        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check") if row != ("ok",)]
+        lost = {(row[0], row[2]) for row in self.rows("PRAGMA foreign_key_check")}
+        return found + [f"{table}: a row belongs to none of {parent}" for table, parent in sorted(lost)]
+
+    def _check(self) -> None:
+        """Raise if SQLite finds the file damaged: a write could spread that."""
+        (pages,) = self.row("PRAGMA page_count")
+        if pages <= CHECKED:
+            ((found,), *_) = self.rows(f"PRAGMA {'integrity' if pages <= THOROUGH else 'quick'}_check(1)")
+            if found != "ok":
+                raise StoreError(f"{self.path}: is damaged ({found}), so nothing was written: {_RESTORE}", "damaged")
+        self._checked = True
 
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Copy the whole file into *target*, as it is at one moment."""
@@ -358,7 +378,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
             connection = _connection(path, "immutable=1", timeout)
     except ERRORS as error:
         raise in_words(error, path) from None
-    return Database(path, connection, readonly=readonly, seconds=QUERY if timeout >= 1 else SHORT_QUERY)
+    return Database(path, connection, readonly=readonly, hurried=timeout < HURRIED)
 
 
 def _check_header(path: str) -> None:
