@@ -40,6 +40,7 @@ from brim.install.changes import STATUS
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
 from brim.store.planner import Planner
@@ -231,6 +232,10 @@ class _Doctor:
         for scope, folder in self.here.scope_folders.items():
             path = os.path.join(folder, DATABASE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
+            if scope == "project" and (lost := lost_rules(path, self.here.home)):
+                text = f"{path}: {lost[1]:,} rule{'' if lost[1] == 1 else 's'} that brim kept in {lost[0]} are missing"
+                state = WRONG if os.path.lexists(path) else OFF
+                yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
                 text, fix = "nothing has been learned for every project yet", ""
                 if installed:

@@ -11,12 +11,23 @@ from contextlib import closing, suppress
 from itertools import count, filterfalse
 from typing import Any
 
+from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words
 from brim.store.project import check_ours, make_folder
+from brim.store.store import Store, open_store
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
+
+PROJECTS = "projects"
+"""The folder in the user's folder with a folder for each project, in which its copies are kept."""
+
+KEPT, MOST_KEPT = 3, 6
+"""Copies of a project's store that are kept: the newest, and of the others those with rules that the newest lacks."""
+
+LARGEST_KEPT = 1 << 24
+"""Bytes of a store that is copied unasked."""
 
 
 def create(store_path: str, target: str) -> str:
@@ -64,6 +75,59 @@ def restore(backup: str, store_path: str) -> str | None:
             return kept
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
+
+
+def keep_copy(store: Database, user_folder: str, *, now: float) -> None:
+    """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file."""
+    if store_size(store.path) > LARGEST_KEPT:
+        return
+    _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
+    newest, *others = kept_copies(store.path, user_folder)
+    rules = rule_ids(newest)
+    for number, path in enumerate(others, start=1):
+        if number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
+            os.unlink(path)
+
+
+def copies_folder(store_path: str, user_folder: str) -> str:
+    """Return the folder in *user_folder* for the copies of the project's store *store_path*."""
+    project = os.path.realpath(os.path.dirname(os.path.dirname(os.path.abspath(store_path))))
+    return os.path.join(user_folder, PROJECTS, sha256_hex(os.fsencode(project))[:16])
+
+
+def kept_copies(store_path: str, user_folder: str) -> list[str]:
+    """Return the copies that were kept of the project's store *store_path*, the newest first."""
+    found = [path for _, path in backups_in({"project": copies_folder(store_path, user_folder)})]
+    return sorted(found, key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
+
+
+def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
+    """Return the newest kept copy with rules that *store_path* lacks, and how many; None if nothing is lost.
+
+    Rules are never deleted, so a file without one of them is another file, or has been damaged.
+    """
+    copies = kept_copies(store_path, user_folder)
+    present: set[str] = set()
+    try:
+        if copies:
+            check_ours(store_path)
+            present = rule_ids(store_path)
+    except StoreError as error:
+        if error.reason not in ("missing", "damaged", "refused"):
+            return None
+    found = ((path, len(_ids_or_none(path) - present)) for path in copies)
+    return next((each for each in found if each[1]), None)
+
+
+def merge_copy(copy: str, store: Store, *, now: float) -> int:
+    """Add the rules of *copy* that *store* lacks, with their connections; return how many there were."""
+    with open_store(copy) as kept, store.writing():
+        present = {each.id for each in store.behaviors()}
+        lost = [each for each in kept.behaviors() if each.id not in present]
+        store.put_many(lost, event="restored", now=now, backup=os.path.basename(copy))
+        known = {edge.key for edge in store.all_edges()}
+        store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
+    return len(lost)
 
 
 def _check_version(backup: Database) -> None:
@@ -185,6 +249,17 @@ def described(scope: str, path: str) -> dict[str, Any]:
 
 def rules_in(path: str) -> int:
     """Return how many rules the store *path* holds; raise if it cannot be used."""
+    return len(rule_ids(path))
+
+
+def rule_ids(path: str) -> set[str]:
+    """Return the ids of the rules that the store *path* holds; raise if it cannot be used."""
     with connect(path, readonly=True) as database:
         _check_version(database)
-        return int(database.row("SELECT count(*) FROM behaviors")[0])
+        return {id for (id,) in database.rows("SELECT id FROM behaviors")}
+
+
+def _ids_or_none(path: str) -> set[str]:
+    with suppress(StoreError):
+        return rule_ids(path)
+    return set()

@@ -273,8 +273,7 @@ class Database(Closing):
             raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
         if self._connection.in_transaction:
             raise RuntimeError("writing inside reading: what was written would be rolled back with it")
-        if not self._checked:
-            self._check()
+        self.check_once()
         self.run("BEGIN IMMEDIATE")
         self._writing, self._version = True, None
         try:
@@ -308,8 +307,10 @@ class Database(Closing):
         lost = {(row[0], row[2]) for row in self.rows("PRAGMA foreign_key_check")}
         return found + [f"{table}: a row belongs to none of {parent}" for table, parent in sorted(lost)]
 
-    def _check(self) -> None:
-        """Raise if SQLite finds the file damaged: a write could spread that."""
+    def check_once(self) -> None:
+        """Raise if SQLite finds the file damaged, before the first write: a write could spread that."""
+        if self._checked or self.readonly:
+            return
         (pages,) = self.row("PRAGMA page_count")
         if pages <= CHECKED:
             ((found,), *_) = self.rows(f"PRAGMA {'integrity' if pages <= THOROUGH else 'quick'}_check(1)")

@@ -46,10 +46,22 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import kind_of, named, one_line
 from brim.errors import BrimError, InputError, StoreError
-from brim.store.backup import backups_in, create, described, find_backup, new_backup, rules_in, store_size
+from brim.store.backup import (
+    backups_in,
+    create,
+    described,
+    find_backup,
+    kept_copies,
+    lost_rules,
+    merge_copy,
+    new_backup,
+    rules_in,
+    store_size,
+)
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
+from brim.store.project import check_ours
 from brim.store.scopes import Scopes
 from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
@@ -256,6 +268,9 @@ def backup(options: Namespace) -> int:
       create [FILE]  copy it as it is at this moment, while others may write (default: a new file in the folder backups
                      next to it); an existing file is never overwritten
       restore FILE   put FILE, or the backup of that name, in place of the store; the old store is kept next to it
+      restore        bring back what the project's store has lost, from the copy that brim keeps in your own folder
+                     whenever you change a project's rules: rules that are missing are added to it; a store that is
+                     damaged or missing is replaced
       list           the backups there are, newest first (default)
 
     Examples:
@@ -282,23 +297,31 @@ def _create(options: Namespace, workspace: Workspace) -> int:
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:
-    if options.file is None:
-        raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
-    path = find_backup(workspace.scope_folders[scope], options.file)
-    count = rules_in(path)
+    lost = lost_rules(store, workspace.home) if scope == "project" and options.file is None else None
+    if options.file is None and lost is None:
+        raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
+    path = lost[0] if lost else find_backup(workspace.scope_folders[scope], options.file)
+    count, present = rules_in(path), _present(store)
+    merges = lost is not None and isinstance(present, int)
     if not options.as_json:
-        what = f"{counted(count, 'rule')}, would take the place of {store}: {_present(store)}"
+        what = f"{counted(count, 'rule')}, would take the place of {store}: {_in_words(present)}"
+        if lost and merges:
+            what = f"{counted(lost[1], 'rule')} would be added to {store}: {_in_words(present)}"
         say(home_path(f"{path}: {what}"))
-    done = not options.dry_run and says_yes("Put it in its place?", yes=options.yes)
+    question = "Add what is missing?" if merges else "Put it in its place?"
+    done = not options.dry_run and says_yes(question, yes=options.yes)
     kept = None
     if done:
         if scope == "project":
             workspace.begin_project()
-        kept = restore_backup(path, store)
+        kept = None if merges else restore_backup(path, store)
         with open_store(store) as restored:
-            restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+            if merges:
+                merge_copy(path, restored, now=workspace.now)
+            else:
+                restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
     found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
     emit(found, said if done else "", options.as_json)
@@ -313,7 +336,10 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     folders = workspace.scope_folders
     if options.scope is not None:
         folders = {options.scope: folders[scope_of(options, workspace)]}
-    backups = [described(scope, path) for scope, path in backups_in(folders)]
+    paths = backups_in(folders)
+    if "project" in folders:
+        paths += [("project", path) for path in kept_copies(_stores(workspace)["project"], workspace.home)]
+    backups = [described(scope, path) for scope, path in paths]
     backups.sort(key=lambda each: (-each["at"], each["file"]))
     for each in backups:
         each["at"] = iso(int(each["at"]))
@@ -332,11 +358,16 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     return emit({"backups": backups}, view, options.as_json)
 
 
-def _present(store: str) -> str:
-    """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
+def _present(store: str) -> int | str:
+    """Return how many rules are in the file that would be replaced, or why it cannot be used."""
     if not os.path.lexists(store):
         return "nothing there yet"
+    check_ours(store)
     try:
-        return counted(rules_in(store), "rule")
+        return rules_in(store)
     except StoreError as error:
         return f"it is {error.reason}"
+
+
+def _in_words(present: int | str) -> str:
+    return counted(present, "rule") if isinstance(present, int) else present
