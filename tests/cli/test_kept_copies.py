@@ -122,6 +122,13 @@ def test_the_copy_with_more_rules_outlasts_what_is_learned_after_a_loss(project:
     assert len(texts(project)) == 12
 
 
+def test_a_backup_that_a_person_chose_is_not_a_loss(project: Brim) -> None:
+    chosen = project("backup", "create", "--json").json["file"]
+    assert project("learn", "Mind the gap at the station.", "--project").code == 0
+    assert project("backup", "restore", chosen, "--yes").code == 0
+    assert (lost(project), texts(project), len(copies(project))) == ([], sorted(TEXTS), 1)
+
+
 def test_connections_come_back_and_what_is_there_stays(brim: Brim) -> None:
     git(brim, "init", "-q")
     both = [behavior("a"), behavior("b")]

@@ -77,15 +77,18 @@ def restore(backup: str, store_path: str) -> str | None:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
 
 
-def keep_copy(store: Database, user_folder: str, *, now: float) -> None:
-    """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file."""
+def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
+    """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file.
+
+    With *alone* the earlier copies go: a person has chosen what the store holds.
+    """
     if store_size(store.path) > LARGEST_KEPT:
         return
     _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
     newest, *others = kept_copies(store.path, user_folder)
     rules = rule_ids(newest)
     for number, path in enumerate(others, start=1):
-        if number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
+        if alone or number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
             os.unlink(path)
 
 

@@ -40,8 +40,8 @@ QUERY, SHORT_QUERY = 30.0, 0.5
 HURRIED = 1.0
 """A process that waits less than so many seconds for a writer is a hook, or has as little time."""
 
-THOROUGH, CHECKED = 1 << 12, 1 << 16
-"""Pages (of 4 kB) of a file that is checked with its indexes before the first write, or at all: 0.2 or 2 seconds."""
+THOROUGH, CHECKED = 1 << 24, 1 << 28
+"""Bytes of a file that is checked with its indexes before the first write, or at all: 0.2 or 2 seconds."""
 
 STEPS = 10_000
 """SQLite's steps between two looks at the clock: less than a millisecond."""
@@ -311,9 +311,9 @@ class Database(Closing):
         """Raise if SQLite finds the file damaged, before the first write: a write could spread that."""
         if self._checked or self.readonly:
             return
-        (pages,) = self.row("PRAGMA page_count")
-        if pages <= CHECKED:
-            ((found,), *_) = self.rows(f"PRAGMA {'integrity' if pages <= THOROUGH else 'quick'}_check(1)")
+        size = self.row("PRAGMA page_count")[0] * self.row("PRAGMA page_size")[0]
+        if size <= CHECKED:
+            ((found,), *_) = self.rows(f"PRAGMA {'integrity' if size <= THOROUGH else 'quick'}_check(1)")
             if found != "ok":
                 raise StoreError(f"{self.path}: is damaged ({found}), so nothing was written: {_RESTORE}", "damaged")
         self._checked = True
@@ -340,7 +340,8 @@ class Database(Closing):
             return cursor.fetchall(), cursor.rowcount
         except ERRORS as error:
             if primary(error) == "SQLITE_INTERRUPT" and time.monotonic() < self._until[0]:
-                raise KeyboardInterrupt from None  # a signal came while SQLite asked for the time, and it said nothing
+                # A signal's handler has raised while SQLite looked at the clock, and SQLite keeps that to itself.
+                raise KeyboardInterrupt(f"{self.path}: a query was interrupted") from None
             raise in_words(error, self.path) from None
         except OverflowError:
             raise InputError("a number is too large to be stored: at most 19 digits") from None

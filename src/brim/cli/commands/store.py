@@ -51,6 +51,7 @@ from brim.store.backup import (
     create,
     described,
     find_backup,
+    keep_copy,
     kept_copies,
     lost_rules,
     merge_copy,
@@ -322,6 +323,8 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
                 merge_copy(path, restored, now=workspace.now)
             else:
                 restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+                if scope == "project":
+                    keep_copy(restored.database, workspace.home, now=workspace.now, alone=lost is None)
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
     found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
     emit(found, said if done else "", options.as_json)
