@@ -50,7 +50,7 @@ def test_a_copy_is_kept_for_its_owner_alone_and_few_of_them(project: Brim) -> No
         assert path.stat().st_mode & 0o777 == 0o600
     with open_store(str(found[-1])) as store:
         assert len(store.behaviors()) == 7
-    listed = [each["file"] for each in project("backup", "list", "--json").json["backups"]]
+    listed = [each["file"] for each in project("backup", "list", "--json").json["kept"]]
     assert sorted(listed) == sorted(map(str, found))
     assert lost(project) == []
 

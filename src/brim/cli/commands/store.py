@@ -339,26 +339,26 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     folders = workspace.scope_folders
     if options.scope is not None:
         folders = {options.scope: folders[scope_of(options, workspace)]}
-    paths = backups_in(folders)
-    if "project" in folders:
-        paths += [("project", path) for path in kept_copies(_stores(workspace)["project"], workspace.home)]
-    backups = [described(scope, path) for scope, path in paths]
-    backups.sort(key=lambda each: (-each["at"], each["file"]))
-    for each in backups:
+    backups = [described(scope, path) for scope, path in backups_in(folders)]
+    copies = kept_copies(_stores(workspace)["project"], workspace.home) if "project" in folders else []
+    kept = [described("project", path) for path in copies]
+    every = sorted(backups + kept, key=lambda each: (-each["at"], each["file"]))
+    for each in every:
         each["at"] = iso(int(each["at"]))
+    backups = [each for each in every if each not in kept]
 
     def view(_: object) -> str:
         rows = [["made (UTC)", "scope", "rules", "size", "file"]]
-        for each in backups:
+        for each in every:
             count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
             made = each["at"][:19].replace("T", " ")
             rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
         return heading(table(rows, right=frozenset({2, 3})))
 
-    if not backups and not options.as_json:
+    if not every and not options.as_json:
         note("no backup yet: brim backup create")
         return 0
-    return emit({"backups": backups}, view, options.as_json)
+    return emit({"backups": backups, "kept": kept}, view, options.as_json)
 
 
 def _present(store: str) -> int | str:
