@@ -48,7 +48,7 @@ def test_a_copy_is_kept_for_its_owner_alone_and_few_of_them(project: Brim) -> No
     assert len(found) == 3
     for path in found:
         assert path.stat().st_mode & 0o777 == 0o600
-    with open_store(str(found[-1])) as store:
+    with open_store(str(max(found, key=lambda path: path.stat().st_mtime_ns))) as store:
         assert len(store.behaviors()) == 7
     listed = [each["file"] for each in project("backup", "list", "--json").json["kept"]]
     assert sorted(listed) == sorted(map(str, found))
@@ -109,6 +109,28 @@ def test_a_file_that_cannot_be_used_is_replaced_by_the_copy(project: Brim, damag
     assert project("backup", "restore", "--yes").code == 0
     assert texts(project) == sorted(TEXTS)
     assert lost(project) == []
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_the_log_of_the_file_that_was_there_does_no_harm(project: Brim, gone: bool) -> None:
+    path = file_of(project, "project")
+    log = path.with_name("brim.db-wal")
+    several = [behavior(f"b-{number}", text="Theirs. " * 300, scope="project") for number in range(40)]
+    with open_store(str(path)) as store:
+        store.put_many(several, event="learned", now=1.0)
+    with open_store(str(path)) as store:  # a hook leaves its log behind
+        store.used([each.id for each in store.behaviors()], now=1.0)
+        left = log.read_bytes()
+    path.unlink()
+    if not gone:
+        with open_store(str(path)) as store:
+            store.put_many(several[:9], event="learned", now=1.0)
+    log.write_bytes(left)
+    assert project("backup", "restore", "--yes").code == 0
+    assert set(TEXTS) <= set(texts(project))
+    assert lost(project) == []
+    with open_store(str(path)) as store:
+        assert store.check() == []
 
 
 def test_the_copy_with_more_rules_outlasts_what_is_learned_after_a_loss(project: Brim) -> None:

@@ -135,6 +135,13 @@ def test_the_log_of_a_file_that_is_gone_is_not_thrown_away(path: Path, content: 
     assert Path(f"{path}-wal").read_bytes() == log
 
 
+def test_restoring_keeps_the_log_of_a_file_that_is_gone(path: Path, made: Path) -> None:
+    path.unlink()
+    Path(f"{path}-wal").write_bytes(b"an old log")
+    assert restore(str(made), str(path)) is None
+    assert Path(f"{path}.bak-wal").read_bytes() == b"an old log"
+
+
 def test_restoring_keeps_the_log_of_a_damaged_file(path: Path, made: Path) -> None:
     content = path.read_bytes()[:5_000]
     path.write_bytes(content)

@@ -13,7 +13,7 @@ from typing import Any
 
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.store.database import ERRORS, VERSION, Database, checked_version, connect, in_words
+from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import check_ours, make_folder
 from brim.store.store import Store, open_store
 
@@ -56,12 +56,8 @@ def restore(backup: str, store_path: str) -> str | None:
         with connect(backup, readonly=True) as source:
             _check_version(source)
             _check(source)
-            if not os.path.lexists(store_path):
-                _copy(source, store_path)
-                return None
-            check_ours(store_path)
             kept = _free_name(store_path)
-            if _is_sound(store_path):
+            if os.path.lexists(store_path) and is_sound(store_path):
                 with connect(store_path) as present:
                     _copy(present, kept)
                     present.take(source)
@@ -72,7 +68,9 @@ def restore(backup: str, store_path: str) -> str | None:
                 with suppress(FileNotFoundError):
                     os.unlink(store_path + part)
             _copy(source, store_path)
-            return kept
+            with connect(store_path) as restored:
+                log_ahead(restored, TIMEOUT)
+            return kept if os.path.lexists(kept) else None
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
 
@@ -146,8 +144,9 @@ def _check(database: Database) -> None:
         raise StoreError(f"{database.path}: is damaged; nothing was changed", "damaged")
 
 
-def _is_sound(path: str) -> bool:
+def is_sound(path: str) -> bool:
     """Return whether the present file isn't damaged; raise if it is not one to be replaced."""
+    check_ours(path)
     try:
         # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
         with connect(path, readonly=True) as database:

@@ -51,7 +51,8 @@ def store_problems(store: Store) -> list[str]:
     """
     if damage := store.check():
         return damage
-    found: dict[str, None] = {}
+    strays = sorted({(row[0], row[2]) for row in store.database.rows("PRAGMA foreign_key_check")})
+    found = dict.fromkeys(f"{table}: a row belongs to none of {parent}" for table, parent in strays)
 
     def tried(read: Callable[[], object]) -> None:
         try:

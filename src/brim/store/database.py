@@ -155,7 +155,7 @@ def checked_version(database: Database) -> int:
 
 def bring_up_to_date(database: Database, migrations: str, version: int, timeout: float) -> None:
     """Run the migrations that *database* lacks, whichever of several processes comes first."""
-    _log_ahead(database, timeout)
+    log_ahead(database, timeout)
     while True:
         with database.writing():
             number = version_of(database) + 1  # another process may have been faster
@@ -179,7 +179,7 @@ def statements(path: str) -> list[str]:
     return found
 
 
-def _log_ahead(database: Database, timeout: float) -> None:
+def log_ahead(database: Database, timeout: float) -> None:
     """Switch to write-ahead logging, which the file remembers. SQLite does not wait for others here, so this does.
 
     A file system without shared memory keeps the old journal, which is slower and as safe.
@@ -303,9 +303,7 @@ class Database(Closing):
 
     def problems(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
-        found = [str(row[0]) for row in self.rows("PRAGMA integrity_check") if row != ("ok",)]
-        lost = {(row[0], row[2]) for row in self.rows("PRAGMA foreign_key_check")}
-        return found + [f"{table}: a row belongs to none of {parent}" for table, parent in sorted(lost)]
+        return [str(row[0]) for row in self.rows("PRAGMA integrity_check") if row != ("ok",)]
 
     def check_once(self) -> None:
         """Raise if SQLite finds the file damaged, before the first write: a write could spread that."""

@@ -51,6 +51,7 @@ from brim.store.backup import (
     create,
     described,
     find_backup,
+    is_sound,
     keep_copy,
     kept_copies,
     lost_rules,
@@ -62,7 +63,6 @@ from brim.store.backup import (
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
-from brim.store.project import check_ours
 from brim.store.scopes import Scopes
 from brim.store.statistics import numbers, tier_totals
 from brim.store.store import open_store
@@ -304,12 +304,12 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
     if options.file is None and lost is None:
         raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
     path = lost[0] if lost else find_backup(workspace.scope_folders[scope], options.file)
-    count, present = rules_in(path), _present(store)
-    merges = lost is not None and isinstance(present, int)
+    count = rules_in(path)
+    merges = lost is not None and os.path.lexists(store) and is_sound(store)
     if not options.as_json:
-        what = f"{counted(count, 'rule')}, would take the place of {store}: {_in_words(present)}"
+        what = f"{counted(count, 'rule')}, would take the place of {store}: {_present(store)}"
         if lost and merges:
-            what = f"{counted(lost[1], 'rule')} would be added to {store}: {_in_words(present)}"
+            what = f"{counted(lost[1], 'rule')} would be added to {store}: {_present(store)}"
         say(home_path(f"{path}: {what}"))
     question = "Add what is missing?" if merges else "Put it in its place?"
     done = not options.dry_run and says_yes(question, yes=options.yes)
@@ -361,16 +361,11 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     return emit({"backups": backups, "kept": kept}, view, options.as_json)
 
 
-def _present(store: str) -> int | str:
-    """Return how many rules are in the file that would be replaced, or why it cannot be used."""
+def _present(store: str) -> str:
+    """Say what is in the file that would be replaced; it may be damaged, which is what a backup is for."""
     if not os.path.lexists(store):
         return "nothing there yet"
-    check_ours(store)
     try:
-        return rules_in(store)
+        return counted(rules_in(store), "rule")
     except StoreError as error:
         return f"it is {error.reason}"
-
-
-def _in_words(present: int | str) -> str:
-    return counted(present, "rule") if isinstance(present, int) else present
