@@ -10,12 +10,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
-from brim._sha import sha256_hex
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
 from brim.store.backup import create, restore, rules_in
@@ -105,14 +105,19 @@ def test_an_older_file_with_a_trigger_is_not_migrated(path: Path, tmp_path: Path
         open_store(str(older))
 
 
-def test_the_known_schemas_are_those_of_the_migrations(tmp_path: Path) -> None:
-    found = {}
+def migrated() -> Iterator[tuple[Path, str]]:
+    """Yield the file of each version, and what it should hold: ``python -m tests.store.test_schema`` writes them."""
     with closing(sqlite3.connect(":memory:")) as connection:
         for version in range(1, VERSION + 1):
             for statement in statements(os.path.join(MIGRATIONS, f"{version:04}.sql")):
                 connection.execute(statement)
-            found[version] = sha256_hex(repr(connection.execute(SCHEMA).fetchall()).encode())
-    assert found == SCHEMAS
+            rows = [json.dumps(row) for row in connection.execute(SCHEMA)]
+            yield Path(SCHEMAS.format(version)), "[\n" + ",\n".join(rows) + "\n]\n"
+
+
+def test_the_known_schemas_are_those_of_the_migrations() -> None:
+    for path, text in migrated():
+        assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("name", ["/home/user/.brim/brim.db", "/home/user/shop/.brim/brim.db"])
@@ -217,3 +222,8 @@ def test_a_connection_does_not_believe_what_it_reads(path: Path) -> None:
     with connect(str(path)) as database:
         assert database.row("PRAGMA trusted_schema") == (0,)
         assert database.row("PRAGMA cell_size_check") == (1,)
+
+
+if __name__ == "__main__":
+    for file, content in migrated():
+        file.write_text(content, encoding="utf-8")
