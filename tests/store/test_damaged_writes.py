@@ -14,7 +14,7 @@ import pytest
 
 from brim.behaviors import Edge
 from brim.errors import StoreError
-from brim.store import open_ledger, open_store
+from brim.store import open_ledger, open_scopes, open_store
 from brim.store.checks import store_problems
 from tests.store.making import behavior, raw
 
@@ -157,8 +157,8 @@ def test_a_row_without_its_rule_is_found(made: Path, tmp_path: Path) -> None:
         store.put(behavior("new"), event="learned", now=9.0)  # that harms nothing
 
 
-def test_an_index_that_lacks_a_row_is_found_and_not_written_to(made: Path, tmp_path: Path) -> None:
-    path = Path(shutil.copy(made, tmp_path / "brim.db"))
+def lie(path: Path) -> None:
+    """Add an edge to *path* that an index doesn't have."""
     where = "FROM sqlite_schema WHERE name = 'edges_by_target'"
     with closing(raw(path)) as connection:
         row = connection.execute(f"SELECT * {where}").fetchone()
@@ -168,12 +168,29 @@ def test_an_index_that_lacks_a_row_is_found_and_not_written_to(made: Path, tmp_p
         connection.execute("INSERT INTO edges VALUES ('b1', 'b9', 'requires', 0.5, NULL, NULL)")
         connection.execute("PRAGMA writable_schema = ON")
         connection.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", row)
+
+
+def test_an_index_that_lacks_a_row_is_found_and_not_written_to(made: Path, tmp_path: Path) -> None:
+    path = Path(shutil.copy(made, tmp_path / "brim.db"))
+    lie(path)
     with open_store(str(path)) as store:
         assert "edges_by_target" in store_problems(store)[0]
         for _ in range(2):
             with pytest.raises(StoreError, match="nothing was written") as caught:
                 store.put(behavior("new"), event="learned", now=9.0)
             assert caught.value.reason == "damaged"
+
+
+def test_both_files_are_checked_before_either_is_locked(made: Path, tmp_path: Path) -> None:
+    path = tmp_path / "project" / ".brim" / "brim.db"
+    path.parent.mkdir(parents=True)
+    lie(Path(shutil.copy(made, path)))
+    with (
+        open_scopes(str(tmp_path / "project"), str(tmp_path / "user"), trusted=True) as scopes,
+        pytest.raises(StoreError, match="edges_by_target"),
+        scopes.writing("user"),
+    ):
+        pass
 
 
 def test_a_hook_does_not_wait_for_the_check(made: Path, tmp_path: Path) -> None:

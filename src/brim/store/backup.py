@@ -9,13 +9,16 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from itertools import count, filterfalse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import check_ours, make_folder
-from brim.store.store import Store, open_store
+from brim.store.store import open_store
+
+if TYPE_CHECKING:
+    from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
@@ -78,16 +81,17 @@ def restore(backup: str, store_path: str) -> str | None:
 def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
     """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file.
 
-    With *alone* the earlier copies go: a person has chosen what the store holds.
+    With *alone* the earlier copies go: a person has chosen what the store holds. A full disk is no reason to fail.
     """
-    if store_size(store.path) > LARGEST_KEPT:
-        return
-    _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
-    newest, *others = kept_copies(store.path, user_folder)
-    rules = rule_ids(newest)
-    for number, path in enumerate(others, start=1):
-        if alone or number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
-            os.unlink(path)
+    with suppress(OSError, StoreError):
+        if store_size(store.path) > LARGEST_KEPT:
+            return
+        _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
+        newest, *others = kept_copies(store.path, user_folder)
+        rules = rule_ids(newest)
+        for number, path in enumerate(others, start=1):
+            if alone or number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
+                os.unlink(path)
 
 
 def copies_folder(store_path: str, user_folder: str) -> str:
@@ -120,15 +124,15 @@ def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
     return next((each for each in found if each[1]), None)
 
 
-def merge_copy(copy: str, store: Store, *, now: float) -> int:
-    """Add the rules of *copy* that *store* lacks, with their connections; return how many there were."""
-    with open_store(copy) as kept, store.writing():
-        present = {each.id for each in store.behaviors()}
-        lost = [each for each in kept.behaviors() if each.id not in present]
-        store.put_many(lost, event="restored", now=now, backup=os.path.basename(copy))
-        known = {edge.key for edge in store.all_edges()}
+def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
+    """Add the rules of *copy* that the project's store lacks, with their connections."""
+    with open_store(copy) as kept, scopes.writing("project"):
+        store = scopes.store("project")
+        present, known = {each.id for each in store.behaviors()}, {edge.key for edge in store.all_edges()}
+        lost = [each.replace(scope="project") for each in kept.behaviors() if each.id not in present]
+        for behavior in lost:
+            scopes.put(behavior, event="restored", now=now, backup=os.path.basename(copy))
         store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
-    return len(lost)
 
 
 def _check_version(backup: Database) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os.path
 import time
 from collections import namedtuple
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
@@ -275,8 +275,7 @@ class Scopes(Closing):
         if self.project is not None and self.project.learned:
             from brim.store.backup import keep_copy
 
-            with suppress(OSError, StoreError):  # the rules are written; only this copy of them can't be
-                keep_copy(self.project.database, os.path.dirname(self._paths["user"]), now=time.time())
+            keep_copy(self.project.database, os.path.dirname(self._paths["user"]), now=time.time())
             self.project.learned = False
         for store in self.stores.values():
             store.close()

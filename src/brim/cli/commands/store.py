@@ -317,11 +317,12 @@ def _restore(options: Namespace, workspace: Workspace) -> int:
     if done:
         if scope == "project":
             workspace.begin_project()
-        kept = None if merges else restore_backup(path, store)
-        with open_store(store) as restored:
-            if merges:
-                merge_copy(path, restored, now=workspace.now)
-            else:
+        if merges:
+            with workspace.open() as scopes:
+                merge_copy(path, scopes, now=workspace.now)
+        else:
+            kept = restore_backup(path, store)
+            with open_store(store) as restored:
                 restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
                 if scope == "project":
                     keep_copy(restored.database, workspace.home, now=workspace.now, alone=lost is None)
