@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, events_in, file_of, recalled, remember
+from tests.store.test_damaged_writes import sound
 
 
 def created(brim: Brim, *arguments: str) -> Path:
@@ -128,3 +129,23 @@ def test_what_a_newer_brim_wrote_is_not_copied_half_understood(brim: Brim) -> No
     assert (ran.code, ran.out) == (2, "")
     assert f"{str(file_of(brim)).replace(str(brim.home), '~')}: was made by a newer brim" in ran.err
     assert not (brim.home / ".brim" / "backups").exists()
+
+
+def test_doctor_and_learn_say_that_a_store_is_damaged(brim: Brim) -> None:
+    remember(brim, *[behavior(f"b-{i}", text=f"Mind the gap {i}. " * 20) for i in range(80)])
+    path = file_of(brim)
+    content = bytearray(path.read_bytes())
+    found = 0
+    for page in range(1, len(content) // 4096):
+        broken = bytearray(content)
+        broken[page * 4096 : (page + 1) * 4096] = bytes(4096)
+        path.write_bytes(broken)
+        if page % 4 or sound(path):
+            continue
+        found += 1
+        doctor = brim("doctor")
+        assert (doctor.code, "brim backup" in doctor.out) == (1, True), page
+        learned = brim("learn", "Never do it.", "--user")
+        assert (learned.code, "brim backup" in learned.err) == (2, True), page
+        assert path.read_bytes() == broken, page
+    assert found > 3

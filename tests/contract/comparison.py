@@ -38,6 +38,10 @@ IGNORED: tuple[str, ...] = (
     "*brim doctor*/out/findings/*/text",  # in plain English
     "*brim doctor*/out/fixed",
     "*/left/*/.brim/installed.json",  # keeps the original text of each file
+    "*/.brim/projects/*",  # copies of a project's rules, which a pull can destroy
+    "*brim backup*/out/kept",  # and 'brim backup' lists them
+    "commands-files/047 brim backup/out",
+    "commands-files/047 brim backup/err",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

@@ -90,6 +90,8 @@ def test_a_missing_file_is_made(path: str, tmp_path: Path) -> None:
     other = str(tmp_path / "other" / ".brim" / "brim.db")
     assert restore(backup, other) is None
     assert held(other) == ["first"]
+    with open_store(other) as store:
+        assert store.database.row("PRAGMA journal_mode") == ("wal",)
     assert stat.S_IMODE(os.stat(other).st_mode) == 0o600
 
 

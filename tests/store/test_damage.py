@@ -99,9 +99,11 @@ ROWS = [
 @pytest.mark.parametrize(("table", "column", "value"), ROWS)
 def test_a_row_that_brim_cannot_have_written_is_damage(path: Path, table: str, column: str, value: object) -> None:
     connection = raw(path)
+    (trigger,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'events_are_not_changed'").fetchone()
     connection.execute("DROP TRIGGER events_are_not_changed")
     cast = "CAST(? AS TEXT)" if isinstance(value, bytes) else "?"
     connection.execute(f"UPDATE {table} SET {column} = {cast}", (value,))
+    connection.execute(trigger)
     connection.close()
     with pytest.raises(StoreError) as raised:
         use(path)
@@ -131,6 +133,13 @@ def test_the_log_of_a_file_that_is_gone_is_not_thrown_away(path: Path, content: 
         assert raised.value.reason == "damaged"
     assert path.read_bytes() == content
     assert Path(f"{path}-wal").read_bytes() == log
+
+
+def test_restoring_keeps_the_log_of_a_file_that_is_gone(path: Path, made: Path) -> None:
+    path.unlink()
+    Path(f"{path}-wal").write_bytes(b"an old log")
+    assert restore(str(made), str(path)) is None
+    assert Path(f"{path}.bak-wal").read_bytes() == b"an old log"
 
 
 def test_restoring_keeps_the_log_of_a_damaged_file(path: Path, made: Path) -> None:

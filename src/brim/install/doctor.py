@@ -19,7 +19,7 @@ from typing import Any
 
 from brim.activation.context import Context
 from brim.behaviors.behavior import LIVE, Behavior
-from brim.errors import BrimError
+from brim.errors import BrimError, StoreError
 from brim.hooks.client import client_of
 from brim.hooks.process import is_disabled, paused_until
 from brim.hooks.state import log_path
@@ -40,6 +40,8 @@ from brim.install.changes import STATUS
 from brim.install.installation import Installation
 from brim.install.launchers import install_launchers, interpreter_of
 from brim.install.receipt import Record
+from brim.store.backup import lost_rules
+from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
 from brim.store.planner import Planner
 from brim.store.store import open_store
@@ -230,6 +232,10 @@ class _Doctor:
         for scope, folder in self.here.scope_folders.items():
             path = os.path.join(folder, DATABASE)
             facts: dict[str, Any] = {"scope": scope, "file": path, "version": None}
+            if scope == "project" and (lost := lost_rules(path, self.here.home)):
+                text = f"{path}: {lost[1]:,} rule{'' if lost[1] == 1 else 's'} that brim kept in {lost[0]} are missing"
+                state = WRONG if os.path.lexists(path) else OFF
+                yield Finding(state, "lost", text, "brim backup restore", rules=lost[1], copy=lost[0])
             if not os.path.lexists(path):
                 text, fix = "nothing has been learned for every project yet", ""
                 if installed:
@@ -239,6 +245,9 @@ class _Doctor:
                 continue
             try:
                 with open_store(path, migrate=False, timeout=1.0) as store:
+                    if damage := store_problems(store):
+                        text = f"{path}: is damaged ({shortened(damage)}): 'brim backup list' shows the copies"
+                        raise StoreError(text, "damaged")
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"

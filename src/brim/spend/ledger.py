@@ -154,7 +154,8 @@ class Ledger(Protocol):
 
         Another amount corrects the first.
 
-        More than was set aside is recorded as it is, marked as an overrun, and closes the scope.
+        More than was set aside is recorded as it is, marked as an overrun, and closes the scope. So is an amount after
+        a release, and a correction that no longer fits because another request has taken the room.
         """
 
     def release(self, reservation: Reservation | str) -> Reservation:

@@ -9,14 +9,28 @@ import sqlite3
 import time
 from contextlib import closing, suppress
 from itertools import count, filterfalse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.store.database import ERRORS, VERSION, Database, connect, in_words, version_of
+from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
 from brim.store.project import check_ours, make_folder
+from brim.store.store import open_store
+
+if TYPE_CHECKING:
+    from brim.store.scopes import Scopes
 
 BACKUPS = "backups"
 """The folder of backups, in the folder of the store."""
+
+PROJECTS = "projects"
+"""The folder in the user's folder with a folder for each project, in which its copies are kept."""
+
+KEPT, MOST_KEPT = 3, 6
+"""Copies of a project's store that are kept: the newest, and of the others those with rules that the newest lacks."""
+
+LARGEST_KEPT = 1 << 24
+"""Bytes of a store that is copied unasked."""
 
 
 def create(store_path: str, target: str) -> str:
@@ -28,7 +42,7 @@ def create(store_path: str, target: str) -> str:
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")
     check_ours(store_path)
     with connect(store_path) as source:
-        version_of(source)
+        checked_version(source)
         _copy(source, target)
     return target
 
@@ -45,12 +59,8 @@ def restore(backup: str, store_path: str) -> str | None:
         with connect(backup, readonly=True) as source:
             _check_version(source)
             _check(source)
-            if not os.path.lexists(store_path):
-                _copy(source, store_path)
-                return None
-            check_ours(store_path)
             kept = _free_name(store_path)
-            if _is_sound(store_path):
+            if os.path.lexists(store_path) and is_sound(store_path):
                 with connect(store_path) as present:
                     _copy(present, kept)
                     present.take(source)
@@ -61,13 +71,72 @@ def restore(backup: str, store_path: str) -> str | None:
                 with suppress(FileNotFoundError):
                     os.unlink(store_path + part)
             _copy(source, store_path)
-            return kept
+            with connect(store_path) as restored:
+                log_ahead(restored, TIMEOUT)
+            return kept if os.path.lexists(kept) else None
     except OSError as error:
         raise StoreError(f"{store_path}: cannot be restored: {error.strerror or error}") from None
 
 
+def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
+    """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file.
+
+    With *alone* the earlier copies go: a person has chosen what the store holds. A full disk is no reason to fail.
+    """
+    with suppress(OSError, StoreError):
+        if store_size(store.path) > LARGEST_KEPT:
+            return
+        _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
+        newest, *others = kept_copies(store.path, user_folder)
+        rules = rule_ids(newest)
+        for number, path in enumerate(others, start=1):
+            if alone or number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
+                os.unlink(path)
+
+
+def copies_folder(store_path: str, user_folder: str) -> str:
+    """Return the folder in *user_folder* for the copies of the project's store *store_path*."""
+    project = os.path.realpath(os.path.dirname(os.path.dirname(os.path.abspath(store_path))))
+    return os.path.join(user_folder, PROJECTS, sha256_hex(os.fsencode(project))[:16])
+
+
+def kept_copies(store_path: str, user_folder: str) -> list[str]:
+    """Return the copies that were kept of the project's store *store_path*, the newest first."""
+    found = [path for _, path in backups_in({"project": copies_folder(store_path, user_folder)})]
+    return sorted(found, key=lambda path: (os.stat(path).st_mtime_ns, path), reverse=True)
+
+
+def lost_rules(store_path: str, user_folder: str) -> tuple[str, int] | None:
+    """Return the newest kept copy with rules that *store_path* lacks, and how many; None if nothing is lost.
+
+    Rules are never deleted, so a file without one of them is another file, or has been damaged.
+    """
+    copies = kept_copies(store_path, user_folder)
+    present: set[str] = set()
+    try:
+        if copies:
+            check_ours(store_path)
+            present = rule_ids(store_path)
+    except StoreError as error:
+        if error.reason not in ("missing", "damaged", "refused"):
+            return None
+    found = ((path, len(_ids_or_none(path) - present)) for path in copies)
+    return next((each for each in found if each[1]), None)
+
+
+def merge_copy(copy: str, scopes: Scopes, *, now: float) -> None:
+    """Add the rules of *copy* that the project's store lacks, with their connections."""
+    with open_store(copy) as kept, scopes.writing("project"):
+        store = scopes.store("project")
+        present, known = {each.id for each in store.behaviors()}, {edge.key for edge in store.all_edges()}
+        lost = [each.replace(scope="project") for each in kept.behaviors() if each.id not in present]
+        for behavior in lost:
+            scopes.put(behavior, event="restored", now=now, backup=os.path.basename(copy))
+        store.put_edges([each for each in kept.edges_touching([each.id for each in lost]) if each.key not in known])
+
+
 def _check_version(backup: Database) -> None:
-    found = version_of(backup)
+    found = checked_version(backup)
     if found == 0:
         raise StoreError(f"{backup.path}: not a backup: the file is empty", "refused")
     if found > VERSION:
@@ -79,12 +148,13 @@ def _check(database: Database) -> None:
         raise StoreError(f"{database.path}: is damaged; nothing was changed", "damaged")
 
 
-def _is_sound(path: str) -> bool:
+def is_sound(path: str) -> bool:
     """Return whether the present file isn't damaged; raise if it is not one to be replaced."""
+    check_ours(path)
     try:
         # Only to be read: a writer would clear away the log of a damaged file, and that is to be kept.
         with connect(path, readonly=True) as database:
-            if version_of(database) > VERSION:
+            if checked_version(database) > VERSION:
                 raise StoreError(f"{path}: was written by a newer brim: upgrade brim, or move it away first", "newer")
             _check(database)
         return True
@@ -185,6 +255,17 @@ def described(scope: str, path: str) -> dict[str, Any]:
 
 def rules_in(path: str) -> int:
     """Return how many rules the store *path* holds; raise if it cannot be used."""
+    return len(rule_ids(path))
+
+
+def rule_ids(path: str) -> set[str]:
+    """Return the ids of the rules that the store *path* holds; raise if it cannot be used."""
     with connect(path, readonly=True) as database:
         _check_version(database)
-        return int(database.row("SELECT count(*) FROM behaviors")[0])
+        return {id for (id,) in database.rows("SELECT id FROM behaviors")}
+
+
+def _ids_or_none(path: str) -> set[str]:
+    with suppress(StoreError):
+        return rule_ids(path)
+    return set()

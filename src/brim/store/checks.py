@@ -28,21 +28,31 @@ def file_problems(paths: Mapping[str, str]) -> tuple[list[Problem], dict[str, st
             continue
         try:
             with open_store(path) as store:
-                wrong = [*store.check(), *_unreadable(store)]
+                wrong = store_problems(store)
         except StoreError as error:
             problems.append(Problem("file", (), str(error), "see 'brim backup list' for a copy"))
             continue
         if not wrong:
             sound[scope] = path
         else:
-            shown = "; ".join(wrong[:5]) + (f"; and {len(wrong) - 5:,} more" if len(wrong) > 5 else "")
-            problems.append(Problem("file", (), f"{path}: {shown}", "restore a backup: brim backup list"))
+            problems.append(Problem("file", (), f"{path}: {shortened(wrong)}", "restore a backup: brim backup list"))
     return problems, sound
 
 
-def _unreadable(store: Store) -> list[str]:
-    """Return what is said of each row that cannot be read as what it should be; only one of the edges is named."""
-    found: dict[str, None] = {}
+def shortened(problems: list[str]) -> str:
+    """Return *problems* as one text that names the first five."""
+    return "; ".join(problems[:5]) + (f"; and {len(problems) - 5:,} more" if len(problems) > 5 else "")
+
+
+def store_problems(store: Store) -> list[str]:
+    """Return what SQLite finds wrong with the file of *store*, else what is wrong with its rows.
+
+    Each rule that cannot be read is named, and one of the edges and events.
+    """
+    if damage := store.check():
+        return damage
+    strays = sorted({(row[0], row[2]) for row in store.database.rows("PRAGMA foreign_key_check")})
+    found = dict.fromkeys(f"{table}: a row belongs to none of {parent}" for table, parent in strays)
 
     def tried(read: Callable[[], object]) -> None:
         try:
@@ -55,6 +65,7 @@ def _unreadable(store: Store) -> list[str]:
         for (id,) in store.database.rows("SELECT id FROM behaviors ORDER BY id"):
             tried(partial(store.get, id))
     tried(store.all_edges)
+    tried(store.events)
     return list(found)
 
 

@@ -8,10 +8,12 @@ the next.
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
+from functools import cache
 
 from brim.errors import InputError, StoreError
 from brim.store.project import check_ours, make_file
@@ -33,8 +35,38 @@ VERSION = 2
 TIMEOUT = 5.0
 """Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
 
+QUERY, SHORT_QUERY = 30.0, 0.5
+"""Seconds that one statement may take; the second in a hook."""
+
+HURRIED = 1.0
+"""A process that waits less than so many seconds for a writer is a hook, or has as little time."""
+
+THOROUGH, CHECKED = 1 << 24, 1 << 28
+"""Bytes of a file that is checked with its indexes before the first write, or at all: 0.2 or 2 seconds."""
+
+STEPS = 10_000
+"""SQLite's steps between two looks at the clock: less than a millisecond."""
+
+LONGEST = 1 << 24
+"""Bytes of one value: more than brim ever writes, little enough to be read."""
+
+SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name"
+"""What a file is made of."""
+
+STATISTICS = (
+    ("table", "sqlite_stat1", "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("table", "sqlite_stat4", "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+)
+"""What SQLite may add on its own."""
+
+SCHEMAS = os.path.join(os.path.dirname(__file__), "data", "schema{}.json")
+"""What a file of each version is made of: the rows of ``SCHEMA`` after its migration."""
+
 HEADER = b"SQLite format 3\0"
 """How a database begins; one that nothing was ever written to is empty."""
+
+CAREFUL = ("trusted_schema = OFF", "cell_size_check = ON")
+"""Settings for a file that may come from someone else."""
 
 ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises. Python cannot decode its message if that quotes the bytes of a damaged file."""
@@ -63,7 +95,7 @@ def open_database(
     check_ours(path)
     database = connect(path, timeout=timeout, readonly=readonly)
     try:
-        found = version_of(database)
+        found = checked_version(database)
         versions = f"(version {found} of the file; this one reads {version})"
         if found > version:
             raise StoreError(f"{path}: was written by a newer brim {versions}: upgrade brim", "newer")
@@ -105,9 +137,29 @@ def version_of(database: Database) -> int:
     return 0
 
 
+def checked_version(database: Database) -> int:
+    """Return the version of the store *database*; raise if it holds what the migrations didn't make.
+
+    The file may have come with a project, and a trigger or a view in it would do what its author wants.
+    """
+    with database.reading():
+        version = version_of(database)
+        schema = [list(row) for row in database.rows(SCHEMA) if row not in STATISTICS]
+    if 0 < version <= VERSION and schema != _made_of(version):
+        text = "holds tables, views or triggers that brim didn't make, so it isn't used; nothing was changed"
+        raise StoreError(f"{database.path}: {text}: {_RESTORE}", "damaged")
+    return version
+
+
+@cache
+def _made_of(version: int) -> Any:
+    with open(SCHEMAS.format(version), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def bring_up_to_date(database: Database, migrations: str, version: int, timeout: float) -> None:
     """Run the migrations that *database* lacks, whichever of several processes comes first."""
-    _log_ahead(database, timeout)
+    log_ahead(database, timeout)
     while True:
         with database.writing():
             number = version_of(database) + 1  # another process may have been faster
@@ -131,7 +183,7 @@ def statements(path: str) -> list[str]:
     return found
 
 
-def _log_ahead(database: Database, timeout: float) -> None:
+def log_ahead(database: Database, timeout: float) -> None:
     """Switch to write-ahead logging, which the file remembers. SQLite does not wait for others here, so this does.
 
     A file system without shared memory keeps the old journal, which is slower and as safe.
@@ -166,9 +218,16 @@ class Closing:
 class Database(Closing):
     """An open connection to the SQLite file *path*. Every error of SQLite leaves it as a ``StoreError``."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection, *, readonly: bool) -> None:
+    def __init__(
+        self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, hurried: bool = False
+    ) -> None:
         self.path, self.readonly = path, readonly
-        self._connection = connection
+        self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
+        self._checked = hurried
+        """Whether the file was found sound, or there is no time for that."""
+        self._until = until = [0.0]
+        """When the statement that runs has to be done."""
+        connection.set_progress_handler(lambda: time.monotonic() > until[0], STEPS)
         self._writing = False
         self._version: int | None = None
         """SQLite's number for the changes of others, as of this transaction."""
@@ -218,6 +277,7 @@ class Database(Closing):
             raise StoreError(f"{self.path}: the disk or the file is read-only, so nothing can be stored", "read-only")
         if self._connection.in_transaction:
             raise RuntimeError("writing inside reading: what was written would be rolled back with it")
+        self.check_once()
         self.run("BEGIN IMMEDIATE")
         self._writing, self._version = True, None
         try:
@@ -247,8 +307,18 @@ class Database(Closing):
 
     def problems(self) -> list[str]:
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
-        found = [str(row[0]) for row in self.rows("PRAGMA quick_check")]
-        return [] if found == ["ok"] else found
+        return [str(row[0]) for row in self.rows("PRAGMA integrity_check") if row != ("ok",)]
+
+    def check_once(self) -> None:
+        """Raise if SQLite finds the file damaged, before the first write: a write could spread that."""
+        if self._checked or self.readonly:
+            return
+        size = self.row("PRAGMA page_count")[0] * self.row("PRAGMA page_size")[0]
+        if size <= CHECKED:
+            ((found,), *_) = self.rows(f"PRAGMA {'integrity' if size <= THOROUGH else 'quick'}_check(1)")
+            if found != "ok":
+                raise StoreError(f"{self.path}: is damaged ({found}), so nothing was written: {_RESTORE}", "damaged")
+        self._checked = True
 
     def copy_to(self, target: sqlite3.Connection) -> None:
         """Copy the whole file into *target*, as it is at one moment."""
@@ -263,6 +333,7 @@ class Database(Closing):
 
     def _run(self, sql: str, values: Sequence[object]) -> tuple[list[Any], int]:
         """Return the rows that *sql* gives, and how many it changed."""
+        self._until[0] = time.monotonic() + self._seconds
         try:
             try:
                 cursor = self._connection.execute(sql, values)
@@ -270,6 +341,9 @@ class Database(Closing):
                 cursor = self._connection.execute(sql, [_encodable(value) for value in values])
             return cursor.fetchall(), cursor.rowcount
         except ERRORS as error:
+            if primary(error) == "SQLITE_INTERRUPT" and time.monotonic() < self._until[0]:
+                # A signal's handler has raised while SQLite looked at the clock, and SQLite keeps that to itself.
+                raise KeyboardInterrupt(f"{self.path}: a query was interrupted") from None
             raise in_words(error, self.path) from None
         except OverflowError:
             raise InputError("a number is too large to be stored: at most 19 digits") from None
@@ -308,7 +382,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
             connection = _connection(path, "immutable=1", timeout)
     except ERRORS as error:
         raise in_words(error, path) from None
-    return Database(path, connection, readonly=readonly)
+    return Database(path, connection, readonly=readonly, hurried=timeout < HURRIED)
 
 
 def _check_header(path: str) -> None:
@@ -337,8 +411,8 @@ def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
     connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
     try:
-        # The last: a file may come from someone else.
-        for pragma in ("user_version", "foreign_keys = ON", "synchronous = NORMAL", "trusted_schema = OFF"):
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        for pragma in ("user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL):
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()
@@ -367,7 +441,8 @@ def in_words(error: Exception, path: str) -> StoreError:
     return StoreError(f"{path}: {what}", reason)
 
 
-_DAMAGED = "is damaged or not a database; nothing was changed: 'brim backup restore' puts a backup in its place"
+_RESTORE = "'brim backup restore' puts a backup in its place"
+_DAMAGED = f"is damaged or not a database; nothing was changed: {_RESTORE}"
 _WORDS = {
     **dict.fromkeys(
         ("SQLITE_BUSY", "SQLITE_LOCKED"), ("busy", "is in use by another process that writes to it; try again")
@@ -376,6 +451,8 @@ _WORDS = {
     "SQLITE_READONLY": ("read-only", "the disk or the file is read-only, so nothing can be stored"),
     "SQLITE_FULL": ("full", "the disk is full, so nothing was stored; make room and try again"),
     "SQLITE_IOERR": ("failed", "the disk could not be read or written: check whether it is full, and try again"),
+    "SQLITE_TOOBIG": ("damaged", f"a text is larger than brim stores ({LONGEST >> 20} MB); nothing was changed"),
+    "SQLITE_INTERRUPT": ("failed", "a query took too many seconds and was stopped; 'brim doctor' looks for damage"),
     "SQLITE_CANTOPEN": ("missing", "cannot be opened: check that it exists and is yours"),
 }
 """What SQLite calls an error: a reason for a program, and a sentence for a person."""

@@ -235,10 +235,14 @@ def _found(books: Books, reservation: Reservation | str) -> Reservation:
 
 
 def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
-    """Return *found*, settled at *amount*; one that cost more than was set aside for it closes its scope."""
+    """Return *found*, settled at *amount*; one that cost more than was set aside for it closes its scope.
+
+    Settling or releasing gives back what wasn't spent, and another request may have taken it since.
+    """
     if found.state == SETTLED and found.charged == amount:
         return found
-    set_aside = 0 if found.state == RELEASED else found.amount
+    held = found.amount if found.state == RESERVED else found.charged
+    set_aside = found.amount if found.state != RELEASED and books.fits(found.scope, amount - held) else held
     is_over = found.purpose != RECORDED and amount > set_aside
     settled = found.replace(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
     books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
@@ -378,6 +382,11 @@ class Books:
         """Return what is known of the request, or None."""
         rows = self._database.rows(f"{RESERVATION} WHERE request_id = ?", (request_id,))
         return next(map(reservation_of, rows), None)
+
+    def fits(self, scope: str, more: int) -> bool:
+        """Whether *more* is within the limits of *scope* and those above it."""
+        path = [self.scope(name) for name in lineage(scope)]
+        return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in path)
 
     def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
         """Write *new* in place of *old*; move the sums of every scope that it counts against."""

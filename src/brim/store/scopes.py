@@ -7,6 +7,7 @@ in the project's file replaces, hides or weakens a live constraint of the user's
 from __future__ import annotations
 
 import os.path
+import time
 from collections import namedtuple
 from contextlib import ExitStack, contextmanager
 
@@ -230,11 +231,13 @@ class Scopes(Closing):
         """
         for scope in scopes:
             self.store(scope)
+        for store in self.stores.values():
+            store.database.check_once()  # before anything is locked: hooks don't wait long
         with ExitStack() as held:
             for scope in ("user", "project"):  # always in this order: two processes can't block each other
-                store = self.stores.get(scope)
-                if store is not None and (not store.readonly or scope in scopes):
-                    held.enter_context(store.writing())
+                found = self.stores.get(scope)
+                if found is not None and (not found.readonly or scope in scopes):
+                    held.enter_context(found.writing())
             yield self
 
     def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
@@ -268,7 +271,12 @@ class Scopes(Closing):
         return session_seen(self.home.database, session, agent, **limits)
 
     def close(self) -> None:
-        """Close both files."""
+        """Close both files; if rules of the project were written, after a copy of them is kept in the user's folder."""
+        if self.project is not None and self.project.learned:
+            from brim.store.backup import keep_copy
+
+            keep_copy(self.project.database, os.path.dirname(self._paths["user"]), now=time.time())
+            self.project.learned = False
         for store in self.stores.values():
             store.close()
 

@@ -86,6 +86,8 @@ class Store(Closing):
         """The file."""
         self.readonly = database.readonly
         """Whether nothing can be written: the disk or the file is read-only, or it was opened so."""
+        self.learned = False
+        """Whether rules were written here."""
 
     # What activation asks ---------------------------------------------------------------------------------------
 
@@ -170,6 +172,7 @@ class Store(Closing):
         from brim.behaviors.words import behavior_words
         from brim.masking import mask
 
+        self.learned = True
         with self.writing():
             written = []
             for behavior in behaviors:

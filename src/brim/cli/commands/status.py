@@ -27,9 +27,10 @@ from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.report.watch import Watch
+from brim.store.backup import lost_rules
 from brim.tracking.live import follow, ignore
 from brim.tracking.sessions import newest
-from brim.workspace import Workspace
+from brim.workspace import DATABASE, Workspace
 
 if TYPE_CHECKING:
     from brim.report.watch import Reading
@@ -102,6 +103,8 @@ def status(options: Namespace) -> int:
 def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:
     """Return what needs attention, each with the command that helps."""
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
+    project = workspace.scope_folders.get("project")
+    lost = lost_rules(os.path.join(project, DATABASE), workspace.home) if project else None
     wants: list[tuple[bool, str, str]] = [
         (not os.path.isdir(workspace.home), "brim is not installed in your agents", "brim init"),
         (found["paused"], "hooks are paused", "brim resume"),
@@ -110,6 +113,7 @@ def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, s
             "this project isn't trusted, so agents don't hear its rules",
             "brim trust",
         ),
+        (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
         (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
         (bool(session) and session["should_compact"], "the window is almost full: compact soon", "brim context"),

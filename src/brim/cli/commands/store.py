@@ -46,7 +46,20 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import kind_of, named, one_line
 from brim.errors import BrimError, InputError, StoreError
-from brim.store.backup import backups_in, create, described, find_backup, new_backup, rules_in, store_size
+from brim.store.backup import (
+    backups_in,
+    create,
+    described,
+    find_backup,
+    is_sound,
+    keep_copy,
+    kept_copies,
+    lost_rules,
+    merge_copy,
+    new_backup,
+    rules_in,
+    store_size,
+)
 from brim.store.backup import restore as restore_backup
 from brim.store.checks import file_problems, graph_problems, hints, removable_edges, remove_edges, stale_problems
 from brim.store.events import Event
@@ -256,6 +269,9 @@ def backup(options: Namespace) -> int:
       create [FILE]  copy it as it is at this moment, while others may write (default: a new file in the folder backups
                      next to it); an existing file is never overwritten
       restore FILE   put FILE, or the backup of that name, in place of the store; the old store is kept next to it
+      restore        bring back what the project's store has lost, from the copy that brim keeps in your own folder
+                     whenever you change a project's rules: rules that are missing are added to it; a store that is
+                     damaged or missing is replaced
       list           the backups there are, newest first (default)
 
     Examples:
@@ -282,23 +298,34 @@ def _create(options: Namespace, workspace: Workspace) -> int:
 
 
 def _restore(options: Namespace, workspace: Workspace) -> int:
-    if options.file is None:
-        raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
     scope = scope_of(options, workspace)
     store = _stores(workspace)[scope]
-    path = find_backup(workspace.scope_folders[scope], options.file)
+    lost = lost_rules(store, workspace.home) if scope == "project" and options.file is None else None
+    if options.file is None and lost is None:
+        raise InputError("which backup? 'brim backup list' shows them: brim backup restore FILE")
+    path = lost[0] if lost else find_backup(workspace.scope_folders[scope], options.file)
     count = rules_in(path)
+    merges = lost is not None and os.path.lexists(store) and is_sound(store)
     if not options.as_json:
         what = f"{counted(count, 'rule')}, would take the place of {store}: {_present(store)}"
+        if lost and merges:
+            what = f"{counted(lost[1], 'rule')} would be added to {store}: {_present(store)}"
         say(home_path(f"{path}: {what}"))
-    done = not options.dry_run and says_yes("Put it in its place?", yes=options.yes)
+    question = "Add what is missing?" if merges else "Put it in its place?"
+    done = not options.dry_run and says_yes(question, yes=options.yes)
     kept = None
     if done:
         if scope == "project":
             workspace.begin_project()
-        kept = restore_backup(path, store)
-        with open_store(store) as restored:
-            restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+        if merges:
+            with workspace.open() as scopes:
+                merge_copy(path, scopes, now=workspace.now)
+        else:
+            kept = restore_backup(path, store)
+            with open_store(store) as restored:
+                restored.record(Event("restored", workspace.now, detail={"backup": os.path.basename(path)}))
+                if scope == "project":
+                    keep_copy(restored.database, workspace.home, now=workspace.now, alone=lost is None)
     said = "restored" + (f"; what was there is kept in {home_path(kept)}" if kept else "")
     found = {"file": path, "scope": scope, "behaviors": count, "store": store, "kept": kept, "restored": done}
     emit(found, said if done else "", options.as_json)
@@ -314,22 +341,25 @@ def _list_backups(options: Namespace, workspace: Workspace) -> int:
     if options.scope is not None:
         folders = {options.scope: folders[scope_of(options, workspace)]}
     backups = [described(scope, path) for scope, path in backups_in(folders)]
-    backups.sort(key=lambda each: (-each["at"], each["file"]))
-    for each in backups:
+    copies = kept_copies(_stores(workspace)["project"], workspace.home) if "project" in folders else []
+    kept = [described("project", path) for path in copies]
+    every = sorted(backups + kept, key=lambda each: (-each["at"], each["file"]))
+    for each in every:
         each["at"] = iso(int(each["at"]))
+    backups = [each for each in every if each not in kept]
 
     def view(_: object) -> str:
         rows = [["made (UTC)", "scope", "rules", "size", "file"]]
-        for each in backups:
+        for each in every:
             count = f"{each['behaviors']:,}" if each["problem"] is None else each["problem"]
             made = each["at"][:19].replace("T", " ")
             rows.append([made, each["scope"], count, readable_size(each["bytes"]), home_path(each["file"])])
         return heading(table(rows, right=frozenset({2, 3})))
 
-    if not backups and not options.as_json:
+    if not every and not options.as_json:
         note("no backup yet: brim backup create")
         return 0
-    return emit({"backups": backups}, view, options.as_json)
+    return emit({"backups": backups, "kept": kept}, view, options.as_json)
 
 
 def _present(store: str) -> str:
