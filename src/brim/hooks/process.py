@@ -26,6 +26,8 @@ PAUSED = "paused"
 """The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim pause``."""
 UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
 """The events with little to do, at which there is time to tidy up."""
+NOTED = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "stop")
+"""The events at which the human is told what can't be read."""
 
 
 class TimeUp(BaseException):
@@ -71,7 +73,7 @@ def main(
 
 def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
-    from brim.hooks.event import NOTHING
+    from brim.hooks.event import NOTHING, joined
     from brim.hooks.handlers import HANDLERS
     from brim.hooks.state import HookWorkspace
     from brim.workspace import working_folder
@@ -83,6 +85,7 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
     try:
         with HookWorkspace(environ, call.cwd or working_folder() or "", now=now, ending=ending) as workspace:
             answer = handle(call, workspace)
+            answer = joined(answer, attempt(problem_note, call, workspace))
             if call.event in UNHURRIED and not workspace.is_late:
                 workspace.fold_logs()
     except TimeUp:
@@ -109,10 +112,32 @@ def attempt(
         workspace.is_late, what = True, "took too long: only what was ready is answered"
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
+        if workspace.leave_out_project(str(error)):
+            return attempt(part, call, workspace)
     from brim.hooks.state import log
 
     log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
     return NOTHING
+
+
+def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the human is told, once a session, about files that can't be read; the status line says it too."""
+    from brim.hooks.state import LEFT_OUT, log
+
+    is_out = "project" in workspace.problems
+    if call.session and "scopes" in vars(workspace) and workspace.state(call.session).told(LEFT_OUT) is not is_out:
+        state = workspace.state(call.session)
+        state.tell_once(LEFT_OUT) if is_out else state.open_latch(LEFT_OUT)
+    if not workspace.problems or call.event not in NOTED:
+        return None
+    from brim.hooks.event import Answer
+
+    ends = {"project": f"agents go on without this project ({workspace.project})", "user": "this is left out"}
+    lines = [f"{problem[:300]}; {ends[scope]}: see 'brim doctor'" for scope, problem in workspace.problems.items()]
+    lines = [line for line in lines if not call.session or workspace.state(call.session).tell_once(line)]
+    for line in lines:
+        log(workspace.environ, line, now=workspace.now)
+    return Answer(note="\n".join(f"brim: {line}" for line in lines))
 
 
 def is_off(environ: Mapping[str, str]) -> bool:

@@ -17,7 +17,7 @@ from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import HookWorkspace, UsageSeen, log
+from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
 
@@ -136,6 +136,10 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     status = read_status(data, now=now, window=window)
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
+    if "project" in workspace.problems or (status.session and workspace.state(status.session).told(LEFT_OUT)):
+        told.append("project left out: brim doctor")
+    if "user" in workspace.problems:
+        told.append("settings wrong: brim doctor")
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten

@@ -218,9 +218,9 @@ class _Doctor:
 
     def _settings(self) -> Iterator[Finding]:
         try:
-            budget, origin = self.here.config.values["token_budget.default"]
+            budget, origin = self.here.config.yours.values["token_budget.default"]
         except BrimError as error:
-            yield Finding(WRONG, "settings", f"{error}; until then hooks say nothing")
+            yield Finding(WRONG, "settings", f"{error}; until then agents go on without it")
             return
         text = f"token_budget.default is {_tokens(budget)} (set by {origin})"
         yield Finding(OK, "settings", text, token_budget=budget)
@@ -242,7 +242,8 @@ class _Doctor:
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"
-                yield Finding(WRONG, "store", str(error), FIX if is_older else "", **facts)
+                without = "; until then agents go on without this project" if scope == "project" else ""
+                yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
                 text = f"{path}: {number:,} behavior{'' if number == 1 else 's'}, version {VERSION} of the file"
                 yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
@@ -368,10 +369,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     """
     folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
     own = Workspace(here.environ, folder, who="person", now=here.now)
-    if own.config["model"] is None and agent is not None:
+    if own.config.yours["model"] is None and agent is not None:
         model = model_of(agent, here.environ)
         own = Workspace(here.environ, folder, who="person", now=here.now, flags={"model": model})
-    config = own.config
+    config = own.config.yours
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
@@ -379,7 +380,7 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits
-        plan = Planner(scopes, config, Context(**here.surroundings), now=here.now).plan(budget)
+        plan = Planner(scopes, own.config, Context(**here.surroundings), now=here.now).plan(budget)
     if plan.over_budget or not plan.included:
         return 0, "", limits
     return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
