@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from brim.config import SETTINGS, Setting
 from brim.hooks.statusline import facts_of
+from brim.store.trust import trust
 from tests.hooks.injected import Agent, rule
 from tests.hooks.sittings import Sitting
 
 YOURS = {
     "always": "Never push to main without asking.",
     "file": "Never edit generated Python files by hand.",
-    "prompt": "Never run the deployment twice.",
+    "prompt": "Never skip a failing test.",
 }
 THEIRS = [f"Project rule {number} about the deployment of Python files." for number in range(6)]
 
@@ -28,7 +29,7 @@ def agent(folder: Path, settings: str = "") -> Agent:
     found.learn(
         rule("u1", YOURS["always"], "constraint"),
         rule("u2", YOURS["file"], "constraint", when={"language": "python"}),
-        rule("u3", YOURS["prompt"], "constraint", when={"task": "deploy"}),
+        rule("u3", YOURS["prompt"], "constraint", when={"task": "testing"}),
     )
     found.learn(*(rule(f"p{at}", text) for at, text in enumerate(THEIRS)), scope="project")
     if settings:
@@ -39,7 +40,7 @@ def agent(folder: Path, settings: str = "") -> Agent:
 
 def told(found: Agent) -> list[set[str]]:
     """Which of the user's constraints are told at start, prompt and before a tool."""
-    answers = [found.start(), found.prompt("run the deployment"), found.edit(), found.start("compact"), found.edit()]
+    answers = [found.start(), found.prompt("run the tests again"), found.edit(), found.start("compact"), found.edit()]
     return [{key for key, text in YOURS.items() if text in f"{answer.told}{answer.deny}"} for answer in answers]
 
 
@@ -61,6 +62,8 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
     if setting.kind == "text":
         return st.sampled_from(["gpt-4o", "llama-3", "unknown-model"])
     least, most = setting.least or 0, 10**9 if setting.most is None else setting.most
+    if setting.key == "spend.limit":  # at a limit of 0 no call is made that a constraint could be about
+        return st.sampled_from([0.01, 5.0, float(most)])
     if setting.kind == "whole":
         return st.sampled_from([int(least), int(least) + 1, 2, 50, int(most)])
     return st.sampled_from([float(least), 0.01, 0.5, 0.99, float(most)])
@@ -138,7 +141,7 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
     (sitting.project / ".brim" / "config.yaml").write_text(
         "models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\nspend: {limit: 1000}\n", encoding="utf-8"
     )
-    sitting.trust()
+    trust(str(sitting.project), str(sitting.home), now=0.0)
     with sitting.ledger() as ledger:
         ledger.limit("shop", 10_000)
     sitting.used("m1", 4_000)
