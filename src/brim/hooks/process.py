@@ -10,6 +10,8 @@ import os
 import sys
 import time
 
+from brim.config.places import user_folder, without_bad_home
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +49,7 @@ def main(
     process = argv is None
     given = sys.argv[1:] if argv is None else argv
     try:
-        environ = os.environ if environ is None else environ
+        environ = without_bad_home(os.environ if environ is None else environ)
         if process:
             _prepare_process(environ)
         text = ""
@@ -142,7 +144,7 @@ def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 def is_off(environ: Mapping[str, str]) -> bool:
     """Whether hooks answer nothing: ``BRIM_DISABLE`` is set, or brim is paused."""
-    return is_disabled(environ) or is_paused(_home(environ))
+    return is_disabled(environ) or is_paused(user_folder(environ))
 
 
 def is_paused(home: str) -> bool:
@@ -241,13 +243,4 @@ def _prepare_process(environ: Mapping[str, str]) -> None:
     if not is_off(environ):
         from brim.hooks.startup import use_startup
 
-        use_startup(_home(environ))
-
-
-def _home(environ: Mapping[str, str]) -> str:
-    """Return the user's folder. The launcher names it, so nothing is imported to find out."""
-    if environ.get("BRIM_HOME"):
-        return environ["BRIM_HOME"]
-    from brim.config.places import user_folder
-
-    return user_folder(environ)
+        use_startup(user_folder(environ))

@@ -105,7 +105,16 @@ def _place(path: str) -> _Place | None:
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:
+    """Run git, without programs that a repository's own settings or the environment name."""
+    safe = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.run(["git", *words], capture_output=True, timeout=10, check=False)  # noqa: S603, S607
+        return subprocess.run(  # noqa: S603
+            ["git", *safe, *words],  # noqa: S607
+            capture_output=True,
+            timeout=10,
+            check=False,
+            env=environ,
+        )
     except (OSError, subprocess.SubprocessError):
         return None

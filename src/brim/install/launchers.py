@@ -32,11 +32,11 @@ def launcher_text(python: str, package: str | None = None, *, home: str | None =
     """Return the script that runs *code* with the interpreter *python*.
 
     *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
-    is installed (``-S``). *home* is the user's folder: an agent may not have the ``BRIM_HOME`` of the shell in which
-    brim was installed.
+    is installed (``-S``). *home* is the user's folder. It replaces a ``BRIM_HOME`` of the agent's environment, which a
+    project's settings can set: brim runs programs that the user's folder names.
     """
     package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{_quoted(home)}}} "
+    place = "" if home is None else f"BRIM_HOME={_quoted(home)} "
     code = f"import sys; sys.path.append({package!r}); {code}"
     return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
