@@ -1,7 +1,7 @@
 """What ``brim doctor`` looks at: what is installed where, whether it works, and what to do.
 
-Whether a hook really answers is tried: the launcher is run as an agent runs it, in a temporary home with one rule in
-it. So nothing of the user's is read, charged or noted as used.
+Whether a hook really answers is tried: the launcher is run as an agent runs it, but for a temporary home with one rule
+in it. So nothing of the user's is read, charged or noted as used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from brim.install.agents import (
 )
 from brim.install.changes import STATUS
 from brim.install.installation import Installation
-from brim.install.launchers import install_launchers, interpreter_of
+from brim.install.launchers import copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.store.database import VERSION
 from brim.store.planner import Planner
@@ -404,11 +404,13 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
         own |= {"BRIM_HOME": home, "HOME": folder}
+        script = os.path.join(folder, "hook")
+        copy_launcher(launcher, script, home)
         sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
         took, alone = [], []
         for number in range(RUNS):
             given = json.dumps({**sent, "session_id": f"doctor-{number}"})
-            told, seconds = _run([launcher, event, agent], given, own, work)
+            told, seconds = _run([script, event, agent], given, own, work)
             if RULE not in told:
                 return None, None, (_last_lines(log_path(own)) or ["it says nothing"])[-1]
             took.append(seconds)

@@ -101,7 +101,9 @@ def _place(path: str) -> _Place | None:
     if not line.isprintable() or line != line.rstrip():
         return None
     line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)
-    return _Place(os.path.realpath(os.path.join(folder, exclude)), line)
+    git = os.path.realpath(os.path.join(folder, os.path.dirname(os.path.dirname(exclude))))
+    file = os.path.join(git, "info", "exclude")
+    return _Place(file, line) if os.path.realpath(file) == file else None  # a link may lead anywhere
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:

@@ -7,6 +7,7 @@ ends with 2 when a module is missing, and for Claude Code 2 means *block*.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -65,6 +66,13 @@ def install_launchers(home: str) -> list[str]:
     with suppress(OSError):  # hooks start without it, only slower
         write_startup(home)
     return changed
+
+
+def copy_launcher(launcher: str, path: str, home: str) -> None:
+    """Write the script *launcher* to *path*, for another user's folder *home*, to try it there."""
+    _write(
+        path, re.sub(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ", lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher))
+    )
 
 
 def remove_launchers(home: str) -> None:
