@@ -85,8 +85,8 @@ def test_a_file_that_sets_nothing_unusual_is_fine(places: Places, content: str) 
 
 
 def test_a_file_too_large_for_a_configuration_is_refused(places: Places) -> None:
-    places.write(places.project, "# " + "x" * 1_000_000 + "\n")
-    with pytest.raises(ConfigError, match="larger than 1,000,000 bytes"):
+    places.write(places.project, "# " + "x" * 65_536 + "\n")
+    with pytest.raises(ConfigError, match="larger than 65,536 bytes"):
         load(places.environ, str(places.inside))
 
 

@@ -39,7 +39,7 @@ IGNORED: tuple[str, ...] = (
     "*brim doctor*/out/findings/*/text",  # in plain English
     "*brim doctor*/out/fixed",
     "*/left/*/.brim/installed.json",  # keeps the original text of each file
-    "garbage/077 claude UserPromptSubmit/out",  # a hook says what is wrong with the settings, and goes on: it counts the prompt
+    "garbage/077 claude UserPromptSubmit/out",  # a hook says which settings are wrong, goes on, and counts the prompt
     "garbage/077 claude UserPromptSubmit/files",
     "garbage/left/*/.brim/state/s.json/told",
     'garbage/*/sessions/+ [[]"s", *',

@@ -80,11 +80,18 @@ def wrong_columns(path: Path) -> None:
     database.close()
 
 
+def make_folder(path: Path) -> None:
+    write(path, b"")
+    path.unlink()
+    path.mkdir()
+
+
 SETTINGS: dict[str, Callable[[Path], object]] = {
     "an unknown key": lambda path: path.write_bytes(b"colour: red\n"),
     "a wrong value": lambda path: path.write_bytes(b"token_budget: {default: many}\n"),
     "no YAML": lambda path: path.write_bytes(b"tiers: {full: [\n"),
     "bytes": lambda path: path.write_bytes(b"\xff\xfe\0\0"),
+    "a long file": lambda path: path.write_text("models: {" + "".join(f"m{n}: {{}}, " for n in range(80_000)) + "}"),
     "a list": lambda path: path.write_bytes(b"- a\n- b\n"),
     "a folder": lambda path: path.mkdir(),
     "a pipe": os.mkfifo,
@@ -98,7 +105,7 @@ DATABASES: dict[str, Callable[[Path], object]] = {
     "wrong columns": wrong_columns,
     "a newer version": lambda path: set_version(path, 99),
     "an older version": lambda path: set_version(path, 1),
-    "a folder": lambda path: (write(path, b""), path.unlink(), path.mkdir()),
+    "a folder": make_folder,
 }
 
 
@@ -106,6 +113,10 @@ def set_version(path: Path, version: int) -> None:
     with sqlite3.connect(path) as database:
         database.execute(f"PRAGMA user_version = {version}")
     database.close()
+
+
+def wrong_model(path: Path) -> None:
+    path.write_text("models: {gpt-4o: {colour: red}}\n", encoding="utf-8")
 
 
 @pytest.fixture(params=[*SETTINGS.items(), *DATABASES.items()], ids=[*SETTINGS, *DATABASES])
@@ -173,7 +184,7 @@ def test_a_pipe_in_gits_folder_is_not_waited_for(world: World, name: str) -> Non
 def test_a_broken_file_of_the_user_lifts_no_limit(world: World, name: str) -> None:
     spend(world)
     path = world.home / "config.yaml"
-    SETTINGS.get(name, lambda path: path.write_bytes(b"models: {gpt-4o: {colour: red}}\n"))(path)
+    SETTINGS.get(name, wrong_model)(path)
     said = start(world)
     assert RULE in str(said)
     assert THEIRS in str(said)

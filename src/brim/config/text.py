@@ -18,8 +18,8 @@ import yaml
 from brim.config.settings import REMOVED, SETTINGS
 from brim.errors import ConfigError
 
-LARGEST_FILE = 1_000_000
-"""Bytes: a configuration is written by hand."""
+LARGEST_FILE = 1 << 16
+"""Bytes: a configuration is written by hand, and a hook has a second in which to read it."""
 
 MOST_KEYS = 10_000
 """Keys in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""

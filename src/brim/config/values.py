@@ -213,19 +213,21 @@ def load_cached(
     """
     paths = config_paths(environ, cwd)
     stamps, cache = _stamps(paths.values()), cache_path(user_folder(environ), list(paths.values()))
-    is_there = any(stamp[1:] for stamp in stamps)
-    kept, found = _read(cache, stamps) if is_there else (None, ({}, {}))
-    if found is None:
-        wrong: Problems | None = None if problems is None else {}
-        found = from_files(paths, {}, wrong)
-        moment = time.time() if now is None else now
-        is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
-        if wrong and problems is not None:
-            problems.update(wrong)
-            last = kept[0] if kept is not None else {}
-            found[0].update({scope: last[scope] for scope in wrong if scope in last and scope not in found[0]})
-        elif is_settled and stamps == _stamps(paths.values()):  # else it isn't known which text was read
-            _write(cache, stamps, found)
+    found: Files = {}, {}
+    wrong: Problems = {}
+    if any(stamp[1:] for stamp in stamps):
+        of, kept, noted = _read(cache, paths.values())
+        if of == stamps:
+            found, wrong = kept, noted
+        else:
+            found = from_files(paths, {}, wrong)
+            found[0].update({scope: kept[0][scope] for scope in wrong if scope in kept[0] and scope not in found[0]})
+            moment = time.time() if now is None else now
+            is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
+            if is_settled and stamps == _stamps(paths.values()):  # else it isn't known which text was read
+                _write(cache, stamps, found, wrong)
+    for scope, problem in wrong.items():
+        _note(problems, scope, problem)
     return in_force(*found, environ, flags or {}, problems)
 
 
@@ -248,29 +250,29 @@ def _stamps(paths: Iterable[str]) -> list[list[Any]]:
     return stamps
 
 
-def _read(cache: str, stamps: list[list[Any]]) -> tuple[Files | None, Files | None]:
-    """Return what *cache* says these files set when they were read last, and the same if they are unchanged since."""
+def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]:
+    """Return the stamps of the files that *cache* was made of, what they set, and what was wrong with them."""
     try:
         with open(cache, encoding="utf-8") as file:
             kept = json.loads(file.read())
-        if kept["format"] != FORMAT or [stamp[0] for stamp in kept["stamps"]] != [stamp[0] for stamp in stamps]:
-            return None, None
+        if kept["format"] != FORMAT or [stamp[0] for stamp in kept["stamps"]] != list(paths):
+            return [], ({}, {}), {}
         # Each value is checked again: another version of brim may have written it.
         files = {
             str(scope): {key: Value(KNOWN[key].checked(value), str(origin)) for key, (value, origin) in values.items()}
             for scope, values in kept["files"].items()
         }
-        found = files, {str(key): str(line) for key, line in kept["lines"].items()}
-        return found, found if kept["stamps"] == stamps else None
+        lines, wrong = ({str(key): str(text) for key, text in kept[name].items()} for name in ("lines", "problems"))
+        return kept["stamps"], (files, lines), wrong
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None, None
+        return [], ({}, {}), {}
 
 
-def _write(cache: str, stamps: list[list[Any]], found: Files) -> None:
+def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -> None:
     """Put what was found into *cache*, all of it or nothing."""
-    files, lines = found
+    kept = {"format": FORMAT, "stamps": stamps, "files": found[0], "lines": found[1], "problems": wrong}
     try:
-        text = json.dumps({"format": FORMAT, "stamps": stamps, "files": files, "lines": lines})
+        text = json.dumps(kept)
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)
