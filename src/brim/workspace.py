@@ -224,7 +224,7 @@ class Workspace:
             return scopes
 
     def leave_out_project(self, why: str) -> bool:
-        """Go on without the project, if its rules were in use: something in them may be what failed."""
+        """Go on without the project, if its rules are in use and *why* isn't about the user's own file."""
         scopes = self.__dict__.get("scopes")
         if not self.goes_on or scopes is None or scopes.project is None or why.startswith(self.database):
             return False

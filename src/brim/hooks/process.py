@@ -97,9 +97,15 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
 
 
 def attempt(
-    part: Callable[[HookCall, HookWorkspace], Answer | None], call: HookCall, workspace: HookWorkspace
+    part: Callable[[HookCall, HookWorkspace], Answer | None],
+    call: HookCall,
+    workspace: HookWorkspace,
+    *,
+    again: bool = False,
 ) -> Answer:
     """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when the time is over.
+
+    *again* tries it once more without the project: it's about rules, and something in the project's may be what failed.
 
     One part that fails doesn't take the others with it. That includes the part during which the time ends: what was
     told before it is noted as told, so it must be said.
@@ -114,7 +120,7 @@ def attempt(
         workspace.is_late, what = True, "took too long: only what was ready is answered"
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
-        if workspace.leave_out_project(str(error)):
+        if again and workspace.leave_out_project(str(error)):
             return attempt(part, call, workspace)
     from brim.hooks.state import log
 

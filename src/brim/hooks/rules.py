@@ -62,7 +62,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
         _forget_renewal(call, workspace)
         return Answer(context=text)
 
-    return Answer(preamble=lines, context=attempt(rules, call, workspace).context)
+    return Answer(preamble=lines, context=attempt(rules, call, workspace, again=True).context)
 
 
 def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
