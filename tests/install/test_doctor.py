@@ -139,7 +139,8 @@ def test_broken_settings_of_brim_are_named(brim: Brim) -> None:
 
 
 def test_a_project_that_agents_go_on_without_is_named(brim: Brim) -> None:
-    remember(brim, behavior("rule"))
+    (brim.cwd / ".git").mkdir()
+    remember(brim, behavior("rule"), scope="project")
     (brim.cwd / ".brim/brim.db").write_bytes(b"no database at all")
     [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == "project"]
     assert found["text"].endswith("until then agents go on without this project")
