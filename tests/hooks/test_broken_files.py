@@ -27,6 +27,7 @@ def world(tmp_path: Path) -> World:
     with open_store(str(world.project / ".brim" / "brim.db")) as store:
         rule = Behavior("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
         store.put(rule, event="learned", now=0)
+    trust(str(world.project), str(world.home), now=0.0)
     return world
 
 
@@ -93,8 +94,6 @@ SETTINGS: dict[str, Callable[[Path], object]] = {
     "bytes": lambda path: path.write_bytes(b"\xff\xfe\0\0"),
     "a long file": lambda path: path.write_text("models: {" + "".join(f"m{n}: {{}}, " for n in range(80_000)) + "}"),
     "a list": lambda path: path.write_bytes(b"- a\n- b\n"),
-    "a folder": lambda path: path.mkdir(),
-    "a pipe": os.mkfifo,
     "tiers in the wrong order": lambda path: path.write_bytes(b"tiers: {full: 0.1, summary: 0.9}\n"),
 }
 
@@ -123,8 +122,11 @@ def wrong_model(path: Path) -> None:
 def broken(world: World, request: pytest.FixtureRequest) -> World:
     """The world, with one broken file in its project."""
     name, damage = request.param
-    damage(world.project / ".brim" / ("config.yaml" if name in SETTINGS and damage is SETTINGS[name] else "brim.db"))
-    trust(str(world.project), str(world.home), now=0.0)
+    if SETTINGS.get(name) is damage:
+        damage(world.project / ".brim" / "config.yaml")
+        trust(str(world.project), str(world.home), now=0.0)
+    else:
+        damage(world.project / ".brim" / "brim.db")
     return world
 
 
@@ -132,6 +134,15 @@ def test_the_users_rules_arrive_without_the_projects(broken: World) -> None:
     said = str(start(broken))
     assert RULE in said
     assert THEIRS not in said
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_settings_that_are_no_file_silence_nothing(world: World, make: Callable[[Path], object]) -> None:
+    spend(world)
+    make(world.project / ".brim" / "config.yaml")
+    assert RULE in str(start(world))
+    assert "deny" in str(tool(world))
+    assert "left out" in status_line(world) or "brim trust" in status_line(world)
 
 
 def test_the_limit_still_refuses(broken: World) -> None:
