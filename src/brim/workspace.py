@@ -3,6 +3,9 @@
 A person may use any project they are in. An agent's hooks and tools use a project's settings and rules only after the
 user has trusted it: what lies in a cloned repository may be written by anyone.
 
+A hook goes on without a project that can't be read, and with what can be read of the user's settings: a broken file
+must not lift a limit or silence the user's rules. ``problems`` says what is left out.
+
 Everything is looked up when it is first asked for, so a hook that has nothing to say opens nothing.
 """
 
@@ -47,6 +50,9 @@ class Workspace:
     into the database and wait for the disk, so the log is left to a later process.
     """
 
+    goes_on = False
+    """Whether a file that can't be read is left out and noted in ``problems``; otherwise it's an error."""
+
     def __init__(
         self,
         environ: Mapping[str, str],
@@ -61,6 +67,8 @@ class Workspace:
             raise ValueError(f"who is 'person' or 'agent', not {who!r}")
         self.environ, self.cwd, self.who, self.now = environ, cwd or "", who, now
         self.flags, self.ending = flags or {}, ending
+        self.problems: dict[str, str] = {}
+        """Why the ``project`` is left out, and what is wrong with the settings of the ``user``."""
 
     @classmethod
     def here(cls, *, who: Literal["person", "agent"], flags: Mapping[str, object] | None = None) -> Self:
@@ -92,8 +100,8 @@ class Workspace:
 
     @property
     def usable_project(self) -> str | None:
-        """The project whose settings and rules count here: for an agent only a trusted one."""
-        return self.project if self.who == "person" or self.trusted else None
+        """The project whose settings and rules count here: for an agent only a trusted one that can be read."""
+        return self.project if self.who == "person" or (self.trusted and "project" not in self.problems) else None
 
     @property
     def scope_folders(self) -> dict[str, str]:
@@ -143,15 +151,31 @@ class Workspace:
         if self.flags.get("model") == "":
             raise InputError("--model is empty: name a model, or leave the option out")
         config = self._load()
-        if config["models"] or not self.ending:  # a longer process may have to forget those of another project
+        models = config["models"] if self.who == "person" else config.yours["models"]
+        if models or not self.ending:  # a longer process may have to forget those of another project
             from brim.models.overrides import use
 
             try:
-                use(config["models"])
+                use(models)
             except ConfigError as error:
                 where = config.where(str(error))
-                raise ConfigError(f"config: {where}: {error}" if where else str(error)) from None
+                problem = f"config: {where}: {error}" if where else str(error)
+                if not self.goes_on:
+                    raise ConfigError(problem) from None
+                self.problems.setdefault("user", problem)
+                self._use_right(models)
         return config
+
+    def _use_right(self, models: Mapping[str, Any]) -> None:
+        """Use those of *models* that are right."""
+        from brim.models.overrides import use
+
+        right: dict[str, Any] = {}
+        use(right)
+        for name, fields in models.items():
+            with suppress(ConfigError):
+                use({**right, name: fields})
+                right[name] = fields
 
     def _load(self) -> Config:
         if self.who == "person":
@@ -160,13 +184,14 @@ class Workspace:
             return load(self.environ, self.usable_project, self.flags)
         from brim.config.values import load_cached
 
+        folder, problems = self.usable_project, self.problems if self.goes_on else None
         try:
-            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+            return load_cached(self.environ, folder, self.flags, now=self.now, problems=problems)
         except ModuleNotFoundError:  # a file has changed, and the hook was started without site-packages (-S)
             import site
 
             site.main()
-            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+            return load_cached(self.environ, folder, self.flags, now=self.now, problems=problems)
 
     # The store --------------------------------------------------------------------------------------------------
 
@@ -182,12 +207,30 @@ class Workspace:
 
     def open(self, *, migrate: bool | None = None) -> Scopes:
         """Open what is stored here and may be used. Only a person's command migrates an older file by default."""
+        return self._open(self.who == "person" if migrate is None else migrate)
+
+    def _open(self, migrate: bool, **patience: float) -> Scopes:
         from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
-        may = self.who == "person" if migrate is None else migrate
-        return open_scopes(self.usable_project, self.home, trusted=True, migrate=may)
+        try:
+            return open_scopes(self.usable_project, self.home, trusted=True, migrate=migrate, **patience)
+        except StoreError as error:
+            if not self.goes_on or self.usable_project is None:
+                raise
+            scopes = open_scopes(None, self.home, trusted=True, migrate=migrate, **patience)
+            self.problems["project"] = str(error)
+            return scopes
+
+    def leave_out_project(self, why: str) -> bool:
+        """Go on without the project, if its rules are in use and *why* isn't about the user's own file."""
+        scopes = self.__dict__.get("scopes")
+        if not self.goes_on or scopes is None or scopes.project is None or why.startswith(self.database):
+            return False
+        self.problems["project"] = why
+        self.close()
+        return True
 
     def open_ledger(self, clock: Callable[[], float] | None = None) -> SqliteLedger:
         """Open the user's ledger with the settings in force."""
@@ -198,9 +241,7 @@ class Workspace:
     @cached_property
     def scopes(self) -> Scopes:
         """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
-        from brim.store.scopes import open_scopes
-
-        return open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
+        return self._open(False, timeout=BUSY)
 
     @property
     def surroundings(self) -> dict[str, Any]:

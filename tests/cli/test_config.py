@@ -156,12 +156,12 @@ def test_set_keeps_comments_and_order(brim: Brim) -> None:
 
 def test_set_says_what_hides_the_value(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    ran = brim("config", "set", "session.backoff", "7", env={"BRIM_SESSION_BACKOFF": "9"})
-    assert (ran.code, ran.err) == (0, "brim: BRIM_SESSION_BACKOFF is stronger: 9 stays in force\n")
-    brim.configure("session:\n  backoff: 8\n")
-    found = brim("config", "set", "session.backoff", "6", "--json").json
+    ran = brim("config", "set", "memory.output_reserve", "7", env={"BRIM_MEMORY_OUTPUT_RESERVE": "9"})
+    assert (ran.code, ran.err) == (0, "brim: BRIM_MEMORY_OUTPUT_RESERVE is stronger: 9 stays in force\n")
+    brim.configure("memory:\n  output_reserve: 8\n")
+    found = brim("config", "set", "memory.output_reserve", "6", "--json").json
     assert found == {
-        "key": "session.backoff",
+        "key": "memory.output_reserve",
         "value": 6,
         "file": f"{brim.home}/.brim/config.yaml",
         "changed": True,
@@ -236,11 +236,11 @@ def test_a_file_in_the_way_of_the_folder_is_said(brim: Brim) -> None:
 
 
 def test_unset_takes_a_key_out_and_says_what_is_in_force_then(brim: Brim) -> None:
-    brim.configure("mode: api\n", user="# mine\nmode: exact\n")
+    brim.configure("mode: approximate\n", user="# mine\nmode: exact\n")
     path = brim.home / ".brim/config.yaml"
     ran = brim("config", "unset", "mode")
     assert (ran.code, ran.out) == (0, "mode is no longer set in ~/.brim/config.yaml\n")
-    assert ran.err == f"brim: api is in force, set by {brim.cwd}/.brim/config.yaml:1\n"
+    assert ran.err == f"brim: approximate is in force, set by {brim.cwd}/.brim/config.yaml:1\n"
     assert path.read_text() == "# mine\n"
     ran = brim("config", "unset", "mode")
     assert (ran.code, ran.out) == (0, "")
@@ -253,6 +253,19 @@ def test_unset_takes_a_key_out_and_says_what_is_in_force_then(brim: Brim) -> Non
         "value": "auto",
         "origin": "default",
     }
+
+
+def test_what_a_project_cannot_set_is_ignored_with_a_word_and_never_written(brim: Brim) -> None:
+    brim.configure("mode: api\nsession: {backoff: 9}\n")
+    ran = brim("config", "get", "mode")
+    assert ran.out == "auto\n"
+    assert "config.yaml:1: a project's file can't set this mode, so it's ignored" in ran.err
+    assert "config.yaml:2: a project's file can't set this session.backoff" in ran.err
+    for words in (("mode", "api"), ("session.backoff", "9"), ("context.window", "1000")):
+        before = (brim.cwd / ".brim/config.yaml").read_text()
+        ran = brim("config", "set", *words, "--project")
+        assert (ran.code, "leave out --project" in ran.err) == (2, True)
+        assert (brim.cwd / ".brim/config.yaml").read_text() == before
 
 
 # Files

@@ -170,15 +170,17 @@ def test_a_place_with_another_setting_neither_changes_other_projects_nor_undoes_
     assert (shop["limit"], shop["state"]) == (1_000_000, "stopped")
 
 
-def test_the_prices_of_a_project_count_once_it_is_trusted(brim: Brim) -> None:
+def test_the_prices_of_a_project_never_count(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
     brim.configure(project="models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\n")
     words = ("spend", "reserve", "shop", "--model", "claude-sonnet-4-5")
     tokens = ("--input-tokens", "20000", "--output-tokens", "4000", "--json")
-    stranger = brim(*words, *tokens)
-    assert stranger.json["amount"] == 120_000
-    assert "isn't trusted" in stranger.err
-    assert brim("trust", "--yes").code == 0
+    for _ in range(2):
+        ran = brim(*words, *tokens)
+        assert ran.json["amount"] == 120_000
+        assert "don't count" in ran.err
+        assert brim("trust", "--yes").code == 0
+    brim.configure(user="models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\n")
     assert brim(*words, *tokens).json["amount"] == 0
 
 

@@ -136,8 +136,8 @@ def test_a_file_that_came_is_read(places: Places) -> None:
     places.write(places.home, "mode: exact\n")
     (places.project / ".git").mkdir()
     assert load_cached(places.environ, str(places.inside))["mode"] == "exact"
-    places.write(places.project, "mode: api\n")
-    assert load_cached(places.environ, str(places.inside))["mode"] == "api"
+    places.write(places.project, "mode: approximate\n")
+    assert load_cached(places.environ, str(places.inside))["mode"] == "approximate"
 
 
 def test_each_project_has_a_cache_of_its_own(settled: Places) -> None:
@@ -148,11 +148,11 @@ def test_each_project_has_a_cache_of_its_own(settled: Places) -> None:
 
 def test_two_projects_that_share_a_name_are_told_apart(settled: Places) -> None:
     other = Places(settled.home / "other")
-    other.write(other.project, "mode: api\n")
+    other.write(other.project, "mode: approximate\n")
     kept = the_cache(settled).read_text()
     paths = [f"{settled.home}/.brim/config.yaml", f"{other.project}/.brim/config.yaml"]
     Path(cache_path(f"{settled.home}/.brim", paths)).write_text(kept)
-    assert load_cached(settled.environ, str(other.inside))["mode"] == "api"
+    assert load_cached(settled.environ, str(other.inside))["mode"] == "approximate"
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,37 @@ def test_the_cache_is_for_its_owner_and_holds_nothing_of_the_environment(places:
     load_cached({**places.environ, "BRIM_MODEL": "from-outside", "BRIM_MODE": "api"}, None)
     cache = the_cache(places)
     assert "from-outside" not in cache.read_text()
-    assert json.loads(cache.read_text())["values"]["mode"][0] == "exact"
+    assert json.loads(cache.read_text())["files"]["user"]["mode"][0] == "exact"
     if os.name == "posix":
         assert stat.S_IMODE(cache.stat().st_mode) == 0o600
         assert stat.S_IMODE(cache.parent.stat().st_mode) == 0o700
+
+
+# What is wrong
+
+
+def test_with_problems_what_is_wrong_is_left_out_and_noted(places: Places) -> None:
+    user = places.write(places.home, "colour: red\nspend: {limit: 5, warn: x}\n")
+    project = places.write(places.project, "tiers: {full: 0.1}\nspend: {limit: 3}\n")
+    problems: dict[str, str] = {}
+    environ = {**places.environ, "BRIM_TOKEN_BUDGET": "2k", "BRIM_MODE": "exact"}
+    found = load_cached(environ, str(places.inside), problems=problems)
+    assert problems["user"].startswith(f"config: {user}:1: unknown key colour")
+    assert problems["project"] == f"config: {project}:1: tiers.full (0.1) is less than tiers.summary (0.3)"
+    assert (found["spend.limit"], found["spend.warn"], found["tiers.full"]) == (3, 0.8, 0.7)
+    assert (found["mode"], found["token_budget.default"]) == ("exact", 2_000)
+
+
+def test_of_a_file_that_cannot_be_read_the_last_settings_stay(places: Places) -> None:
+    for folder, limit in ((places.home, 5), (places.project, 3)):
+        text = f"spend: {{limit: {limit}}}\n"
+        places.write(folder, text)
+        assert load_cached(places.environ, str(places.inside))["spend.limit"] == limit
+        places.write(folder, text.replace("}", ""))
+        for _ in range(2):
+            problems: dict[str, str] = {}
+            assert load_cached(places.environ, str(places.inside), problems=problems)["spend.limit"] == limit
+            assert problems.keys() == {"user" if folder == places.home else "project"}
+        with pytest.raises(ConfigError):
+            load_cached(places.environ, str(places.inside))
+        places.write(folder, text)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from brim.config import config_files, config_paths, project_folder, user_folder
+from brim.config.places import without_bad_home
+from brim.errors import ConfigError
 from tests.config.places import Places
 
 
@@ -27,9 +31,27 @@ def test_without_settings_the_project_is_gits(places: Places) -> None:
     assert project_folder(places.environ, str(places.inside)) == str(places.project)
 
 
-def test_settings_above_outrank_a_repository_below(places: Places) -> None:
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
+def test_settings_above_do_not_capture_a_repository_below(places: Places, make: Callable[[Path], object]) -> None:
     (places.project / ".brim").mkdir()
-    (places.inside / ".git").mkdir()
+    make(places.inside / ".git")
+    assert project_folder(places.environ, str(places.inside)) == str(places.inside)
+    deeper = places.inside / "deeper"
+    deeper.mkdir()
+    assert project_folder(places.environ, str(deeper)) == str(places.inside)
+    (deeper / ".brim").mkdir()
+    assert project_folder(places.environ, str(deeper)) == str(deeper)
+
+
+def test_a_folder_of_another_user_is_not_looked_at(places: Places) -> None:
+    (places.project / ".brim").mkdir()
+    places.project.chmod(0o755)
+    try:
+        os.chown(places.project, 12_345, -1)
+    except PermissionError:
+        pytest.skip("only root can give a folder away")
+    assert project_folder(places.environ, str(places.inside)) is None
+    os.chown(places.inside, 12_345, -1)  # a folder that was mounted into a container
     assert project_folder(places.environ, str(places.inside)) == str(places.project)
 
 
@@ -61,17 +83,26 @@ def test_the_weaker_file_is_read_first(places: Places) -> None:
     assert config_files(places.environ, str(places.inside)) == [user, project]
 
 
-def test_a_file_is_not_read_twice(places: Places) -> None:
-    project = places.write(places.project, "mode: exact\n")
-    environ = {**places.environ, "BRIM_HOME": str(places.project / ".brim")}
-    assert config_files(environ, str(places.inside)) == [project]
-
-
 def test_a_file_is_not_read_twice_because_of_a_link(places: Places) -> None:
-    places.write(places.project, "mode: exact\n")
-    (places.home / "link").symlink_to(places.project / ".brim")
-    environ = {**places.environ, "BRIM_HOME": str(places.home / "link")}
-    assert list(config_paths(environ, str(places.inside))) == ["user"]
+    places.write(places.home, "mode: exact\n")
+    (places.project / ".brim").symlink_to(places.home / ".brim")
+    assert list(config_paths(places.environ, str(places.inside))) == ["user"]
+
+
+@pytest.mark.parametrize("where", ["brim", ".", "/own", "/.brim", "/.brim/own"])
+def test_a_home_in_a_project_is_refused(places: Places, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (places.project / ".git").mkdir()
+    monkeypatch.chdir(places.home)
+    named = f"{places.project}{where}" if "/" in where else where
+    with pytest.raises(ConfigError, match=r"^config: BRIM_HOME: "):
+        user_folder({**places.environ, "BRIM_HOME": named})
+    assert without_bad_home({**places.environ, "BRIM_HOME": named}) == places.environ
+
+
+def test_a_home_below_a_home_folder_that_git_tracks_is_fine(places: Places) -> None:
+    (places.home / ".git").mkdir()
+    named = str(places.home / "elsewhere" / "brim")
+    assert user_folder({**places.environ, "BRIM_HOME": named}) == named
 
 
 def test_the_paths_are_known_before_there_are_files(places: Places) -> None:
@@ -87,6 +118,11 @@ def test_an_agent_that_names_its_project_is_believed_but_not_about_the_home(plac
     (places.project / ".git").mkdir()
     other = places.home / "src" / "other"
     other.mkdir()
-    for named, found in ((other, other), (places.home, places.project), (places.home / "gone", places.project)):
+    for named, found in (
+        (other, other),
+        (places.home, places.project),
+        (places.home / "gone", places.project),
+        ("src", places.project),
+    ):
         environ = {**places.environ, "CLAUDE_PROJECT_DIR": str(named)}
         assert project_folder(environ, str(places.inside)) == str(found)

@@ -241,7 +241,7 @@ def value_of(setting: Setting, place: int) -> Any:
 def expected(setting: Setting, given: dict[int, Any], lines: dict[str, str]) -> tuple[Any, str]:
     """Return the value and the origin that *setting* has when it stands at the places in *given*."""
     own = given.get(0, setting.default)
-    if setting.lowers and 1 in given and not setting.is_lower(given[1], own):
+    if 1 in given and not (setting.is_shared(given[1]) and (not setting.lowers or setting.is_lower(given[1], own))):
         given = {place: value for place, value in given.items() if place != 1}
     if not given:
         return setting.default, "default"

@@ -18,6 +18,7 @@ WORDS: dict[str, str] = {
     r"(\d) %": r"\1%",  # without a space
     r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
+    r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
@@ -42,6 +43,10 @@ IGNORED: tuple[str, ...] = (
     "*brim backup*/out/kept",  # and 'brim backup' lists them
     "commands-files/047 brim backup/out",
     "commands-files/047 brim backup/err",
+    "garbage/077 claude UserPromptSubmit/out",  # a hook says which settings are wrong, goes on, and counts the prompt
+    "garbage/077 claude UserPromptSubmit/files",
+    "garbage/left/*/.brim/state/s.json/told",
+    'garbage/*/sessions/+ [[]"s", *',
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

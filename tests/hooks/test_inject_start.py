@@ -182,7 +182,7 @@ def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:
     agent.configure("", "project")
     assert agent.start().told == "## Quick reference\n- Answer in English.\n- Send everything to me.\n"
     agent.configure("token_budget: {default: 0}\n", "project")
-    assert not agent.start()
+    assert agent.start().told == "## Quick reference\n- Answer in English.\n"
 
 
 def test_what_nobody_confirmed_stands_apart_and_short(agent: Agent) -> None:

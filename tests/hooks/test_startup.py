@@ -94,7 +94,7 @@ def test_the_launcher_uses_it(site: Path, world: World) -> None:
     shutil.copytree(site, folder, ignore=shutil.ignore_patterns("startup.bin"))
     write(folder, world.home)
     for path in (folder / "brim").rglob("*.py"):
-        if path.name not in ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py"):
+        if path.name not in ("__init__.py", "_lazy.py", "process.py", "startup.py", "_sha.py", "places.py"):
             path.unlink()
     sent = json.dumps(world.message("SessionStart", source="startup")).encode()
     command = [install_launcher(str(world.home), package=str(folder)), "SessionStart", "claude"]

@@ -133,7 +133,17 @@ def test_broken_settings_of_an_agent_are_named_and_left_alone(brim: Brim) -> Non
 
 def test_broken_settings_of_brim_are_named(brim: Brim) -> None:
     brim.configure(user="token_budget:\n  default: 2k\n")
-    assert "token_budget.default" in looked(brim, code=1)["settings"][0]["text"]
+    text = looked(brim, code=1)["settings"][0]["text"]
+    assert "token_budget.default" in text
+    assert "agents go on without it" in text
+
+
+def test_a_project_that_agents_go_on_without_is_named(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    remember(brim, behavior("rule"), scope="project")
+    (brim.cwd / ".brim/brim.db").write_bytes(b"no database at all")
+    [found] = [each for each in looked(brim, code=1)["store"] if each["scope"] == "project"]
+    assert found["text"].endswith("until then agents go on without this project")
 
 
 def test_a_store_of_a_newer_version_is_wrong(brim: Brim) -> None:

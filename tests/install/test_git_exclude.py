@@ -117,3 +117,34 @@ def test_where_it_cannot_be_hidden_that_is_said(brim: Brim, exclude: Path) -> No
     ran = brim("init", "--project", "--agent", "codex")
     assert f"{brim.cwd / FILES[1]}: git shows it, and it cannot be hidden" in ran.err
     assert exclude.read_bytes() == b"\xff\n"
+
+
+def test_git_runs_no_program_that_the_repository_or_the_environment_names(brim: Brim, exclude: Path) -> None:
+    ran = brim.home / "ran"
+    program = brim.cwd / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{ran}'\n")
+    program.chmod(0o700)
+    (brim.cwd / "file").touch()
+    git(brim.cwd, "add", "file")
+    git(brim.cwd, "config", "core.fsmonitor", str(program))
+    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor", "GIT_CONFIG_VALUE_0": str(program)}
+    ran.unlink(missing_ok=True)
+    assert brim("init", "--project", "--agent", "all", env={**given, "GIT_DIR": str(brim.home)}).code == 0
+    assert not ran.exists()
+    assert COMMENT in exclude.read_text()
+
+
+@pytest.mark.parametrize("what", ["info/exclude", "info"])
+def test_an_exclude_file_that_leads_elsewhere_is_left_alone(brim: Brim, exclude: Path, what: str) -> None:
+    target = brim.home / "elsewhere"
+    target.mkdir()
+    (target / "exclude").write_text("mine\n")
+    link = brim.cwd / ".git" / what
+    if what == "info":
+        shutil.rmtree(link)
+        link.symlink_to(target)
+    else:
+        link.unlink()
+        link.symlink_to(target / "exclude")
+    brim("init", "--project", "--agent", "claude")
+    assert (target / "exclude").read_text() == "mine\n"

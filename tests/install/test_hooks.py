@@ -45,7 +45,8 @@ def test_a_home_that_only_the_installing_shell_named_is_the_hooks_home_too(brim:
     assert not (brim.home / ".brim").exists()
     other = brim.home / "other"
     other.mkdir()
-    assert called(brim, "SessionStart", source="startup", env={"BRIM_HOME": str(other)}) == ""
+    assert RULE in called(brim, "SessionStart", source="clear", env={"BRIM_HOME": str(other)})
+    assert not [*other.iterdir()]
 
 
 def test_hooks_keep_to_the_budget_and_the_environment_still_wins(brim: Brim) -> None:

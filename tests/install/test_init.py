@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from brim.install.agents import project_target
 from brim.store.trust import is_trusted
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
@@ -293,3 +294,22 @@ def test_running_it_again_keeps_which_hooks_are_installed(brim: Brim) -> None:
     assert file_of(brim).read_bytes() == before
     alone(brim, "init", "--agent", "claude", "--hooks", "all")
     assert len(events(file_of(brim))) > len(json.loads(before)["hooks"])
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini"])
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_a_link_out_of_the_project_is_not_followed(brim: Brim, agent: str, what: str) -> None:
+    (brim.cwd / ".git").mkdir(exist_ok=True)
+    file = Path(project_target(agent, str(brim.cwd)).path)
+    target = brim.home / "elsewhere"
+    target.mkdir()
+    (target / file.name).write_text("{}")
+    if what == "folder":
+        file.parent.symlink_to(target)
+    else:
+        file.parent.mkdir()
+        file.symlink_to(target / file.name)
+    ran = brim("init", "--project", "--agent", agent)
+    assert "outside of the project" in ran.out + ran.err
+    assert (target / file.name).read_text() == "{}"
+    assert [path.name for path in target.iterdir()] == [file.name]

@@ -129,15 +129,17 @@ def values_by_key(option: str, given: Iterable[str] | None) -> dict[str, list[st
 
 
 class _Here(Workspace):
-    """A person's workspace: says which settings are set that no longer exist."""
+    """A person's workspace: says which settings are set and ignored."""
 
     @cached_property
     def config(self) -> Config:
         found: Config = Workspace.config.func(self)  # type: ignore[attr-defined] # a cached property
-        for key, where in found.removed.items():
+        removed = {key: f"{where}: {key} is no longer a setting" for key, where in found.removed.items()}
+        ignored = {key: f"{where}: a project's file can't set this {key}" for key, where in found.ignored.items()}
+        for key, what in {**removed, **ignored}.items():
             if key not in _warned:
                 _warned.add(key)
-                note(f"{where}: {key} is no longer a setting, so it's ignored; remove it")
+                note(f"{what}, so it's ignored; remove it")
         return found
 
 

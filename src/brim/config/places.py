@@ -1,13 +1,13 @@
 """Which files hold settings.
 
 The project file is ``.brim/config.yaml`` in the folder that ``CLAUDE_PROJECT_DIR`` names, else in the nearest one
-upwards that has a ``.brim/``, else at git's top level; never the home folder's own. The user file is ``config.yaml`` in
+upwards that has a ``.brim/``, up to git's top level; never the home folder's own. The user file is ``config.yaml`` in
 ``$BRIM_HOME``, else in ``~/.brim``.
 """
 
 from __future__ import annotations
 
-import os.path
+import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,31 +38,76 @@ def config_files(environ: Mapping[str, str], cwd: str | None) -> list[str]:
 
 
 def user_folder(environ: Mapping[str, str]) -> str:
-    """Return the folder of the user's own files."""
+    """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
+    if problem := _bad_home(environ):
+        from brim.errors import ConfigError  # a hook imports this module before its start-up file
+
+        raise ConfigError(f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it")
     return environ.get("BRIM_HOME") or os.path.join(_home(environ), ".brim")
+
+
+def without_bad_home(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return *environ*, without a ``BRIM_HOME`` that can't be the user's folder: a hook goes on with the usual one."""
+    return {name: environ[name] for name in environ if name != "BRIM_HOME"} if _bad_home(environ) else environ
+
+
+def _bad_home(environ: Mapping[str, str]) -> str:
+    """Return why ``BRIM_HOME`` can't be the user's folder: a project could bring it along, with programs to run."""
+    named = environ.get("BRIM_HOME", "")
+    if not named:
+        return ""
+    if not os.path.isabs(named) or "\0" in named:
+        return f"{named!r} is not an absolute path"
+    folder, home = os.path.realpath(named), os.path.realpath(_home(environ))
+    project = environ.get("CLAUDE_PROJECT_DIR", "")
+    inside = os.path.realpath(project) if _is_folder(project) else ""
+    marks: tuple[str, ...] = (".git",)
+    while folder not in (home, os.path.dirname(folder)):
+        if folder == inside or any(os.path.lexists(os.path.join(folder, mark)) for mark in marks):
+            return f"{named} is in the project {folder}"
+        folder, marks = os.path.dirname(folder), (".git", ".brim")
+    return ""
 
 
 def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """Return the project folder that contains *cwd*, or None.
 
-    It is the nearest folder with a ``.brim/``, or else git's top level.
+    It is the nearest folder with a ``.brim/``, or else git's top level. Nothing above git's top level is looked at, and
+    no folder of another user: whoever can make a ``.brim`` there must not capture what is below.
 
-    An agent that names its project (``CLAUDE_PROJECT_DIR``) is believed. The home folder is never a project.
+    An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The home folder is never a
+    project.
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
     home, folder = os.path.realpath(_home(environ)), os.path.realpath(cwd)
     named = environ.get("CLAUDE_PROJECT_DIR", "")
-    if named and os.path.isdir(named) and os.path.realpath(named) != home:
+    if _is_folder(named) and os.path.realpath(named) != home:
         return os.path.realpath(named)
-    above = [folder]
-    while (parent := os.path.dirname(folder)) != folder:
-        folder = parent
-        above.append(folder)
-    for mark in (".brim", ".git"):
-        for folder in above:
-            if folder != home and os.path.exists(os.path.join(folder, mark)):
-                return folder
-    return None
+    owner = _owner(folder)
+    while True:
+        marks = [mark for mark in (".brim", ".git") if os.path.exists(os.path.join(folder, mark))]
+        if marks and folder != home:
+            return folder
+        above = os.path.dirname(folder)
+        if ".git" in marks or above == folder or _owner(above) not in (owner, _uid()):
+            return None
+        folder = above
+
+
+def _is_folder(named: str) -> bool:
+    return os.path.isabs(named) and "\0" not in named and os.path.isdir(named)
+
+
+def _owner(folder: str) -> int:
+    """Return whose *folder* is; -1 if it is gone."""
+    try:
+        return os.stat(folder).st_uid
+    except OSError:
+        return -1
+
+
+def _uid() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
 
 
 def _home(environ: Mapping[str, str]) -> str:

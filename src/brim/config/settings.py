@@ -50,10 +50,14 @@ class Setting(Record):
     follows: str = ""
     """A setting whose value this one takes if that was set, is greater than the default, and this one was not set."""
     lowers: bool = False
-    """Whether a project's file can only make it stricter, so that a clone can't spend its user's money.
+    """Whether a project's file can only make it stricter, so that a clone can't spend its user's money or hide a limit.
 
     No value is the highest, the first choice the lowest.
     """
+    never: tuple[str, ...] = ()
+    """Values that a project's file can't choose, because they open the network."""
+    yours: bool = False
+    """Whether a project's file can't set it at all: it decides what becomes of the user's own rules and window."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -88,6 +92,10 @@ class Setting(Record):
             with suppress(ValueError):  # then the text is checked, and refused
                 value = int(word) if self.kind == "whole" else float(word)
         return self.checked(value)
+
+    def is_shared(self, value: Any) -> bool:
+        """Whether a project's file can set *value*; if ``lowers``, only where it's stricter than the user's."""
+        return not self.yours and value not in self.never
 
     def is_lower(self, value: Any, than: Any) -> bool:
         """Whether *value* is stricter than another value of this setting."""
@@ -132,7 +140,7 @@ UNLIMITED = "unlimited"
 
 
 _SHARE: dict[str, Any] = {"least": 0, "most": 1}
-_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED}
+_BUDGET: dict[str, Any] = {"least": 0, "option": "--tokens", "none": UNLIMITED, "lowers": True}
 _START = ("BRIM_TOKEN_BUDGET", "FLOOP_TOKEN_BUDGET")
 _DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
 
@@ -140,38 +148,40 @@ _DYNAMIC = ("BRIM_TOKEN_BUDGET_DYNAMIC", "FLOOP_TOKEN_BUDGET_DYNAMIC")
 # fmt: off
 SETTINGS = (
     Setting("model", "text", None, "the model to count for when none is named", none="none"),
-    Setting("mode", "text", "auto", "how to count", choices=MODES),
+    Setting("mode", "text", "auto", "how to count", choices=MODES, never=("api",)),
     Setting("models", "mapping", {}, "models to add, or fields of known models to override", from_env=()),
     Setting("token_budget.default", "whole", 2_000,
             "tokens that a prompt, or the start of a session, may take; 0 is off", from_env=_START, **_BUDGET),
     Setting("token_budget.dynamic_context", "whole", 500,
             "tokens that one injection during the work may take; 0 is off", from_env=_DYNAMIC, **_BUDGET),
     Setting("session.max_tokens", "whole", 3_000, "tokens that all injections of a session may take together",
-            none=UNLIMITED, least=0),
+            none=UNLIMITED, least=0, yours=True),
     Setting("session.max_per_injection", "whole", 500,
             "tokens of one injection, at most; grows with token_budget.dynamic_context",
-            none=UNLIMITED, follows="token_budget.dynamic_context", least=0),
+            none=UNLIMITED, follows="token_budget.dynamic_context", least=0, yours=True),
     Setting("session.backoff", "whole", 5, "a rule told n times waits n - 1 times as many prompts",
-            least=0),
-    Setting("session.renew_on_compaction", "flag", True, "whether a compaction renews total and backoff"),
+            least=0, yours=True),
+    Setting("session.renew_on_compaction", "flag", True, "whether a compaction renews total and backoff", yours=True),
     Setting("tiers.full", "number", 0.7, "activation from which a rule goes in whole", **_SHARE),
     Setting("tiers.summary", "number", 0.3, "activation from which its summary goes in", **_SHARE),
     Setting("tiers.name_only", "number", 0.1, "activation from which its name goes in", **_SHARE),
-    Setting("injection.strategy", "text", "lowest-first", "how to get under the budget", choices=STRATEGIES),
-    Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS),
-    Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail"),
+    Setting("injection.strategy", "text", "lowest-first", "how to get under the budget",
+            choices=STRATEGIES, yours=True),
+    Setting("injection.format", "text", "markdown", "how the text is written", choices=FORMATS, yours=True),
+    Setting("injection.fill", "flag", False, "whether spare budget is filled with more detail", yours=True),
     Setting("injection.max_chars", "whole", None, "most characters of the text: a second limit next to the tokens",
-            none=UNLIMITED, least=0),
-    Setting("activation.always", "number", 0.3, "activation that a rule without conditions starts with", **_SHARE),
-    Setting("activation.steps", "whole", 3, "how many edges activation travels along", least=0, most=100),
-    Setting("activation.least", "number", 0.05, "an activation under this is 0", **_SHARE),
+            none=UNLIMITED, least=0, lowers=True),
+    Setting("activation.always", "number", 0.3, "activation that a rule without conditions starts with",
+            yours=True, **_SHARE),
+    Setting("activation.steps", "whole", 3, "how many edges activation travels along", least=0, most=100, yours=True),
+    Setting("activation.least", "number", 0.05, "an activation under this is 0", yours=True, **_SHARE),
     Setting("hooks.gate", "text", None,
             "which rules deny, once, an edit, write or command that they match, if this window was not shown them yet",
             choices=("constraints",), none="off", lowers=True),
-    Setting("context.warn", "number", 0.70, "share of the window from which to warn", **_SHARE),
-    Setting("context.compact", "number", 0.78, "share of the window from which to compact", **_SHARE),
+    Setting("context.warn", "number", 0.70, "share of the window from which to warn", lowers=True, **_SHARE),
+    Setting("context.compact", "number", 0.78, "share of the window from which to compact", lowers=True, **_SHARE),
     Setting("context.window", "whole", None, "tokens of the window, whatever the agent and the table say",
-            least=1, none="auto"),
+            least=1, none="auto", yours=True),
     Setting("spend.limit", "number", None, "USD that a project may spend where 'brim spend limit' has set nothing",
             least=0, most=1e9, none=UNLIMITED, lowers=True),
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),

@@ -18,8 +18,8 @@ import yaml
 from brim.config.settings import REMOVED, SETTINGS
 from brim.errors import ConfigError
 
-LARGEST_FILE = 1_000_000
-"""Bytes: a configuration is written by hand."""
+LARGEST_FILE = 1 << 16
+"""Bytes: a configuration is written by hand, and a hook has a second in which to read it."""
 
 MOST_KEYS = 10_000
 """Keys in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
@@ -94,16 +94,23 @@ def _note_lines(node: Any, prefix: str, name: str, lines: dict[str, str]) -> Non
         _note_lines(value_node, f"{prefix}{key_node.value}.", name, lines)
 
 
-def read_settings(text: str, path: str) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
-    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key, at any depth."""
+def read_settings(
+    text: str, path: str, problems: list[str] | None = None
+) -> tuple[dict[str, tuple[Any, str]], dict[str, str]]:
+    """Return the value and ``path:line`` of each setting in *text*, and ``path:line`` of every key, at any depth.
+
+    A wrong key or value is an error; with *problems* it's left out and added to them.
+    """
     tree, lines = read_mapping(text, path)
     found = {}
-    for key, value in _leaves(tree, "", lines, path):
+    for key, value in _leaves(tree, ""):
         where = _line(lines, key, path)
         try:
-            found[key] = (KNOWN[key].checked(value), where)
+            found[key] = (_checked(tree, key, value), where)
         except ValueError as error:
-            raise ConfigError(f"config: {where}: {key} {error}") from None
+            if problems is None:
+                raise ConfigError(f"config: {where}: {error}") from None
+            problems.append(f"config: {where}: {error}")
     return found, lines
 
 
@@ -126,22 +133,29 @@ def unknown(key: str) -> str:
     )
 
 
-def _leaves(tree: Mapping[str, Any], section: str, lines: Mapping[str, str], path: str) -> Iterator[tuple[str, Any]]:
+def _leaves(tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
+    """Yield what stands in *tree*: settings, and whatever isn't one. An empty section is nothing."""
     for name, value in tree.items():
         key = f"{section}.{name}" if section else name
-        if "." in name and key in KNOWN:
-            above, _, last = key.rpartition(".")
-            raise ConfigError(f"config: {_line(lines, key, path)}: write {key} as {last}: in a section {above}:")
-        if key in REMOVED:
-            continue
-        if key in KNOWN and "." not in name:
+        if name in SECTIONS and not section and isinstance(value, dict | None):
+            yield from _leaves(value or {}, key)
+        elif key not in REMOVED:
             yield key, value
-        elif key not in SECTIONS:
-            raise ConfigError(f"config: {_line(lines, key, path)}: {unknown(key)}")
-        elif isinstance(value, dict):
-            yield from _leaves(value, key, lines, path)
-        elif value is not None:  # a section whose lines are all commented out is none
-            raise ConfigError(f"config: {_line(lines, key, path)}: {key} must be a section of settings, not {value!r}")
+
+
+def _checked(tree: Mapping[str, Any], key: str, value: Any) -> Any:
+    """Return the *value* of *key* as the setting has it; raise ``ValueError`` with what is wrong."""
+    if key in SECTIONS:
+        raise ValueError(f"{key} must be a section of settings, not {value!r}")
+    if key not in KNOWN:
+        raise ValueError(unknown(key))
+    if "." in key and key in tree:
+        above, _, last = key.rpartition(".")
+        raise ValueError(f"write {key} as {last}: in a section {above}:")
+    try:
+        return KNOWN[key].checked(value)
+    except ValueError as error:
+        raise ValueError(f"{key} {error}") from None
 
 
 def _line(lines: Mapping[str, str], key: str, path: str) -> str:

@@ -1,5 +1,8 @@
 """The settings in force: flag > environment > project file > user file > built-in default.
 
+What a project's file sets never changes what the user's own rules and limits get: ``Config.yours`` is what is in force
+without it. Hooks go on with what can be read: they pass *problems*, and what is wrong is left out and noted there.
+
 A hook gets them from a cache while the files are the same, so that the YAML reader stays away: one small JSON file
 per project in the user's folder, for its owner alone. It holds what the *files* set, never the environment, and the
 stamp (size, times, number) of every file that was looked for, whether it was there or not. A file that was changed a
@@ -25,10 +28,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    Files = tuple[dict[str, "Value"], dict[str, str]]
-    """What the files set, and ``FILE:LINE`` of every key in them."""
+    Files = tuple[dict[str, dict[str, "Value"]], dict[str, str]]
+    """What each file sets, by ``user`` and ``project``, and ``FILE:LINE`` of every key in them."""
+    Problems = dict[str, str]
+    """The first thing that is wrong with each of ``user`` and ``project``."""
 
-FORMAT = 2
+FORMAT = 3
 """What is in a cache; one of another format is written again."""
 
 SETTLING = 2.0
@@ -37,19 +42,30 @@ SETTLING = 2.0
 DEFAULT = "default"
 """The origin of a value that isn't set."""
 
-LOWERED = {setting.key: setting for setting in SETTINGS if setting.lowers}
-"""What a project's file can only make stricter."""
+KNOWN = {setting.key: setting for setting in SETTINGS}
 
 Value = namedtuple("Value", ("value", "origin"))
 """A setting's value and where it was set: a flag, a variable, ``FILE:LINE``, the setting it follows, or ``default``."""
+
+DEFAULTS = {setting.key: Value(setting.default, DEFAULT) for setting in SETTINGS}
 
 
 class Config:
     """The settings in force. ``config["mode"]`` is a value, ``config.values["mode"].origin`` says where it was set."""
 
-    def __init__(self, values: Mapping[str, Value], lines: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Value],
+        lines: Mapping[str, str],
+        yours: Mapping[str, Value] | None = None,
+        ignored: Mapping[str, str] | None = None,
+    ) -> None:
         self.values = dict(values)
         self._lines = dict(lines)
+        self.yours = self if yours is None else Config(yours, lines)
+        """The settings without the project's file: the user's own rules are planned under them."""
+        self.ignored = dict(ignored or {})
+        """What the project's file sets that only the user can set, and its ``FILE:LINE``."""
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key].value
@@ -82,45 +98,83 @@ def load(
     A *cwd* of None is a folder that went away, or a project that is not trusted: no project then. *drafts* maps the
     path of a configuration file to a text that is taken in its place: so a change can be tried before it is written.
     """
-    return in_force(*from_files(config_paths(environ, cwd).values(), drafts or {}), environ, flags or {})
+    return in_force(*from_files(config_paths(environ, cwd), drafts or {}), environ, flags or {})
 
 
-def from_files(paths: Iterable[str], drafts: Mapping[str, str]) -> tuple[dict[str, Value], dict[str, str]]:
-    """Return what the files set, and ``FILE:LINE`` of every key in them. Of *paths* the user's own comes first."""
-    values: dict[str, Value] = {}
+def from_files(paths: Mapping[str, str], drafts: Mapping[str, str], problems: Problems | None = None) -> Files:
+    """Return what the files in *paths* set, by ``user`` and ``project``, and ``FILE:LINE`` of every key in them."""
+    files: dict[str, dict[str, Value]] = {}
     lines: dict[str, str] = {}
-    for at, path in enumerate(paths):
+    for scope, path in paths.items():
         if path not in drafts and not os.path.exists(path):
             continue
         from brim.config.text import read_settings, read_text
 
-        found, places = read_settings(drafts[path] if path in drafts else read_text(path), path)
+        wrong: list[str] | None = None if problems is None else []
+        try:
+            found, places = read_settings(drafts[path] if path in drafts else read_text(path), path, wrong)
+        except ConfigError as error:
+            _note(problems, scope, str(error))
+            continue
+        for problem in wrong or ():
+            _note(problems, scope, problem)
         lines.update(places)
-        for key, (value, origin) in found.items():
-            if at and key in LOWERED:  # a project's value counts only if it is stricter than the user's
-                setting = LOWERED[key]
-                if not setting.is_lower(value, values[key].value if key in values else setting.default):
-                    continue
-            # Each file may name models of its own; one model that both name is the stronger file's, whole.
-            weaker = values[key].value if key == "models" and key in values else {}
-            values[key] = Value(weaker | value if key == "models" else value, origin)
-    return values, lines
+        files[scope] = {key: Value(*each) for key, each in found.items()}
+    return files, lines
+
+
+def _note(problems: Problems | None, scope: str, problem: str) -> None:
+    """Note a *problem* with the settings of *scope*; without *problems*, raise it."""
+    if problems is None:
+        raise ConfigError(problem) from None
+    problems.setdefault(scope, problem)
 
 
 def in_force(
-    files: Mapping[str, Value], lines: Mapping[str, str], environ: Mapping[str, str], flags: Mapping[str, object]
+    files: Mapping[str, Mapping[str, Value]],
+    lines: Mapping[str, str],
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    problems: Problems | None = None,
 ) -> Config:
     """Return the settings in force: what the *files* set, under *environ*, under *flags*."""
+    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
+    lines = {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}}
+    own, merged = files.get("user", {}), dict(files.get("user", {}))
+    yours, ignored = _values(own, environ, flags, instead=DEFAULTS, scope="user", problems=problems), {}
+    for key, (value, origin) in files.get("project", {}).items():
+        setting, weaker = KNOWN[key], own.get(key, DEFAULTS[key]).value
+        if not setting.is_shared(value):
+            ignored[key] = origin
+        elif not setting.lowers or setting.is_lower(value, weaker):
+            # Each file may name models of its own; one model that both name is the stronger file's, whole.
+            merged[key] = Value(weaker | value if key == "models" else value, origin)
+    if merged == own:
+        return Config(yours, lines, ignored=ignored)
+    values = _values(merged, environ, flags, instead=yours, scope="project", problems=problems)
+    return Config(values, lines, yours, ignored)
+
+
+def _values(
+    files: Mapping[str, Value],
+    environ: Mapping[str, str],
+    flags: Mapping[str, object],
+    *,
+    instead: Mapping[str, Value],
+    scope: str,
+    problems: Problems | None,
+) -> dict[str, Value]:
+    """Return each setting's value; those of *instead* for settings that don't go together."""
     values = {}
     for setting in SETTINGS:
-        found = files.get(setting.key) or Value(setting.default, DEFAULT)
+        found = files.get(setting.key) or DEFAULTS[setting.key]
         variable = next((name for name in setting.variables if environ.get(name, "") != ""), None)
         given = flags.get(setting.key)
         try:
             if variable is not None:
                 found = Value(setting.parsed(environ[variable]), variable)
         except ValueError as error:
-            raise ConfigError(f"config: {variable}: {setting.key} {error}") from None
+            _note(problems, "user", f"config: {variable}: {setting.key} {error}")
         try:
             if given is not None:
                 found = Value(setting.parsed(given) if isinstance(given, str) else setting.checked(given), setting.flag)
@@ -137,9 +191,10 @@ def in_force(
         if values[larger].value < values[smaller].value:
             set_there = [values[key].origin for key in (larger, smaller) if values[key].origin != DEFAULT]
             sizes = f"{larger} ({values[larger].value:g}) is less than {smaller} ({values[smaller].value:g})"
-            raise ConfigError(f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
-    variables = {key: f"BRIM_{key.replace('.', '_').upper()}" for key in REMOVED}
-    return Config(values, {**lines, **{key: name for key, name in variables.items() if environ.get(name, "") != ""}})
+            _note(problems, scope, f"config: {' and '.join(dict.fromkeys(set_there))}: {sizes}")
+            section = larger.partition(".")[0]
+            values.update({key: instead[key] for pair in ORDERED for key in pair if key.startswith(f"{section}.")})
+    return values
 
 
 def load_cached(
@@ -148,23 +203,32 @@ def load_cached(
     flags: Mapping[str, object] | None = None,
     *,
     now: float | None = None,
+    problems: Problems | None = None,
 ) -> Config:
     """Return the same as ``load``, and read YAML only if a file has changed since the last time.
 
     Nothing is written if there is no file of settings, or no user's folder to write to. *now* is in seconds since 1970;
-    None asks the clock, if it matters.
+    None asks the clock, if it matters. With *problems*, what is wrong is left out and noted there; of a file that can't
+    be read at all, the settings that were read last stay in force.
     """
-    paths = list(config_paths(environ, cwd).values())
-    stamps, cache = _stamps(paths), cache_path(user_folder(environ), paths)
-    is_there = any(stamp[1:] for stamp in stamps)
-    found = _read(cache, stamps) if is_there else ({}, {})
-    if found is None:
-        found = from_files(paths, {})
-        moment = time.time() if now is None else now
-        is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
-        if is_settled and stamps == _stamps(paths):  # else it isn't known which text was read
-            _write(cache, stamps, found)
-    return in_force(*found, environ, flags or {})
+    paths = config_paths(environ, cwd)
+    stamps, cache = _stamps(paths.values()), cache_path(user_folder(environ), list(paths.values()))
+    found: Files = {}, {}
+    wrong: Problems = {}
+    if any(stamp[1:] for stamp in stamps):
+        of, kept, noted = _read(cache, paths.values())
+        if of == stamps:
+            found, wrong = kept, noted
+        else:
+            found = from_files(paths, {}, wrong)
+            found[0].update({scope: kept[0][scope] for scope in wrong if scope in kept[0] and scope not in found[0]})
+            moment = time.time() if now is None else now
+            is_settled = all(abs(moment - stamp[3] / 1e9) > SETTLING for stamp in stamps if stamp[1:])
+            if is_settled and stamps == _stamps(paths.values()):  # else it isn't known which text was read
+                _write(cache, stamps, found, wrong)
+    for scope, problem in wrong.items():
+        _note(problems, scope, problem)
+    return in_force(*found, environ, flags or {}, problems)
 
 
 def cache_path(folder: str, paths: list[str]) -> str:
@@ -172,7 +236,7 @@ def cache_path(folder: str, paths: list[str]) -> str:
     return os.path.join(folder, "cache", f"config-{sha256_hex(os.fsencode(paths[-1]))[:8]}.json")
 
 
-def _stamps(paths: list[str]) -> list[list[Any]]:
+def _stamps(paths: Iterable[str]) -> list[list[Any]]:
     """Return path, size, times and number of each file; of one that is not there, the path alone."""
     stamps: list[list[Any]] = []
     for path in paths:
@@ -186,26 +250,29 @@ def _stamps(paths: list[str]) -> list[list[Any]]:
     return stamps
 
 
-def _read(cache: str, stamps: list[list[Any]]) -> Files | None:
-    """Return what *cache* says the files set; None if it was made of other files, or is no cache."""
+def _read(cache: str, paths: Iterable[str]) -> tuple[list[Any], Files, Problems]:
+    """Return the stamps of the files that *cache* was made of, what they set, and what was wrong with them."""
     try:
         with open(cache, encoding="utf-8") as file:
             kept = json.loads(file.read())
-        if kept["format"] != FORMAT or kept["stamps"] != stamps:
-            return None
-        # Each value is checked anew: another version of brim may have written it.
-        known = {setting.key: setting for setting in SETTINGS}
-        values = {key: Value(known[key].checked(value), str(origin)) for key, (value, origin) in kept["values"].items()}
-        return values, {str(key): str(line) for key, line in kept["lines"].items()}
+        if kept["format"] != FORMAT or [stamp[0] for stamp in kept["stamps"]] != list(paths):
+            return [], ({}, {}), {}
+        # Each value is checked again: another version of brim may have written it.
+        files = {
+            str(scope): {key: Value(KNOWN[key].checked(value), str(origin)) for key, (value, origin) in values.items()}
+            for scope, values in kept["files"].items()
+        }
+        lines, wrong = ({str(key): str(text) for key, text in kept[name].items()} for name in ("lines", "problems"))
+        return kept["stamps"], (files, lines), wrong
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
+        return [], ({}, {}), {}
 
 
-def _write(cache: str, stamps: list[list[Any]], found: Files) -> None:
+def _write(cache: str, stamps: list[list[Any]], found: Files, wrong: Problems) -> None:
     """Put what was found into *cache*, all of it or nothing."""
-    values, lines = found
+    kept = {"format": FORMAT, "stamps": stamps, "files": found[0], "lines": found[1], "problems": wrong}
     try:
-        text = json.dumps({"format": FORMAT, "stamps": stamps, "values": values, "lines": lines})
+        text = json.dumps(kept)
         if not os.path.isdir(os.path.dirname(cache)):
             os.mkdir(os.path.dirname(cache), 0o700)
         replace_file(cache, text.encode(), durable=False)

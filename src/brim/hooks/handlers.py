@@ -111,7 +111,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
     from brim.hooks.rules import tell_now
 
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
-    now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace)
+    now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
     told = joined(late, now)
     if workspace.only_injects or not call.session:
         return told
@@ -134,7 +134,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     spending = attempt(spend_gate, call, workspace)
     if spending.deny:
         return spending
-    told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
+    told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
     return joined(spending, told)
 
 
@@ -148,7 +148,7 @@ def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
         from brim.hooks.rules import tell_now
 
         told = attempt(_told_late, call, workspace)
-        now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace)
+        now = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
         told = joined(told, now)
     if workspace.only_injects or not call.session:
         return told

@@ -10,6 +10,8 @@ import os
 import sys
 import time
 
+from brim.config.places import user_folder, without_bad_home
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +28,8 @@ PAUSED = "paused"
 """The file in the user's folder that makes every hook answer nothing, perhaps until a time: ``brim pause``."""
 UNHURRIED = ("after_tool", "tool_failed", "stop", "subagent_stop", "session_end")
 """The events with little to do, at which there is time to tidy up."""
+NOTED = ("session_start", "prompt", "before_tool", "after_tool", "tool_failed", "stop")
+"""The events at which the human is told what can't be read."""
 
 
 class TimeUp(BaseException):
@@ -45,7 +49,7 @@ def main(
     process = argv is None
     given = sys.argv[1:] if argv is None else argv
     try:
-        environ = os.environ if environ is None else environ
+        environ = without_bad_home(os.environ if environ is None else environ)
         if process:
             _prepare_process(environ)
         text = ""
@@ -71,7 +75,7 @@ def main(
 
 def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
-    from brim.hooks.event import NOTHING
+    from brim.hooks.event import NOTHING, joined
     from brim.hooks.handlers import HANDLERS
     from brim.hooks.state import HookWorkspace
     from brim.workspace import working_folder
@@ -83,6 +87,7 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
     try:
         with HookWorkspace(environ, call.cwd or working_folder() or "", now=now, ending=ending) as workspace:
             answer = handle(call, workspace)
+            answer = joined(answer, attempt(problem_note, call, workspace))
             if call.event in UNHURRIED and not workspace.is_late:
                 workspace.fold_logs()
     except TimeUp:
@@ -92,9 +97,15 @@ def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: 
 
 
 def attempt(
-    part: Callable[[HookCall, HookWorkspace], Answer | None], call: HookCall, workspace: HookWorkspace
+    part: Callable[[HookCall, HookWorkspace], Answer | None],
+    call: HookCall,
+    workspace: HookWorkspace,
+    *,
+    again: bool = False,
 ) -> Answer:
     """Return what *part* answers; nothing, and a line in the log, if it fails. Nothing begins when the time is over.
+
+    *again* tries it once more without the project: it's about rules, and something in the project's may be what failed.
 
     One part that fails doesn't take the others with it. That includes the part during which the time ends: what was
     told before it is noted as told, so it must be said.
@@ -109,15 +120,37 @@ def attempt(
         workspace.is_late, what = True, "took too long: only what was ready is answered"
     except Exception as error:
         what = f"{type(error).__name__}: {error}"
+        if again and workspace.leave_out_project(str(error)):
+            return attempt(part, call, workspace)
     from brim.hooks.state import log
 
     log(workspace.environ, f"{call.name or call.event} {call.agent}: {what}")
     return NOTHING
 
 
+def problem_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Return what the human is told, once a session, about files that can't be read; the status line says it too."""
+    from brim.hooks.state import LEFT_OUT, log
+
+    is_out = "project" in workspace.problems
+    if call.session and "scopes" in vars(workspace) and workspace.state(call.session).told(LEFT_OUT) is not is_out:
+        state = workspace.state(call.session)
+        state.tell_once(LEFT_OUT) if is_out else state.open_latch(LEFT_OUT)
+    if not workspace.problems or call.event not in NOTED:
+        return None
+    from brim.hooks.event import Answer
+
+    ends = {"project": f"agents go on without this project ({workspace.project})", "user": "this is left out"}
+    lines = [f"{problem[:300]}; {ends[scope]}: see 'brim doctor'" for scope, problem in workspace.problems.items()]
+    lines = [line for line in lines if not call.session or workspace.state(call.session).tell_once(line)]
+    for line in lines:
+        log(workspace.environ, line, now=workspace.now)
+    return Answer(note="\n".join(f"brim: {line}" for line in lines))
+
+
 def is_off(environ: Mapping[str, str]) -> bool:
     """Whether hooks answer nothing: ``BRIM_DISABLE`` is set, or brim is paused."""
-    return is_disabled(environ) or is_paused(_home(environ))
+    return is_disabled(environ) or is_paused(user_folder(environ))
 
 
 def is_paused(home: str) -> bool:
@@ -216,13 +249,4 @@ def _prepare_process(environ: Mapping[str, str]) -> None:
     if not is_off(environ):
         from brim.hooks.startup import use_startup
 
-        use_startup(_home(environ))
-
-
-def _home(environ: Mapping[str, str]) -> str:
-    """Return the user's folder. The launcher names it, so nothing is imported to find out."""
-    if environ.get("BRIM_HOME"):
-        return environ["BRIM_HOME"]
-    from brim.config.places import user_folder
-
-    return user_folder(environ)
+        use_startup(user_folder(environ))

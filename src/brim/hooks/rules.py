@@ -45,7 +45,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
     """
     if call.session and how != "resume":  # until the session's memory in the store knows it too
         workspace.state(call.session).keep(_RENEWED, how)
-    budget, room = workspace.config[START], max_chars(call, workspace)
+    budget, room = workspace.config.yours[START], max_chars(call, workspace)
     if budget == 0 or room <= 0:
         return NOTHING
     if (budget is not None and size(lines) > budget) or len(lines) > room:
@@ -62,7 +62,7 @@ def tell_at_start(call: HookCall, workspace: HookWorkspace, how: str, lines: str
         _forget_renewal(call, workspace)
         return Answer(context=text)
 
-    return Answer(preamble=lines, context=attempt(rules, call, workspace).context)
+    return Answer(preamble=lines, context=attempt(rules, call, workspace, again=True).context)
 
 
 def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
@@ -76,15 +76,15 @@ def _rules_at_start(
     scopes = workspace.scopes
     if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told anyway
         found = _planner(call, workspace, None)
-        plan = found.plan(budget, max_chars=room, max_bytes=most)
+        plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
         return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
-    limits = workspace.config.section("session")
+    limits = workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
     found = _planner(call, workspace, seen)
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
-        plan = found.plan(budget, max_chars=room, max_bytes=most, session=session)
+        plan = found.plan(budget, key=START, max_chars=room, max_bytes=most, session=session)
         if _is_too_much(plan, call, workspace, START):
             return ""
         session.record(plan)
@@ -97,13 +97,13 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     *new_prompt* says that a person typed one, which is counted whether anything is told or not. *of_call* says that it
     is about a tool call: what matches the call rises a tier, and the gate may hold it back before it is made.
     """
-    dynamic, room = workspace.config[DYNAMIC], max_chars(call, workspace)
+    dynamic, room = workspace.config.yours[DYNAMIC], max_chars(call, workspace)
     gate = call.event == "before_tool" and call.tool_kind in GATED and workspace.config["hooks.gate"] is not None
     if dynamic == 0 or not call.session or not (room > 0 or gate or new_prompt):
         return NOTHING
     if not workspace.has_user_store:
         return _lost_alone(call, workspace, dynamic, room)
-    scopes, limits = workspace.scopes, workspace.config.section("session")
+    scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     if scopes.user is None or scopes.user.readonly:  # what can't be charged isn't told
         return NOTHING
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
@@ -157,7 +157,7 @@ def _rules(
     call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, *, budget: int | None, room: int
 ) -> tuple[str, int]:
     """Return the rules that fit, and the tokens that they took; charge and note them."""
-    plan = found.plan(budget, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
+    plan = found.plan(budget, key=DYNAMIC, max_chars=room, max_bytes=client_of(call.agent).MOST_BYTES, session=session)
     if _is_too_much(plan, call, workspace, DYNAMIC) or not plan.included:
         return "", 0
     session.charge(plan)
@@ -170,13 +170,13 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
     What doesn't fit the budget is no reason: a call is never denied without saying why.
     """
     held = [id for id in found.matching if id not in session.shown]
-    budget = _less(session.budget(workspace.config[DYNAMIC]), size(HELD_BACK))
+    budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
-    client, configured = client_of(call.agent), workspace.config["injection.max_chars"]
+    client, configured = client_of(call.agent), workspace.config.yours["injection.max_chars"]
     room = (client.LONGEST if configured is None else min(client.LONGEST, configured)) - len(HELD_BACK)
     most = _less(client.MOST_BYTES, size(HELD_BACK))
-    plan = found.plan(budget, max_chars=max(0, room), max_bytes=most, session=session, only=held)
+    plan = found.plan(budget, key=DYNAMIC, max_chars=max(0, room), max_bytes=most, session=session, only=held)
     if plan.over_budget or not plan.included:
         return ""
     session.charge(plan)
@@ -186,7 +186,7 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
 
 def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:
     """Whether the constraints alone exceed the budget. If it is the whole budget, the log says so once a session."""
-    if plan.over_budget and plan.token_budget == workspace.config[key]:
+    if plan.over_budget and plan.token_budget == workspace.config.yours[key]:
         from brim.hooks.state import log
 
         if not call.session or workspace.state(call.session).tell_once(f"over {key}"):
@@ -230,7 +230,7 @@ def _lost_alone(call: HookCall, workspace: HookWorkspace, dynamic: int | None, r
         return NOTHING
     from brim.injection.session import Session
 
-    session = Session(**workspace.config.section("session"))
+    session = Session(**workspace.config.yours.section("session"))
     budget = session.budget(dynamic)
     if not session.renew_on_compaction or not _gives_back(call, workspace, budget, room):
         return NOTHING
@@ -260,7 +260,7 @@ def _that_fit(text: str, budget: int | None, room: int) -> tuple[str, str]:
 
 def max_chars(call: HookCall, workspace: HookWorkspace) -> int:
     """Return how many characters the client and the settings allow a text for the model at this event."""
-    most, configured = client_of(call.agent).max_chars(call.event), workspace.config["injection.max_chars"]
+    most, configured = client_of(call.agent).max_chars(call.event), workspace.config.yours["injection.max_chars"]
     return most if configured is None else min(most, configured)
 
 
@@ -304,7 +304,7 @@ def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
     state = workspace.state(call.session)
     seen, named = state.usage, state.kept("model")
     known = (call.model, seen.model if seen is not None else "", named if isinstance(named, str) else "")
-    return next(filter(None, (*known, workspace.config["model"], USUAL_MODELS.get(call.agent))), None)
+    return next(filter(None, (*known, workspace.config.yours["model"], USUAL_MODELS.get(call.agent))), None)
 
 
 def files_of(call: HookCall) -> list[str]:

@@ -79,7 +79,7 @@ def standing(workspace: Workspace, session: str = "", agent: str = "", *, kept: 
         kept(found.id),
         os.path.basename(workspace.project or ""),
         workspace.trusted,
-        workspace.config[START_KEY],
+        workspace.config.yours[START_KEY],
     )
 
 

@@ -35,6 +35,8 @@ SWEPT = "swept"
 """The file whose time says when old files were last looked for; no session's file has its name."""
 SOURCES = ("statusline", "transcript", "hook")
 """Where a reading of the window comes from."""
+LEFT_OUT = "project left out"
+"""The latch of a session whose project can't be read."""
 
 _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
@@ -42,6 +44,7 @@ _HARMLESS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 class HookWorkspace(Workspace):
     """An agent's workspace during one call of a hook. ``close`` keeps what was learned about its sessions."""
 
+    goes_on = True
     is_late = False
     """Whether the time is over: what is ready is answered, and nothing more is begun."""
 

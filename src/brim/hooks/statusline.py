@@ -13,11 +13,12 @@ import sys
 import time
 from contextlib import suppress
 
+from brim.config.places import user_folder, without_bad_home
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
 from brim.hooks.process import is_disabled, is_paused
-from brim.hooks.state import HookWorkspace, UsageSeen, log
+from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
 
@@ -53,7 +54,7 @@ def main(
     environ: Mapping[str, str] | None = None,
 ) -> int:
     """Read what the client sends, print the status line in one write, and return 0, whatever happens."""
-    environ = os.environ if environ is None else environ
+    environ = without_bad_home(os.environ if environ is None else environ)
     try:
         given = (stdin or sys.stdin.buffer).read(MOST_BYTES)
         nice = stdout is not None or can_print(SYMBOLS, sys.stdout)
@@ -73,7 +74,6 @@ def lines_for(
 
     *nice* says whether more than ASCII can be shown, *terminal* its width if the client doesn't say.
     """
-    from brim.config.places import user_folder
     from brim.hooks.status_chain import INSIDE, Other, previous_command
 
     # Not if it's the other one that has started this one.
@@ -136,6 +136,10 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     status = read_status(data, now=now, window=window)
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
+    if "project" in workspace.problems or (status.session and workspace.state(status.session).told(LEFT_OUT)):
+        told.append("project left out: brim doctor")
+    if "user" in workspace.problems:
+        told.append("settings wrong: brim doctor")
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten

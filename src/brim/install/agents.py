@@ -67,7 +67,12 @@ class Target:
     @property
     def why_not(self) -> str:
         """Why brim must not write it; empty if it may."""
-        if self.scope != "project" or not is_tracked(self.path):
+        if self.scope != "project":
+            return ""
+        project, real = (os.path.realpath(path) for path in (os.path.dirname(os.path.dirname(self.path)), self.path))
+        if os.path.commonpath([project, real]) != project:
+            return f"{self.path}: is a link to {real}, which is outside of the project: remove the link"
+        if not is_tracked(self.path):
             return ""
         return (
             f"{self.path}: git tracks it, and what brim writes is about this machine only; "

@@ -1,7 +1,7 @@
 """What ``brim doctor`` looks at: what is installed where, whether it works, and what to do.
 
-Whether a hook really answers is tried: the launcher is run as an agent runs it, in a temporary home with one rule in
-it. So nothing of the user's is read, charged or noted as used.
+Whether a hook really answers is tried: the launcher is run as an agent runs it, but for a temporary home with one rule
+in it. So nothing of the user's is read, charged or noted as used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from brim.install.agents import (
 )
 from brim.install.changes import STATUS
 from brim.install.installation import Installation
-from brim.install.launchers import install_launchers, interpreter_of
+from brim.install.launchers import copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
@@ -220,9 +220,9 @@ class _Doctor:
 
     def _settings(self) -> Iterator[Finding]:
         try:
-            budget, origin = self.here.config.values["token_budget.default"]
+            budget, origin = self.here.config.yours.values["token_budget.default"]
         except BrimError as error:
-            yield Finding(WRONG, "settings", f"{error}; until then hooks say nothing")
+            yield Finding(WRONG, "settings", f"{error}; until then agents go on without it")
             return
         text = f"token_budget.default is {_tokens(budget)} (set by {origin})"
         yield Finding(OK, "settings", text, token_budget=budget)
@@ -251,7 +251,8 @@ class _Doctor:
                     number = len(store.behaviors(LIVE))
             except BrimError as error:
                 is_older = getattr(error, "reason", "") == "older"
-                yield Finding(WRONG, "store", str(error), FIX if is_older else "", **facts)
+                without = "; until then agents go on without this project" if scope == "project" else ""
+                yield Finding(WRONG, "store", f"{error}{without}", FIX if is_older else "", **facts)
             else:
                 text = f"{path}: {number:,} rule{'' if number == 1 else 's'}, version {VERSION} of the file"
                 yield Finding(OK, "store", text, **facts | {"version": VERSION, "behaviors": number})
@@ -377,10 +378,10 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     """
     folder = here.cwd if here.project is None or is_trusted(here.project, here.home) else None
     own = Workspace(here.environ, folder, who="person", now=here.now)
-    if own.config["model"] is None and agent is not None:
+    if own.config.yours["model"] is None and agent is not None:
         model = model_of(agent, here.environ)
         own = Workspace(here.environ, folder, who="person", now=here.now, flags={"model": model})
-    config = own.config
+    config = own.config.yours
     dynamic = [config[key] for key in ("token_budget.dynamic_context", "session.max_per_injection")]
     injection = min((limit for limit in dynamic if limit is not None), default=None)
     budget: int | None = config["token_budget.default"]
@@ -388,7 +389,7 @@ def start_tokens(here: Installation, agent: str | None) -> tuple[int, str, dict[
     with own.open(migrate=False) as scopes:
         if scopes.user is None and scopes.project is None:
             return 0, "", limits
-        plan = Planner(scopes, config, Context(**here.surroundings), now=here.now).plan(budget)
+        plan = Planner(scopes, own.config, Context(**here.surroundings), now=here.now).plan(budget)
     if plan.over_budget or not plan.included:
         return 0, "", limits
     return int(plan.total_tokens), f"{plan.total_tokens.basis} for {config['model'] or 'o200k_base'}", limits
@@ -412,11 +413,13 @@ def probe(launcher: str, python: str, agent: str, environ: Mapping[str, str]) ->
         others = ("BRIM_", "FLOOP_", "CLAUDE_", "CODEX_", "GEMINI_")  # could change the answer
         own = {name: value for name, value in environ.items() if not name.startswith(others)}
         own |= {"BRIM_HOME": home, "HOME": folder}
+        script = os.path.join(folder, "hook")
+        copy_launcher(launcher, script, home)
         sent = {"hook_event_name": event, "source": "startup", "prompt": "hello", "cwd": work, "transcript_path": ""}
         took, alone = [], []
         for number in range(RUNS):
             given = json.dumps({**sent, "session_id": f"doctor-{number}"})
-            told, seconds = _run([launcher, event, agent], given, own, work)
+            told, seconds = _run([script, event, agent], given, own, work)
             if RULE not in told:
                 return None, None, (_last_lines(log_path(own)) or ["it says nothing"])[-1]
             took.append(seconds)

@@ -101,11 +101,22 @@ def _place(path: str) -> _Place | None:
     if not line.isprintable() or line != line.rstrip():
         return None
     line = "".join(f"\\{sign}" if sign in "\\*?[" else sign for sign in line)
-    return _Place(os.path.realpath(os.path.join(folder, exclude)), line)
+    git = os.path.realpath(os.path.join(folder, os.path.dirname(os.path.dirname(exclude))))
+    file = os.path.join(git, "info", "exclude")
+    return _Place(file, line) if os.path.realpath(file) == file else None  # a link may lead anywhere
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[bytes] | None:
+    """Run git, without programs that a repository's own settings or the environment name."""
+    safe = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.run(["git", *words], capture_output=True, timeout=10, check=False)  # noqa: S603, S607
+        return subprocess.run(  # noqa: S603
+            ["git", *safe, *words],  # noqa: S607
+            capture_output=True,
+            timeout=10,
+            check=False,
+            env=environ,
+        )
     except (OSError, subprocess.SubprocessError):
         return None

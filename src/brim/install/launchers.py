@@ -7,6 +7,7 @@ ends with 2 when a module is missing, and for Claude Code 2 means *block*.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -32,11 +33,11 @@ def launcher_text(python: str, package: str | None = None, *, home: str | None =
     """Return the script that runs *code* with the interpreter *python*.
 
     *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
-    is installed (``-S``). *home* is the user's folder: an agent may not have the ``BRIM_HOME`` of the shell in which
-    brim was installed.
+    is installed (``-S``). *home* is the user's folder. It replaces a ``BRIM_HOME`` of the agent's environment, which a
+    project's settings can set: brim runs programs that the user's folder names.
     """
     package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    place = "" if home is None else f"BRIM_HOME=${{BRIM_HOME:-{_quoted(home)}}} "
+    place = "" if home is None else f"BRIM_HOME={_quoted(home)} "
     code = f"import sys; sys.path.append({package!r}); {code}"
     return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
@@ -65,6 +66,13 @@ def install_launchers(home: str) -> list[str]:
     with suppress(OSError):  # hooks start without it, only slower
         write_startup(home)
     return changed
+
+
+def copy_launcher(launcher: str, path: str, home: str) -> None:
+    """Write the script *launcher* to *path*, for another user's folder *home*, to try it there."""
+    _write(
+        path, re.sub(r"(?m)^BRIM_HOME=(?:'[^']*'|\"'\")+ ", lambda _: f"BRIM_HOME={_quoted(home)} ", _read(launcher))
+    )
 
 
 def remove_launchers(home: str) -> None:

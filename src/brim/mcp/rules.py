@@ -128,7 +128,7 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
         account = explain(scopes, planner.context, behavior.id, now=workspace.now, parameters=planner.parameters)
         others = {flow.giver for step in account.steps for flow in step.flows}
         names = {each.id: each.name for each in scopes.get_many({behavior.id, *others}).values()}
-        alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config[START_KEY])
+        alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     lines = [account.text(names), f"  tier: {_tier_in(alone, behavior.id)}"]
     budget = "without a limit" if plan.token_budget is None else f"within {plan.token_budget:,} tokens"
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
@@ -158,11 +158,11 @@ def found_rule(scopes: Scopes, id: str) -> Behavior:
 
 def _planner(scopes: Scopes, workspace: Workspace, situation: str, task: str = "") -> Planner:
     context = context_of(workspace, situation, task)
-    return Planner(scopes, workspace.config, context, now=workspace.now, mode=local_mode(workspace.config))
+    return Planner(scopes, workspace.config, context, now=workspace.now, mode=local_mode(workspace.config.yours))
 
 
 def _told(scopes: Scopes, workspace: Workspace, planner: Planner) -> str:
-    plan = planner.plan(workspace.config[START_KEY])
+    plan = planner.plan(workspace.config.yours[START_KEY])
     if plan.over_budget:
         problem = f"{'; '.join(plan.reasons)}: ask the user to raise {START_KEY}\n"
         return problem if _fits(problem, scopes, workspace, plan) else ""
@@ -176,7 +176,9 @@ def _fits(text: str, scopes: Scopes, workspace: Workspace, plan: InjectionPlan) 
     if plan.max_chars is not None and len(text) > plan.max_chars:
         return False
     calibrations = scopes.user.calibrations if scopes.user is not None else None
-    counter = counter_for(workspace.config["model"], mode=local_mode(workspace.config), calibrations=calibrations)
+    counter = counter_for(
+        workspace.config.yours["model"], mode=local_mode(workspace.config.yours), calibrations=calibrations
+    )
     return plan.token_budget is None or int(counter.count(text)) <= plan.token_budget
 
 

@@ -2,30 +2,35 @@
 
 ``Planner`` is for commands and tools: it counts for any model, keeps what is left out, and says why. ``HookPlanner`` is
 for hooks: it reads texts and costs only of rules that may be told now, and never loads a tokenizer.
+
+Both plan under the user's settings (``Config.yours``). A project's file limits the project's own rules, nothing else.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import nextafter
 
 from brim.activation.engine import activate
 from brim.activation.parameters import Parameters
 from brim.behaviors.behavior import EdgeKind
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
+from brim.injection.plan import Item
 from brim.injection.text import is_protected, says_all
 from brim.injection.tiers import Tier
 from brim.models.light import lookup
+from brim.tokens.count import Count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from brim.activation.context import Context
     from brim.config import Config
     from brim.injection.costs import Costs
-    from brim.injection.plan import InjectionPlan, Item
+    from brim.injection.plan import InjectionPlan
     from brim.injection.session import Session
     from brim.store.scopes import Scopes
     from brim.tokens.calibrate import Ratio
@@ -36,6 +41,9 @@ if TYPE_CHECKING:
 
 START_KEY = "token_budget.default"
 DYNAMIC_KEY = "token_budget.dynamic_context"
+
+OWN = (START_KEY, DYNAMIC_KEY, "injection.max_chars", "tiers.full", "tiers.summary", "tiers.name_only")
+"""What a project's file sets for the project's own rules."""
 
 BEGINNINGS = {"start": "startup", "clear": "clear", "compact": "compact"}
 """The events after which the window holds nothing that was told before, and what a session calls them."""
@@ -63,7 +71,8 @@ class Planner:
     def __init__(
         self, scopes: Scopes, config: Config, context: Context, *, now: float, mode: Mode | None = None
     ) -> None:
-        self.config, self.context, self._scopes = config, context, scopes
+        self.config, self.context, self._scopes = config.yours, context, scopes
+        self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
         results = activate(scopes, context, now=now, parameters=self.parameters)
         self.behaviors = scopes.get_many([result.id for result in results])
@@ -72,17 +81,27 @@ class Planner:
         self.costs = costs_of(scopes, [result.id for result in self.results], config, mode=mode)
 
     def plan(
-        self, budget: int | None, *, whole: bool = False, session: Session | None = None, limited: bool = True
+        self,
+        budget: int | None,
+        *,
+        key: str = START_KEY,
+        whole: bool = False,
+        session: Session | None = None,
+        limited: bool = True,
     ) -> InjectionPlan:
-        """Return what goes in within *budget* tokens (None is no limit).
+        """Return what goes in within *budget* tokens (None is no limit). *key* is the setting that it comes from.
 
         *whole* includes each rule in full or not at all, dropping the lowest first. Without *limited*, the plan shows
         what activation alone gives: no limit of characters, no filling up.
         """
         config = self.config
         strategy = "lowest-first" if whole else config["injection.strategy"]
-        return ActivationTierMapper(**config.section("tiers"), strategy=strategy).plan(
-            self.results,
+        values = [(result.id, result.value) for result in self.results]
+        kept = values
+        if limited:
+            kept = limit_project(values, self.behaviors, self._theirs, key, session=session, costs=self.costs)
+        plan = ActivationTierMapper(**config.section("tiers"), strategy=strategy).plan(
+            kept,
             self.behaviors,
             budget=budget,
             format=config["injection.format"],
@@ -92,6 +111,13 @@ class Planner:
             session=session,
             costs=self.costs,
         )
+        is_kept, reason = {id for id, _ in kept}, "the project's own settings leave it out"
+        left_out = [
+            Item(id, Tier.OMITTED, value, Count(0), Tier.OMITTED, reason, self.behaviors[id])
+            for id, value in values
+            if id not in is_kept
+        ]
+        return plan.replace(items=(*plan.items, *left_out)) if left_out else plan
 
     def why(self, item: Item) -> str:
         """Say in a few words why *item* has its tier, without repeating its activation."""
@@ -145,7 +171,7 @@ def tell_session(planner: Planner, session: Session, event: str) -> InjectionPla
             session.record(found)
         return found
     dynamic = planner.config[DYNAMIC_KEY]
-    found = planner.plan(session.budget(dynamic), session=session)
+    found = planner.plan(session.budget(dynamic), key=DYNAMIC_KEY, session=session)
     if session.remaining == 0 and dynamic != 0 and found.token_budget == 0:
         found = found.replace(reasons=(f"the {session.used:,} tokens of this session are used up",))
     if not found.over_budget:
@@ -171,6 +197,7 @@ class HookPlanner:
         session: Session | None,
         of_call: bool = False,
     ) -> None:
+        self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
         parameters = Parameters(**config.section("activation"))
@@ -212,18 +239,22 @@ class HookPlanner:
         self,
         budget: int | None,
         *,
+        key: str,
         max_chars: int | None,
         max_bytes: int | None = None,
         session: Session | None = None,
         only: Collection[str] | None = None,
     ) -> InjectionPlan:
-        """Return what goes in within *budget* tokens, *max_chars* and *max_bytes*, of *only* these ids if given."""
-        plan = self._plan(budget, max_chars, session, only)
+        """Return what goes in within *budget* tokens, *max_chars* and *max_bytes*, of *only* these ids if given.
+
+        *key* is the setting that the budget comes from.
+        """
+        plan = self._plan(budget, key, max_chars, session, only)
         while max_bytes is not None and plan.characters * 4 > max_bytes and not plan.over_budget:
             taken = len(self.tell(plan).encode("utf-8", "replace"))
             if taken <= max_bytes:
                 break
-            plan = self._plan(budget, plan.characters * max_bytes // taken, session, only)
+            plan = self._plan(budget, key, plan.characters * max_bytes // taken, session, only)
         return plan
 
     def tell(
@@ -249,13 +280,19 @@ class HookPlanner:
         return text_of([(whole[item.id], item.tier, item.activation) for item in included], plan.format)
 
     def _plan(
-        self, budget: int | None, max_chars: int | None, session: Session | None, only: Collection[str] | None
+        self,
+        budget: int | None,
+        key: str,
+        max_chars: int | None,
+        session: Session | None,
+        only: Collection[str] | None,
     ) -> InjectionPlan:
         values, costs = self._affordable([pair for pair in self._values if only is None or pair[0] in only], budget)
         known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
+        values = [pair for pair in values if pair[0] in known]
         return self._mapper.plan(
-            [pair for pair in values if pair[0] in known],
+            limit_project(values, known, self._theirs, key, session=session, costs=costs),
             known,
             budget=budget,
             format=self._config["injection.format"],
@@ -307,6 +344,38 @@ class HookPlanner:
         mapper = self._mapper
         least = {Tier.OMITTED: mapper.name_only, Tier.NAME_ONLY: mapper.summary, Tier.SUMMARY: mapper.full}
         return max(value, least.get(self._tier(value, id), 0.0))
+
+
+def limit_project(
+    values: list[tuple[str, float]],
+    behaviors: Mapping[str, Any],
+    config: Config,
+    key: str,
+    *,
+    session: Session | None,
+    costs: Costs,
+) -> list[tuple[str, float]]:
+    """Return *values* with the project's rules limited to what the project's own settings admit.
+
+    They are planned alone under those settings, with the budget of *key*. In the plan of all rules they then get no
+    more detail than that.
+    """
+    yours = config.yours
+    theirs = [pair for pair in values if behaviors[pair[0]].scope == "project"]
+    if not theirs or all(config[name] == yours[name] for name in OWN):
+        return values
+    mapper = ActivationTierMapper(**config.section("tiers"), strategy=yours["injection.strategy"])
+    limits = {"budget": config[key], "max_chars": config["injection.max_chars"], "format": yours["injection.format"]}
+    plan = mapper.plan(theirs, behaviors, **limits, session=session, costs=costs)
+    most = {
+        Tier.FULL: 1.0,
+        Tier.SUMMARY: nextafter(yours["tiers.full"], 0.0),
+        Tier.NAME_ONLY: nextafter(yours["tiers.summary"], 0.0),
+    }
+    told = {} if plan.over_budget else {item.id: most[item.tier] for item in plan.included}
+    return [
+        (id, min(value, told.get(id, 1.0))) for id, value in values if id in told or behaviors[id].scope != "project"
+    ]
 
 
 def counting_of(scopes: Scopes, model: str | None) -> Counting:

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 
 from brim.errors import StoreError
-from brim.files import data_rows
+from brim.files import data_rows, open_safely
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _indexes(git: str) -> list[bytes]:
     with suppress(OSError):
         for name in os.listdir(git):
             if name == "index" or name.startswith("sharedindex."):
-                with suppress(OSError), open(os.path.join(git, name), "rb") as file:
+                with suppress(OSError), os.fdopen(open_safely(os.path.join(git, name)), "rb") as file:
                     found.append(file.read())
     return found
 
@@ -211,7 +211,7 @@ def branch(project: str) -> str | None:
     if git is None:
         return None
     try:
-        with open(os.path.join(git, "HEAD"), encoding="utf-8", errors="replace") as file:
+        with os.fdopen(open_safely(os.path.join(git, "HEAD")), encoding="utf-8", errors="replace") as file:
             head = file.readline(4096).strip()
     except OSError:
         return None

@@ -142,6 +142,8 @@ def _set(options: Namespace) -> int:
         value = setting.parsed(options.value)
     except ValueError as error:
         raise InputError(f"{setting.key} {error}") from None
+    if scope == "project" and not setting.is_shared(value):
+        raise InputError(f"a project's file can't set {setting.key} to {setting.shown(value)}: leave out --project")
     edit = SettingEdit(setting.key, value, scope)
     edit.write()
     return emit(edit, SettingEdit.tell, options.as_json)

@@ -11,6 +11,7 @@ from brim.cli.options import add_json, check_belongs, check_words, command, comp
 from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.gate import folder_scope
+from brim.models.overrides import use
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, micro_dollars
@@ -78,12 +79,10 @@ class Money:
         return self.ledger.statuses(under, default=Limit(self.default))
 
     def believe_own_prices(self) -> None:
-        """Ignore the prices in an untrusted project's file: low ones would raise every limit."""
-        if self.workspace.project is None or self.workspace.trusted:
-            return
-        own = Workspace(os.environ, None, who="person", now=self.workspace.now).config["models"]
-        if own != self.config["models"]:
-            note("this project isn't trusted, so its prices don't count: see 'brim trust'")
+        """Ignore the prices in a project's file: low ones would raise every limit."""
+        if self.config["models"] != self.config.yours["models"]:
+            use(self.config.yours["models"])
+            note("the prices in this project's file don't count here: put them into your own, see 'brim config path'")
 
     def __enter__(self) -> Money:
         return self

@@ -101,7 +101,7 @@ def _plan(options: Namespace, *, for_agent: bool = False) -> int:
     context = situation_of(options, workspace)
     with workspace.open() as scopes:
         planner = Planner(scopes, workspace.config, context, now=workspace.now)
-        plans = [planner.plan(budget) for budget in budgets or [workspace.config[START_KEY]]]
+        plans = [planner.plan(budget) for budget in budgets or [workspace.config.yours[START_KEY]]]
         if options.as_json:
             found = [planner.to_dict(each) for each in plans]
             say_json({"context": _situation_dict(context), **({"plans": found} if budgets else found[0])})
@@ -120,7 +120,7 @@ def _plan(options: Namespace, *, for_agent: bool = False) -> int:
 
 def _agent_line(plan: InjectionPlan, scopes: Scopes, workspace: Workspace) -> str:
     """Return what the text takes for the model of the newest session here, which is an estimate for most."""
-    model = workspace.config["model"] or _session_model(workspace) or AGENTS_MODEL
+    model = workspace.config.yours["model"] or _session_model(workspace) or AGENTS_MODEL
     calibrations = scopes.user.calibrations if scopes.user is not None else None
     count = counter_for(model, calibrations=calibrations).count(render(plan))
     return f"{int(count):,} tokens for {model} ({basis_of(count)})"
@@ -168,7 +168,7 @@ def _explained(
     """Return the account of one live rule, for JSON and for people."""
     planner = Planner(scopes, workspace.config, context, now=workspace.now)
     found = explain(scopes, context, behavior.id, now=workspace.now, parameters=planner.parameters)
-    alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config[START_KEY])
+    alone, plan = planner.plan(None, limited=False), planner.plan(workspace.config.yours[START_KEY])
     mapped, item = _item(alone, behavior.id), _item(plan, behavior.id)
     as_json = {
         **found.to_dict(),
@@ -256,7 +256,7 @@ def prompt(options: Namespace) -> int:
         if getattr(options, name) is not None and not options.tiered:
             raise InputError(f"--{name} belongs to --tiered: without it, everything goes in whole or not at all")
     workspace = here(planning_flags(options, START_KEY))
-    budget = workspace.config[START_KEY]
+    budget = workspace.config.yours[START_KEY]
     if budget == 0 and options.token_budget is not None:
         budget = None
     context = situation_of(options, workspace)
@@ -335,7 +335,7 @@ def activate(options: Namespace) -> int:
 @contextmanager
 def _session(scopes: Scopes, options: Namespace, workspace: Workspace) -> Iterator[Session]:
     """Give the session; everything inside is one transaction with its charge. One without an id is not kept."""
-    limits = workspace.config.section("session")
+    limits = workspace.config.yours.section("session")
     if options.session is None:
         yield Session(**{**limits, "max_tokens": None})
     elif scopes.user is None and scopes.project is None:  # nothing to tell, so nothing to remember

@@ -1,0 +1,226 @@
+"""A file that can't be read silences neither the user's rules nor their limits, and the person is told once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from brim.behaviors import Behavior
+from brim.hooks.statusline import lines_for
+from brim.store import open_store
+from brim.store.ledger import open_ledger
+from brim.store.trust import trust
+from tests.hooks.hook_world import RULE, World
+
+THEIRS = "Run the linter of this project."
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A user and a trusted project that each have a rule, and money that is spent."""
+    world = World(tmp_path)
+    with open_store(str(world.project / ".brim" / "brim.db")) as store:
+        rule = Behavior("b-2", "lint", "constraint", THEIRS, summary=THEIRS, scope="project")
+        store.put(rule, event="learned", now=0)
+    trust(str(world.project), str(world.home), now=0.0)
+    return world
+
+
+def spend(world: World, *, limit: int | None = 10_000) -> None:
+    with open_ledger(str(world.database)) as ledger:
+        if limit is not None:
+            ledger.limit("project", limit)
+        ledger.record("project/other/main", "r1", 12_000)
+
+
+def told(world: World, event: str, **own: object) -> dict[str, object]:
+    done = world.launch(event, world.message(event, **own))
+    assert (done.returncode, done.stderr) == (0, b"")
+    found: dict[str, object] = json.loads(done.stdout or b"{}")
+    return found
+
+
+def start(world: World) -> dict[str, object]:
+    return told(world, "SessionStart", source="startup")
+
+
+def tool(world: World) -> dict[str, object]:
+    return told(world, "PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="t1")
+
+
+def status_line(world: World) -> str:
+    usage = {"input_tokens": 9, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    context = {"context_window_size": 200_000, "current_usage": usage}
+    sent = {"session_id": world.message("Stop")["session_id"], "cwd": str(world.project), "context_window": context}
+    return lines_for(json.dumps(sent).encode(), {**world.environ, "COLUMNS": "200"}, now=0.0).decode()
+
+
+def write(path: Path, data: bytes) -> None:
+    for part in ("", "-wal", "-shm"):
+        Path(f"{path}{part}").unlink(missing_ok=True)
+    path.write_bytes(data)
+
+
+def damage_pages(path: Path) -> None:
+    """Damage everything behind the first page, which opens without a word."""
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    whole = path.read_bytes()
+    write(path, whole[:4096] + b"\x5a" * (len(whole) - 4096))
+
+
+def wrong_columns(path: Path) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE behaviors SET conditions = 'x', canonical = x'ff00', kind = 'order'")
+    database.close()
+
+
+def make_folder(path: Path) -> None:
+    write(path, b"")
+    path.unlink()
+    path.mkdir()
+
+
+SETTINGS: dict[str, Callable[[Path], object]] = {
+    "an unknown key": lambda path: path.write_bytes(b"colour: red\n"),
+    "a wrong value": lambda path: path.write_bytes(b"token_budget: {default: many}\n"),
+    "no YAML": lambda path: path.write_bytes(b"tiers: {full: [\n"),
+    "bytes": lambda path: path.write_bytes(b"\xff\xfe\0\0"),
+    "a long file": lambda path: path.write_text("models: {" + "".join(f"m{n}: {{}}, " for n in range(80_000)) + "}"),
+    "a list": lambda path: path.write_bytes(b"- a\n- b\n"),
+    "tiers in the wrong order": lambda path: path.write_bytes(b"tiers: {full: 0.1, summary: 0.9}\n"),
+}
+
+DATABASES: dict[str, Callable[[Path], object]] = {
+    "no database": lambda path: write(path, b"no database at all"),
+    "nothing but a header": lambda path: write(path, b"SQLite format 3\0" + b"\xff" * 5_000),
+    "damaged pages": damage_pages,
+    "wrong columns": wrong_columns,
+    "a newer version": lambda path: set_version(path, 99),
+    "an older version": lambda path: set_version(path, 1),
+    "a folder": make_folder,
+}
+
+
+def set_version(path: Path, version: int) -> None:
+    with sqlite3.connect(path) as database:
+        database.execute(f"PRAGMA user_version = {version}")
+    database.close()
+
+
+def wrong_model(path: Path) -> None:
+    path.write_text("models: {gpt-4o: {colour: red}}\n", encoding="utf-8")
+
+
+@pytest.fixture(params=[*SETTINGS.items(), *DATABASES.items()], ids=[*SETTINGS, *DATABASES])
+def broken(world: World, request: pytest.FixtureRequest) -> World:
+    """The world, with one broken file in its project."""
+    name, damage = request.param
+    if SETTINGS.get(name) is damage:
+        damage(world.project / ".brim" / "config.yaml")
+        trust(str(world.project), str(world.home), now=0.0)
+    else:
+        damage(world.project / ".brim" / "brim.db")
+    return world
+
+
+def test_the_users_rules_arrive_without_the_projects(broken: World) -> None:
+    said = str(start(broken))
+    assert RULE in said
+    assert THEIRS not in said
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_settings_that_are_no_file_silence_nothing(world: World, make: Callable[[Path], object]) -> None:
+    spend(world)
+    make(world.project / ".brim" / "config.yaml")
+    assert RULE in str(start(world))
+    assert "deny" in str(tool(world))
+    assert "left out" in status_line(world) or "brim trust" in status_line(world)
+
+
+def test_the_limit_still_refuses(broken: World) -> None:
+    spend(broken)
+    assert "deny" in str(tool(broken))
+
+
+def test_the_person_is_told_once_and_in_the_status_line(broken: World) -> None:
+    said = [str(each.get("systemMessage", "")) for each in (start(broken), tool(broken), start(broken))]
+    assert [text.count("without this project") for text in said] == [1, 0, 0]
+    assert str(broken.project) in said[0]
+    assert "project left out" in status_line(broken)
+
+
+def test_a_project_that_can_be_read_again_is_used_again(world: World) -> None:
+    path = world.project / ".brim" / "config.yaml"
+    path.write_text("colour: red\n", encoding="utf-8")
+    assert "systemMessage" in start(world)
+    path.unlink()
+    said = start(world)
+    assert THEIRS in str(said)
+    assert "systemMessage" not in said
+    assert "left out" not in status_line(world)
+
+
+def test_a_project_that_another_process_writes_to_is_left_out_for_the_moment(world: World) -> None:
+    spend(world)
+    database = sqlite3.connect(world.project / ".brim" / "brim.db", isolation_level=None)
+    database.execute("BEGIN EXCLUSIVE")
+    try:
+        assert RULE in str(start(world))
+        assert "deny" in str(tool(world))
+    finally:
+        database.close()
+    assert THEIRS in str(start(world))
+
+
+@pytest.mark.parametrize("name", ["HEAD", "index"])
+def test_a_pipe_in_gits_folder_is_not_waited_for(world: World, name: str) -> None:
+    path = world.project / ".git" / name
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    assert RULE in str(start(world))
+
+
+# The user's own file
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, "a wrong model"])
+def test_a_broken_file_of_the_user_lifts_no_limit(world: World, name: str) -> None:
+    spend(world)
+    path = world.home / "config.yaml"
+    SETTINGS.get(name, wrong_model)(path)
+    said = start(world)
+    assert RULE in str(said)
+    assert THEIRS in str(said)
+    assert "config.yaml" in str(said["systemMessage"])
+    assert "deny" in str(tool(world))
+    assert "settings wrong" in status_line(world)
+
+
+@pytest.mark.parametrize(
+    "more", ["colour: red", "tiers: {full: x}", "models: {a: {b: c}}", "context: {warn: 0.9}", "'spend.warn': 1"]
+)
+def test_the_limit_in_a_file_holds_whatever_else_is_wrong_there(world: World, more: str) -> None:
+    spend(world, limit=None)
+    for folder in (world.home, world.project / ".brim"):
+        path = folder / "config.yaml"
+        path.write_text(f"{more}\nspend: {{limit: 0.01}}\n", encoding="utf-8")
+        trust(str(world.project), str(world.home), now=0.0)
+        assert "deny" in str(tool(world))
+        path.unlink()
+
+
+def test_a_wrong_variable_is_left_out_and_the_others_count(world: World) -> None:
+    spend(world, limit=None)
+    world.environ |= {"BRIM_TOKEN_BUDGET": "2k", "BRIM_SPEND_LIMIT": "0.01"}
+    said = start(world)
+    assert RULE in str(said)
+    assert "BRIM_TOKEN_BUDGET" in str(said["systemMessage"])
+    assert "deny" in str(tool(world))

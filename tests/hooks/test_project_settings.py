@@ -1,0 +1,148 @@
+"""A project's file changes neither what the user's own constraints get nor what the user is warned of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from brim.config import SETTINGS, Setting
+from brim.hooks.statusline import facts_of
+from brim.store.trust import trust
+from tests.hooks.injected import Agent, rule
+from tests.hooks.sittings import Sitting
+
+YOURS = {
+    "always": "Never push to main without asking.",
+    "file": "Never edit generated Python files by hand.",
+    "prompt": "Never skip a failing test.",
+}
+THEIRS = [f"Project rule {number} about the deployment of Python files." for number in range(6)]
+
+
+def agent(folder: Path, settings: str = "") -> Agent:
+    found = Agent(folder)
+    found.learn(
+        rule("u1", YOURS["always"], "constraint"),
+        rule("u2", YOURS["file"], "constraint", when={"language": "python"}),
+        rule("u3", YOURS["prompt"], "constraint", when={"task": "testing"}),
+    )
+    found.learn(*(rule(f"p{at}", text) for at, text in enumerate(THEIRS)), scope="project")
+    if settings:
+        found.configure(settings, "project")
+    found.trust()
+    return found
+
+
+def told(found: Agent) -> list[set[str]]:
+    """Which of the user's constraints are told at start, prompt and before a tool."""
+    answers = [found.start(), found.prompt("run the tests again"), found.edit(), found.start("compact"), found.edit()]
+    return [{key for key, text in YOURS.items() if text in f"{answer.told}{answer.deny}"} for answer in answers]
+
+
+@pytest.fixture(scope="module")
+def without_file(tmp_path_factory: pytest.TempPathFactory) -> list[set[str]]:
+    found = told(agent(tmp_path_factory.mktemp("plain")))
+    assert set().union(*found) == set(YOURS)
+    return found
+
+
+def values_of(setting: Setting) -> st.SearchStrategy[Any]:
+    if setting.key == "models":
+        sizes = st.fixed_dictionaries({"context_window": st.sampled_from([1, 10**9]), "encoding": st.just("gpt2")})
+        return st.dictionaries(st.sampled_from(["gpt-5", "opus", "new"]), sizes, min_size=1)
+    if setting.choices:
+        return st.sampled_from(setting.choices)
+    if setting.kind == "flag":
+        return st.booleans()
+    if setting.kind == "text":
+        return st.sampled_from(["gpt-4o", "llama-3", "unknown-model"])
+    least, most = setting.least or 0, 10**9 if setting.most is None else setting.most
+    if setting.key == "spend.limit":  # at a limit of 0 no call is made that a constraint could be about
+        return st.sampled_from([0.01, 5.0, float(most)])
+    if setting.kind == "whole":
+        return st.sampled_from([int(least), int(least) + 1, 2, 50, int(most)])
+    return st.sampled_from([float(least), 0.01, 0.5, 0.99, float(most)])
+
+
+def tree(setting: Setting, value: Any) -> str:
+    section, _, name = setting.key.rpartition(".")
+    return json.dumps({section: {name: value}} if section else {name: value})
+
+
+@given(data=st.data())
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
+def test_the_users_constraints_are_told_whatever_it_sets(
+    tmp_path_factory: pytest.TempPathFactory, without_file: list[set[str]], setting: Setting, data: st.DataObject
+) -> None:
+    settings = tree(setting, data.draw(values_of(setting)))
+    assert told(agent(tmp_path_factory.mktemp("set"), settings)) == without_file
+
+
+def test_all_of_them_at_once(tmp_path: Path, without_file: list[set[str]]) -> None:
+    settings = (
+        "token_budget: {default: 0, dynamic_context: 0}\ninjection: {max_chars: 1, format: plain}\n"
+        "session: {max_tokens: 0, backoff: 1000}\nactivation: {always: 0, steps: 0, least: 1}\n"
+        "tiers: {full: 1, summary: 1, name_only: 1}\nmodel: unknown-model\n"
+    )
+    assert told(agent(tmp_path, settings)) == without_file
+
+
+# Its own part
+
+
+def lines(found: Agent) -> int:
+    return sum(text in found.start().told for text in THEIRS)
+
+
+def test_a_project_limits_its_own_rules(tmp_path: Path) -> None:
+    assert lines(agent(tmp_path / "all")) == len(THEIRS)
+    few = lines(agent(tmp_path / "few", "token_budget: {default: 60}\n"))
+    assert 0 < few < len(THEIRS)
+    assert 0 < lines(agent(tmp_path / "chars", "injection: {max_chars: 200}\n")) < len(THEIRS)
+    assert lines(agent(tmp_path / "none", "token_budget: {default: 0}\n")) == 0
+    assert lines(agent(tmp_path / "tiers", "tiers: {full: 1, summary: 1, name_only: 1}\n")) == 0
+
+
+def test_a_project_gives_itself_no_more_than_the_user_does(tmp_path: Path) -> None:
+    found = agent(tmp_path, "token_budget: {default: 100000}\ntiers: {full: 0, summary: 0, name_only: 0}\n")
+    found.configure("token_budget: {default: 70}\n")
+    assert lines(found) < len(THEIRS)
+    assert YOURS["always"] in found.start().told
+
+
+# The window and the money
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "context: {window: 1000000000}",
+        "context: {warn: 1, compact: 1}",
+        "models: {claude-sonnet-4-5: {context_window: 1000000000}}",
+    ],
+)
+def test_a_project_hides_no_full_window(tmp_path: Path, settings: str) -> None:
+    found = agent(tmp_path, settings)
+    usage = {"input_tokens": 190_000, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    sent = {"model": {"id": "claude-sonnet-4-5"}, "context_window": {"current_usage": usage}, "cwd": str(found.project)}
+    facts = facts_of(json.dumps({**sent, "session_id": "s"}).encode(), found.environ, now=0.0)
+    assert facts is not None
+    assert (facts["context_window"], facts["warning"]) == (200_000, "compact")
+
+
+def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+    (sitting.project / ".brim").mkdir(exist_ok=True)
+    (sitting.project / ".brim" / "config.yaml").write_text(
+        "models: {claude-sonnet-4-5: {prices: {input: 0, output: 0}}}\nspend: {limit: 1000}\n", encoding="utf-8"
+    )
+    trust(str(sitting.project), str(sitting.home), now=0.0)
+    with sitting.ledger() as ledger:
+        ledger.limit("shop", 10_000)
+    sitting.used("m1", 4_000)
+    assert "brim spend" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
