@@ -135,6 +135,31 @@ class Workspace:
                 "run 'brim trust' there, and then say it again"
             )
 
+    @cached_property
+    def secret(self) -> str:
+        """The user's own secret, which marks memory that was made here. It is made when it is first needed."""
+        from brim.store.trust import user_secret
+
+        return user_secret(self.home)
+
+    def memory_secret(self, root: str) -> str:
+        """Return ``secret``, after marking the folder *root* with it if an older version made it.
+
+        That is so if it is the memory of a session that the user's store knows.
+        """
+        from brim.scratch.folder import adopt_folders, check_folder
+
+        try:
+            check_folder(root, self.secret)
+        except StoreError as error:
+            if error.reason == "foreign" and os.path.exists(self.database):
+                from brim.store.sessions import knows_session
+                from brim.store.store import open_store
+
+                with open_store(self.database, migrate=False, timeout=BUSY) as store:
+                    adopt_folders(root, self.secret, lambda session: knows_session(store.database, session))
+        return self.secret
+
     # Settings ---------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -4,7 +4,8 @@ What one event says (a prompt, a changed file, a failed command) is added to the
 needs more than one event (decisions, states, dead ends) is taken from the transcript when the turn ends or before a
 compaction. Entries have ids, so what both see is there once.
 
-A ``.context/`` that git tracks came with a clone: it is another person's memory and isn't used.
+A ``.context/`` that git tracks, or that lacks the mark of this user, came with a clone or an archive: it is another
+person's memory and isn't used.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 
 from brim.files import locked
+from brim.hooks.event import Answer
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 
 TYPE_CHECKING = False
@@ -35,7 +37,8 @@ _CHECKED = "scratch"
 def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False) -> str | None:
     """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it may not.
 
-    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone.
+    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone. Whether it was
+    made here is checked each time; if it wasn't, the human is told once.
     """
     if workspace.only_injects or workspace.project is None or not call.session:
         return None
@@ -48,7 +51,32 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]
         state.keep(_CHECKED, known)
-    return root if known[1] is True else None
+    return root if known[1] is True and not is_foreign(root, workspace) else None
+
+
+def is_foreign(root: str, workspace: HookWorkspace) -> bool:
+    """Whether *root* holds memory that this user didn't make here."""
+    from brim.errors import StoreError
+    from brim.scratch.folder import check_folder
+
+    try:
+        check_folder(root, workspace.memory_secret(root))
+    except StoreError as error:
+        if error.reason != "foreign":
+            raise
+        return True
+    return False
+
+
+def foreign_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
+    """Tell the human, once a session, of memory that wasn't made here."""
+    if workspace.project is None or not call.session:
+        return None
+    root = os.path.join(workspace.project, ".context")
+    if not os.path.isdir(root) or not is_foreign(root, workspace):
+        return None
+    text = "brim: the memory in .context/ wasn't made here, so your agent doesn't use it: 'brim trust' shows it"
+    return Answer(note=text) if workspace.state(call.session).tell_once("foreign memory") else None
 
 
 def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
@@ -57,7 +85,10 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
         return None
     from brim.scratch.writer import ScratchWriter
 
-    return ScratchWriter(workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE)
+    secret = workspace.secret
+    return ScratchWriter(
+        workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE, secret=secret
+    )
 
 
 # At each event ----------------------------------------------------------------------------------------------------
@@ -101,11 +132,12 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
 
-    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root)):
-        make_folder(root)  # again, now that no other process removes it
+    secret = workspace.secret
+    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root, secret)):
+        make_folder(root, secret)  # again, now that no other process removes it
         folder = place_of(root, call.session, now=workspace.now, claim=True)
         if folder != root:
-            make_folder(folder)
+            make_folder(folder, secret)
         own(folder, call.session, now=workspace.now)
         journal = Journal(os.path.join(folder, NAME))
         journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
@@ -258,8 +290,9 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
 
     root = os.path.join(workspace.project, NAME)
     try:
-        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root) else root
-        if not check_folder(folder):
+        secret = workspace.memory_secret(root)
+        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root, secret) else root
+        if not check_folder(folder, secret):
             return None
     except BrimError:
         return None

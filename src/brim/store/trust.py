@@ -14,7 +14,7 @@ import os
 import stat
 
 from brim.errors import InputError, StoreError
-from brim.files import open_safely, replace_file
+from brim.files import locked, open_safely, replace_file
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
@@ -28,6 +28,35 @@ MARKS = "trusted"
 
 LARGEST = 10_000
 """Characters of marks that are read."""
+
+SECRET = "secret"
+"""The file in the user's folder with the secret that marks what was made here."""
+
+
+def user_secret(user_folder: str) -> str:
+    """Return the user's own secret, made now if there is none. It never leaves the user's folder."""
+    path = os.path.join(user_folder, SECRET)
+    found = _secret_in(path)
+    if not found:
+        with locked(f"{path}.lock", prepare=lambda: make_folder(user_folder)):
+            found = _secret_in(path)
+            if not found:
+                found = os.urandom(32).hex()
+                _write(path, found)
+    return found
+
+
+def _secret_in(path: str) -> str:
+    """Return the secret in *path*; empty if it is missing or not whole, or others may have read or written it."""
+    try:
+        with os.fdopen(open_safely(path), "rb") as file:
+            status, text = os.fstat(file.fileno()), file.read(LARGEST).decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
+    is_ours = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+    return text if is_ours and len(text) == 64 else ""
 
 
 def is_trusted(project: str, user_folder: str) -> bool:

@@ -150,7 +150,7 @@ def _add(options: Namespace) -> int:
     kind = options.kind or "decision"
     if kind not in ADDED:
         raise InputError(f"memory add: --kind is one of {', '.join(ADDED)}, not {kind}")
-    writer = _writer(options)
+    writer = _writer(options, made_here=True)
     entry = writer.append(kind, text_of(options.words[0]))
     if entry is None:
         raise InputError("memory add: the text is empty")
@@ -160,7 +160,7 @@ def _add(options: Namespace) -> int:
 
 def _rebuild(options: Namespace) -> int:
     added = 0
-    _journal(options)  # refused before anything is read, if it is not ours
+    _writer(options, made_here=True).read()  # refused before anything is read, if it is not ours
     for path in options.words:
         model, known = ScratchModel(), False
         for event in read(path):
@@ -169,8 +169,9 @@ def _rebuild(options: Namespace) -> int:
         if not known:
             note(f"{path}: holds nothing that an agent wrote, as far as brim can read it")
         session = next((entry.session for entry in model.entries if entry.session), options.session)
-        added += len(_writer(options, session=session).write_scratch(model, replay=True))
-    writer, journal = _journal(options)
+        added += len(_writer(options, session=session, made_here=True).write_scratch(model, replay=True))
+    writer = _writer(options, made_here=True)
+    journal = writer.read()
     if not journal.entries:
         note(f"there is nothing to render in {writer.folder}")
         return 1
@@ -225,13 +226,26 @@ def _whole_session(worktree: str, given: str) -> str:
     return begun[0] if len(begun) == 1 and given not in known else given
 
 
-def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
-    """Return the writer of the files that *options* mean. A person's command never claims them for a session."""
-    journal = os.path.join(options.worktree, NAME, JOURNAL)
+def _writer(options: Namespace, session: str | None = None, *, made_here: bool = False) -> ScratchWriter:
+    """Return the writer of the files that *options* mean. A person's command never claims them for a session.
+
+    A person may look at any memory; what is written goes into one that was *made_here*.
+    """
+    folder = os.path.join(options.worktree, NAME)
+    journal = os.path.join(folder, JOURNAL)
     if is_tracked(journal):
         why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
         raise StoreError(f"{journal}: {why}", "refused")
-    return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
+    secret = here().memory_secret(folder)
+    if not made_here and os.path.isdir(folder):
+        try:
+            check_folder(folder, secret)
+        except StoreError as error:
+            if error.reason != "foreign":
+                raise
+            note(str(error))
+    session = options.session if session is None else session
+    return ScratchWriter(options.worktree, session=session, claim=False, secret=secret if made_here else "")
 
 
 def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
