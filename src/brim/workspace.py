@@ -136,11 +136,54 @@ class Workspace:
             )
 
     @cached_property
+    def settings_changed(self) -> bool:
+        """Whether a trusted project has other settings than the user agreed to. An agent then does without them."""
+        if self.project is None or self._agreed_settings is None:
+            return False
+        from brim.store.trust import UNREADABLE, settings_digest
+
+        now = settings_digest(self.project)
+        return now == UNREADABLE or now not in ("", self._agreed_settings)
+
+    def changes_of(self, scopes: Scopes) -> str:
+        """Say what of a trusted project changed, by other ways than brim, since the user agreed; empty if nothing."""
+        if self.project is None or self._agreed_settings is None:
+            return ""
+        rules = len(scopes.unagreed())
+        parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
+        parts += ["the settings"] if self.settings_changed else []
+        name = "".join([letter if letter.isprintable() else "?" for letter in os.path.basename(self.project)])
+        return f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim trust' shows them" if parts else ""
+
+    @cached_property
+    def _agreed_settings(self) -> str | None:
+        """The digest of the settings that the user agreed to; None if the project isn't trusted, or 0.1 did it."""
+        if self.project is None or not self.trusted:
+            return None
+        from brim.store.trust import settings_agreed
+
+        return settings_agreed(self.project, self.home)
+
+    @cached_property
     def secret(self) -> str:
         """The user's own secret, which marks memory that was made here. It is made when it is first needed."""
         from brim.store.trust import user_secret
 
         return user_secret(self.home)
+
+    @property
+    def has_foreign_memory(self) -> bool:
+        """Whether the project has memory that this user didn't make here: it isn't for agents."""
+        root = os.path.join(self.project or "", ".context")
+        if self.project is None or not os.path.isdir(root):
+            return False
+        from brim.scratch.folder import check_folder
+
+        try:
+            check_folder(root, self.memory_secret(root))
+        except StoreError as error:
+            return error.reason == "foreign"
+        return False
 
     def memory_secret(self, root: str) -> str:
         """Return ``secret``, after marking the folder *root* with it if an older version made it.
@@ -185,13 +228,14 @@ class Workspace:
             return load(self.environ, self.usable_project, self.flags)
         from brim.config.values import load_cached
 
+        project = None if self.settings_changed else self.usable_project
         try:
-            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+            return load_cached(self.environ, project, self.flags, now=self.now)
         except ModuleNotFoundError:  # a file has changed, and the hook was started without site-packages (-S)
             import site
 
             site.main()
-            return load_cached(self.environ, self.usable_project, self.flags, now=self.now)
+            return load_cached(self.environ, project, self.flags, now=self.now)
 
     # The store --------------------------------------------------------------------------------------------------
 
@@ -212,7 +256,15 @@ class Workspace:
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
         may = self.who == "person" if migrate is None else migrate
-        return open_scopes(self.usable_project, self.home, trusted=True, migrate=may)
+        if self.who == "person" and may and self.project is not None and self.trusted and self._agreed_settings is None:
+            from brim.store.trust import agree_to_settings
+
+            # 0.1 trusted the folder. From now on, what is trusted is what it holds now.
+            with suppress(StoreError):
+                agree_to_settings(self.project, self.home, with_rules=True)
+                del self._agreed_settings
+        checked = self.who == "agent" and self._agreed_settings is not None
+        return open_scopes(self.usable_project, self.home, trusted=True, migrate=may, checked=checked)
 
     def open_ledger(self, clock: Callable[[], float] | None = None) -> SqliteLedger:
         """Open the user's ledger with the settings in force."""
@@ -225,7 +277,8 @@ class Workspace:
         """What is stored here and may be used, opened once: never migrated, with little patience. For hooks."""
         from brim.store.scopes import open_scopes
 
-        return open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY)
+        checked = self._agreed_settings is not None
+        return open_scopes(self.usable_project, self.home, trusted=True, migrate=False, timeout=BUSY, checked=checked)
 
     @property
     def surroundings(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from brim.hooks.attention import project_note
 from brim.hooks.event import NOTHING, Answer, joined
 from brim.hooks.fullness import (
     BEGAN,
@@ -23,7 +24,7 @@ from brim.hooks.fullness import (
 from brim.hooks.gate import forget_refusals, limited_scopes, may_be_limited, spend_gate
 from brim.hooks.process import attempt
 from brim.hooks.scratchpad import SECONDS as READING
-from brim.hooks.scratchpad import foreign_note, journal_prompt, journal_tool, scratch_line, write_turn, writer_of
+from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line, write_turn, writer_of
 from brim.hooks.transcript import size_of
 
 TYPE_CHECKING = False
@@ -63,7 +64,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
         if call.model:
             state.keep("model", call.model)
         remove_old(workspace.home, now=workspace.now)
-    return joined(attempt(_tell_start, call, workspace), attempt(foreign_note, call, workspace))
+    return joined(attempt(_tell_start, call, workspace), attempt(project_note, call, workspace))
 
 
 def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -117,7 +118,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         return told
     if call.human:
         attempt(journal_prompt, call, workspace)
-    return joined(told, attempt(foreign_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
+    return joined(told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
 
 
 # A tool -----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import json
 import os
 
 from brim.files import locked
-from brim.hooks.event import Answer
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 
 TYPE_CHECKING = False
@@ -38,7 +37,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it may not.
 
     Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone. Whether it was
-    made here is checked each time; if it wasn't, the human is told once.
+    made here is checked each time.
     """
     if workspace.only_injects or workspace.project is None or not call.session:
         return None
@@ -51,32 +50,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]
         state.keep(_CHECKED, known)
-    return root if known[1] is True and not is_foreign(root, workspace) else None
-
-
-def is_foreign(root: str, workspace: HookWorkspace) -> bool:
-    """Whether *root* holds memory that this user didn't make here."""
-    from brim.errors import StoreError
-    from brim.scratch.folder import check_folder
-
-    try:
-        check_folder(root, workspace.memory_secret(root))
-    except StoreError as error:
-        if error.reason != "foreign":
-            raise
-        return True
-    return False
-
-
-def foreign_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    """Tell the human, once a session, of memory that wasn't made here."""
-    if workspace.project is None or not call.session:
-        return None
-    root = os.path.join(workspace.project, ".context")
-    if not os.path.isdir(root) or not is_foreign(root, workspace):
-        return None
-    text = "brim: the memory in .context/ wasn't made here, so your agent doesn't use it: 'brim trust' shows it"
-    return Answer(note=text) if workspace.state(call.session).tell_once("foreign memory") else None
+    return root if known[1] is True and not workspace.has_foreign_memory else None
 
 
 def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:

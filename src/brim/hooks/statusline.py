@@ -13,6 +13,7 @@ import sys
 import time
 from contextlib import suppress
 
+from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
@@ -136,6 +137,8 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     status = read_status(data, now=now, window=window)
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
+    if status.session and workspace.state(status.session).kept(KEPT):
+        told.append(SHORT)
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten

@@ -2,7 +2,8 @@
 
 A mark in it says that brim made it, so that no other folder is ever written to or removed. For agents, the mark must
 hold a hash of the user's secret and the folder's path: a folder that came in an archive has another one, or none. For
-git it ignores itself; other users cannot read it. A session that comes while another one is live gets a folder of its own inside.
+git it ignores itself; other users cannot read it. A session that comes while another one is live gets a folder of its
+own inside.
 """
 
 from __future__ import annotations

@@ -139,7 +139,11 @@ class ScratchWriter:
 
     def close(self) -> None:
         """Say that this session is over: the next one may have the worktree's own files."""
-        if self.session and check_folder(self._root, self._secret) and owner_of(self.folder).get("session") == self.session:
+        if (
+            self.session
+            and check_folder(self._root, self._secret)
+            and owner_of(self.folder).get("session") == self.session
+        ):
             with self._writing() as folder:
                 own(folder, self.session, now=self._clock(), closed=True)
 

@@ -150,7 +150,7 @@ def _add(options: Namespace) -> int:
     kind = options.kind or "decision"
     if kind not in ADDED:
         raise InputError(f"memory add: --kind is one of {', '.join(ADDED)}, not {kind}")
-    writer = _writer(options, made_here=True)
+    writer = _writer(options)
     entry = writer.append(kind, text_of(options.words[0]))
     if entry is None:
         raise InputError("memory add: the text is empty")
@@ -160,7 +160,7 @@ def _add(options: Namespace) -> int:
 
 def _rebuild(options: Namespace) -> int:
     added = 0
-    _writer(options, made_here=True).read()  # refused before anything is read, if it is not ours
+    _journal(options)  # refused before anything is read, if it is not ours
     for path in options.words:
         model, known = ScratchModel(), False
         for event in read(path):
@@ -169,9 +169,8 @@ def _rebuild(options: Namespace) -> int:
         if not known:
             note(f"{path}: holds nothing that an agent wrote, as far as brim can read it")
         session = next((entry.session for entry in model.entries if entry.session), options.session)
-        added += len(_writer(options, session=session, made_here=True).write_scratch(model, replay=True))
-    writer = _writer(options, made_here=True)
-    journal = writer.read()
+        added += len(_writer(options, session=session).write_scratch(model, replay=True))
+    writer, journal = _journal(options)
     if not journal.entries:
         note(f"there is nothing to render in {writer.folder}")
         return 1
@@ -226,10 +225,10 @@ def _whole_session(worktree: str, given: str) -> str:
     return begun[0] if len(begun) == 1 and given not in known else given
 
 
-def _writer(options: Namespace, session: str | None = None, *, made_here: bool = False) -> ScratchWriter:
+def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     """Return the writer of the files that *options* mean. A person's command never claims them for a session.
 
-    A person may look at any memory; what is written goes into one that was *made_here*.
+    A person may use memory that wasn't made here, and is told so; that doesn't make it one for agents.
     """
     folder = os.path.join(options.worktree, NAME)
     journal = os.path.join(folder, JOURNAL)
@@ -237,15 +236,15 @@ def _writer(options: Namespace, session: str | None = None, *, made_here: bool =
         why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
         raise StoreError(f"{journal}: {why}", "refused")
     secret = here().memory_secret(folder)
-    if not made_here and os.path.isdir(folder):
-        try:
-            check_folder(folder, secret)
-        except StoreError as error:
-            if error.reason != "foreign":
-                raise
-            note(str(error))
+    try:
+        check_folder(folder, secret)
+    except StoreError as error:
+        if error.reason != "foreign":
+            raise
+        note(str(error))
+        secret = ""
     session = options.session if session is None else session
-    return ScratchWriter(options.worktree, session=session, claim=False, secret=secret if made_here else "")
+    return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)
 
 
 def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
