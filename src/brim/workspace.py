@@ -171,7 +171,7 @@ class Workspace:
 
         return user_secret(self.home)
 
-    @property
+    @cached_property
     def has_foreign_memory(self) -> bool:
         """Whether the project has memory that this user didn't make here: it isn't for agents."""
         root = os.path.join(self.project or "", ".context")

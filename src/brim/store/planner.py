@@ -66,6 +66,8 @@ class Planner:
         self.config, self.context, self._scopes = config, context, scopes
         self.parameters = Parameters(**config.section("activation"))
         results = activate(scopes, context, now=now, parameters=self.parameters)
+        if scopes.leave_out([result.id for result in results]):
+            results = activate(scopes, context, now=now, parameters=self.parameters)
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors]
         self.reasons = {result.id: result.reasons for result in self.results}
@@ -172,10 +174,22 @@ class HookPlanner:
         of_call: bool = False,
     ) -> None:
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
+        self._context, self._session, self._of_call = context, session, of_call
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
-        parameters = Parameters(**config.section("activation"))
+        self._choose()
+        if self._values:
+            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
+            import brim.activation.weights
+            import brim.injection.text  # noqa: F401
+
+            self._counting  # noqa: B018 - loads the table of models
+
+    def _choose(self) -> None:
+        """Find what the situation activates, and what of it may be told."""
+        scopes, session, of_call = self._scopes, self._session, self._of_call
+        parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            results = activate(scopes, context, now=now, parameters=parameters, reasons=of_call)
+            results = activate(scopes, self._context, now=self._now, parameters=parameters, reasons=of_call)
             self.active = [result.id for result in results]
             """Everything that is activated, told or not."""
             self._known: dict[str, Any] = dict(scopes.sketches(self.active))
@@ -194,12 +208,6 @@ class HookPlanner:
                 self._values.append((id, value))
         self.matching = tuple(matching)
         """The constraints that the call itself matches, strongest first."""
-        if self._values:
-            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
-            import brim.activation.weights
-            import brim.injection.text  # noqa: F401
-
-            self._counting  # noqa: B018 - loads the table of models
 
     @cached_property
     def _counting(self) -> Counting:
@@ -254,7 +262,7 @@ class HookPlanner:
         values, costs = self._affordable([pair for pair in self._values if only is None or pair[0] in only], budget)
         known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
-        return self._mapper.plan(
+        plan = self._mapper.plan(
             [pair for pair in values if pair[0] in known],
             known,
             budget=budget,
@@ -264,6 +272,11 @@ class HookPlanner:
             session=session,
             costs=costs,
         )
+        if self._scopes.leave_out([item.id for item in plan.included]):
+            self._scopes.leave_out(self.active)  # one of them is seldom alone
+            self._choose()
+            return self._plan(budget, max_chars, session, only)
+        return plan
 
     def _affordable(
         self, values: list[tuple[str, float]], budget: int | None

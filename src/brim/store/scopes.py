@@ -95,7 +95,8 @@ class Scopes(Closing):
     ) -> None:
         self._paths, self._migrate, self._timeout, self._checked = dict(paths), migrate, timeout, checked
         self.left_out: set[str] = set()
-        """The rules of the project that were asked for, and that the user hasn't agreed to."""
+        """The rules of the project that were met, and that the user hasn't agreed to."""
+        self._agreed: set[str] = set()
         self.stores: dict[str, Store] = {}
         """The files that are there, by scope."""
         self._stamps: list[tuple[int, int]] = []
@@ -177,6 +178,7 @@ class Scopes(Closing):
         """Return the behaviors in force by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
         found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
+        self.leave_out([behavior.id for behavior in found.get("project", ())])
         return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
@@ -185,6 +187,7 @@ class Scopes(Closing):
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return those of *ids* that are there, by id."""
+        self.leave_out(ids)
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
         return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
@@ -202,6 +205,7 @@ class Scopes(Closing):
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
         found = {scope: store.candidates(text) for scope, store in self.stores.items()}
+        self.leave_out([behavior.id for behavior in found.get("project", ())])
         kept = [_of(*pair) for pair in self._counting(found)]
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)
@@ -309,6 +313,20 @@ class Scopes(Closing):
         agreed = self.user.agreed(self.project_key, found) if found and self.user is not None else {}
         return {id: digest for id, digest in found.items() if agreed.get(id) != digest}
 
+    def leave_out(self, ids: Collection[str]) -> bool:
+        """Leave out what an agent must not be told of *ids* in the project's file; whether there was any, for once.
+
+        It is called for what is about to be told: a hook has no time to look at everything.
+        """
+        self._refresh()
+        asked = [id for id in ids if id not in self._agreed and id not in self.left_out] if self._checked else []
+        unagreed = self.unagreed(asked) if asked else {}
+        self._agreed.update(asked)
+        if unagreed:
+            self.left_out.update(unagreed)
+            self._force = {}
+        return bool(unagreed)
+
     # Whose is it ------------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
@@ -343,24 +361,22 @@ class Scopes(Closing):
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
                     known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
-            theirs = self._known.get("project", {})
-            if self._checked and (there := [id for id in new if theirs.get(id) is not None]):
-                unagreed = self.unagreed(there)
-                theirs.update(dict.fromkeys(unagreed))
-                self.left_out.update(unagreed)
+            self._known.get("project", {}).update(dict.fromkeys(self.left_out.intersection(new)))
             found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
     def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
         ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
+        self.leave_out({end for edge in weakening for end in edge.key[:2]})
         return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def _refresh(self) -> None:
         """Forget what is known of ids if a file has changed since it was read."""
         stamps = [store.database.stamp() for store in self.stores.values()]
         if stamps != self._stamps:
-            self._stamps, self._force, self._few = stamps, {}, {}
+            self._stamps, self._force, self._few, self._agreed = stamps, {}, {}, set()
             self._known = {scope: {} for scope in self.stores}
 
 
