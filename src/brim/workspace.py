@@ -164,6 +164,28 @@ class Workspace:
 
         return settings_agreed(self.project, self.home)
 
+    def renew_trust(self) -> None:
+        """Let a project that 0.1 trusted as a folder be trusted as what it holds now."""
+        if self.project is not None and self.trusted and self._agreed_settings is None:
+            from brim.store.trust import agree_to_settings
+
+            with suppress(StoreError):  # read-only: it stays as it is
+                agree_to_settings(self.project, self.home)
+                del self._agreed_settings
+
+    def save_settings(self, path: str, text: str) -> None:
+        """Write *text* to the configuration file *path*.
+
+        Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
+        """
+        from brim.files import save
+        from brim.store.trust import agree_to_settings
+
+        changed = self.settings_changed
+        save(path, text)
+        if self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml") and not changed:
+            agree_to_settings(self.project, self.home)
+
     @cached_property
     def secret(self) -> str:
         """The user's own secret, which marks memory that was made here. It is made when it is first needed."""
@@ -256,13 +278,8 @@ class Workspace:
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
         may = self.who == "person" if migrate is None else migrate
-        if self.who == "person" and may and self.project is not None and self.trusted and self._agreed_settings is None:
-            from brim.store.trust import agree_to_settings
-
-            # 0.1 trusted the folder. From now on, what is trusted is what it holds now.
-            with suppress(StoreError):
-                agree_to_settings(self.project, self.home, with_rules=True)
-                del self._agreed_settings
+        if self.who == "person" and may:
+            self.renew_trust()
         checked = self.who == "agent" and self._agreed_settings is not None
         return open_scopes(self.usable_project, self.home, trusted=True, migrate=may, checked=checked)
 

@@ -144,7 +144,9 @@ def test_a_long_text_goes_through_the_pager_of_the_user(brim: Brim, tmp_path: Pa
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [COMMAND, "trust"],
-        **{"stdin": theirs, "stdout": theirs, "stderr": theirs},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
         env={**brim.environ, "PAGER": str(pager), "LINES": "24", "COLUMNS": "100"},
         cwd=brim.cwd,
     )

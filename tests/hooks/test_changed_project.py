@@ -114,6 +114,18 @@ def test_edges_of_a_rule_that_changed_do_not_count(tmp_path: Path) -> None:
     assert EVIL not in told
 
 
+def test_many_constraints_that_were_pulled_do_not_push_out_the_users_own(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    many = [Behavior(f"x-{number}", f"x-{number}", "constraint", f"{EVIL} {number}" * 9) for number in range(300)]
+    with open_store(str(shop.rules)) as store:
+        store.put_many([each.replace(scope="project") for each in many], event="learned", now=0)
+    told = shop.start()
+    assert RULE in told
+    assert GOOD in told
+    assert EVIL not in told
+    assert "300 rules of project changed since" in told
+
+
 def test_a_rule_that_takes_the_id_of_the_users_own_is_left_out(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     with open_store(str(shop.database)) as store:
@@ -204,6 +216,13 @@ def test_settings_that_cannot_be_read_whole_are_not_used(tmp_path: Path, how: st
 def test_settings_that_brim_set_are_used(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     assert shop.brim("config", "set", "token_budget.default", "0", "--project").returncode == 0
+    assert RULE not in shop.start()
+
+
+def test_settings_that_init_writes_are_used(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    assert shop.brim("init", "--project", "--agent", "claude", "--token-budget", "0", "--yes").returncode == 0
+    assert shop.config.exists()
     assert RULE not in shop.start()
 
 

@@ -11,9 +11,7 @@ from brim.config.places import config_paths
 from brim.config.text import KNOWN, read_text, with_key, without_key
 from brim.config.values import Config, load
 from brim.errors import BrimError, ConfigError, InputError
-from brim.files import save
 from brim.store.project import make_folder
-from brim.store.trust import agree_to_settings
 
 REMOVED = object()
 """The value of a setting that is taken out of the file."""
@@ -53,11 +51,7 @@ class SettingEdit:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         if _text(self.path) != self._before:
             raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
-        workspace = here()
-        agreed = self.path == _paths().get("project") and not workspace.settings_changed
-        save(self.path, self._after)
-        if agreed and workspace.project is not None:
-            agree_to_settings(workspace.project, workspace.home)
+        here().save_settings(self.path, self._after)
 
     def tell(self) -> None:
         """Print the new value, and the stronger one if there is one."""

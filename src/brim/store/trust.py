@@ -121,8 +121,8 @@ def settings_agreed(project: str, user_folder: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def agree_to_settings(project: str, user_folder: str, *, with_rules: bool = False) -> None:
-    """Note that the user agrees to the settings of *project*, if it is trusted; *with_rules*, to its rules too."""
+def agree_to_settings(project: str, user_folder: str) -> None:
+    """Note that the user agrees to the settings of *project*, if it is trusted; if 0.1 did that, to its rules too."""
     from brim.store.scopes import open_scopes
 
     path = os.path.realpath(project)
@@ -130,9 +130,9 @@ def agree_to_settings(project: str, user_folder: str, *, with_rules: bool = Fals
         return
     with open_scopes(path, user_folder, trusted=True) as scopes, scopes.writing("user"):
         projects = _read(user_folder)
-        projects[path]["settings"] = settings_digest(path)
-        if with_rules:
+        if "settings" not in projects[path]:
             scopes.home.agree(scopes.project_key, scopes.unagreed())
+        projects[path]["settings"] = settings_digest(path)
         _write_list(user_folder, projects)
 
 

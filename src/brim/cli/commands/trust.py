@@ -182,7 +182,7 @@ def _look(workspace: Workspace, project: str) -> _Found:
     """Return what is new in a trusted project; if nothing is, or it isn't trusted, all that it says."""
     trusted = is_trusted(project, workspace.home)
     if trusted and settings_agreed(project, workspace.home) is None:
-        agree_to_settings(project, workspace.home, with_rules=True)
+        agree_to_settings(project, workspace.home)
     digest, settings = settings_digest(project), project_settings(project)
     rules, refused, digests = project_rules(project, workspace.home)
     memory = _foreign_memory(workspace, os.path.join(project, NAME))
