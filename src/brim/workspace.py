@@ -199,30 +199,23 @@ class Workspace:
         root = os.path.join(self.project or "", ".context")
         if self.project is None or not os.path.isdir(root):
             return False
-        from brim.scratch.folder import check_folder
+        from brim.scratch.folder import is_foreign
 
-        try:
-            check_folder(root, self.memory_secret(root))
-        except StoreError as error:
-            return error.reason == "foreign"
-        return False
+        return is_foreign(root, self.memory_secret(root))
 
     def memory_secret(self, root: str) -> str:
         """Return ``secret``, after marking the folder *root* with it if an older version made it.
 
         That is so if it is the memory of a session that the user's store knows.
         """
-        from brim.scratch.folder import adopt_folders, check_folder
+        from brim.scratch.folder import adopt_folders, is_foreign
 
-        try:
-            check_folder(root, self.secret)
-        except StoreError as error:
-            if error.reason == "foreign" and os.path.exists(self.database):
-                from brim.store.sessions import knows_session
-                from brim.store.store import open_store
+        if is_foreign(root, self.secret) and os.path.exists(self.database):
+            from brim.store.sessions import knows_session
+            from brim.store.store import open_store
 
-                with open_store(self.database, migrate=False, timeout=BUSY) as store:
-                    adopt_folders(root, self.secret, lambda session: knows_session(store.database, session))
+            with open_store(self.database, migrate=False, timeout=BUSY) as store:
+                adopt_folders(root, self.secret, lambda session: knows_session(store.database, session))
         return self.secret
 
     # Settings ---------------------------------------------------------------------------------------------------

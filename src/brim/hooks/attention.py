@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KEPT = "attention"
 """Kept for a session while there is something to look at."""
 
-SHORT = "see 'brim trust'"
+SHORT = "something changed: brim trust"
 """What the status line says then."""
 
 MEMORY = "the memory in .context/ wasn't made here, so your agent doesn't use it: 'brim trust' shows it"
@@ -28,7 +28,8 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     state = workspace.state(call.session)
     memory = MEMORY if workspace.has_foreign_memory else ""
     found = [text for text in (memory, _changes(workspace, again=bool(state.kept(KEPT)))) if text]
-    state.keep(KEPT, bool(found) or None)
+    if found or state.kept(KEPT):
+        state.keep(KEPT, bool(found))
     note = "\n".join([f"brim: {text}" for text in found if state.tell_once(text)])
     return Answer(note=note) if note else None
 

@@ -70,6 +70,21 @@ def check_folder(path: str, secret: str = "") -> bool:
     return False
 
 
+def is_foreign(path: str, secret: str) -> bool:
+    """Whether the folder *path* holds memory that wasn't made here, by the user with this *secret*."""
+    try:
+        check_folder(path, secret)
+    except StoreError as error:
+        return error.reason == "foreign"
+    return False
+
+
+def foreign_folders(root: str, secret: str) -> list[str]:
+    """Return *root* and the folders of sessions in it, as far as they weren't made here."""
+    folders = (root, *session_folders(root).values()) if os.path.isdir(root) else ()
+    return [folder for folder in folders if is_foreign(folder, secret)]
+
+
 def mark_folder(path: str, secret: str) -> None:
     """Mark the folder *path* as made here, by the user with this *secret*."""
     save(path, MARK, f"{_ABOUT}{_mark_of(path, secret).decode()}\n", durable=False)
@@ -77,13 +92,10 @@ def mark_folder(path: str, secret: str) -> None:
 
 def adopt_folders(root: str, secret: str, is_known: Callable[[str], bool]) -> None:
     """Mark *root*, and the folders in it, that an older version made for a session that *is_known* here."""
-    for folder in (root, *session_folders(root).values()):
-        try:
-            check_folder(folder, secret)
-        except StoreError as error:
-            session = owner_of(folder).get("session")
-            if error.reason == "foreign" and isinstance(session, str) and session and is_known(session):
-                mark_folder(folder, secret)
+    for folder in foreign_folders(root, secret):
+        session = owner_of(folder).get("session")
+        if isinstance(session, str) and session and is_known(session):
+            mark_folder(folder, secret)
 
 
 def _mark_of(path: str, secret: str) -> bytes:

@@ -23,7 +23,7 @@ from brim.cli.output import counted, emit, facts, fields_of, heading, home_path,
 from brim.config import project_folder
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn
-from brim.scratch.folder import NAME, check_folder, session_folders
+from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence
 from brim.scratch.index import when as moment
 from brim.scratch.journal import NAME as JOURNAL
@@ -236,12 +236,8 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
         why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
         raise StoreError(f"{journal}: {why}", "refused")
     secret = here().memory_secret(folder)
-    try:
-        check_folder(folder, secret)
-    except StoreError as error:
-        if error.reason != "foreign":
-            raise
-        note(str(error))
+    if is_foreign(folder, secret):
+        note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks")
         secret = ""
     session = options.session if session is None else session
     return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)

@@ -311,7 +311,7 @@ def review(options: Namespace) -> int:
 
     if not notes and not options.as_json:
         note("no notes to review")
-    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}  {whole(each)}" for each in notes]
+    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
     view = "\n\n".join(noted)
     return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
 

@@ -28,9 +28,9 @@ from brim.cli.output import (
 )
 from brim.cli.rule_view import as_object, whole
 from brim.config.places import project_folder, user_folder
-from brim.errors import InputError, StoreError
+from brim.errors import InputError
 from brim.scratch.entries import Entry
-from brim.scratch.folder import NAME, check_folder, mark_folder, session_folders
+from brim.scratch.folder import NAME, foreign_folders, mark_folder
 from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
 from brim.scratch.writer import ScratchWriter
@@ -185,26 +185,14 @@ def _look(workspace: Workspace, project: str) -> _Found:
         agree_to_settings(project, workspace.home)
     digest, settings = settings_digest(project), project_settings(project)
     rules, refused, digests = project_rules(project, workspace.home)
-    memory = _foreign_memory(workspace, os.path.join(project, NAME))
+    root = os.path.join(project, NAME)
+    foreign = foreign_folders(root, workspace.memory_secret(root)) if os.path.isdir(root) else ()
+    memory = {each: list(Journal(os.path.join(each, JOURNAL)).refresh()) for each in foreign}
     is_new = bool(digests or memory or workspace.settings_changed)
     if trusted and is_new:
         rules = [each for each in rules if each.id in digests]
         settings = settings if workspace.settings_changed else {}
     return _Found(workspace, project, trusted, rules, digests, settings, digest, refused, memory, is_new)
-
-
-def _foreign_memory(workspace: Workspace, root: str) -> dict[str, list[Entry]]:
-    """Return the entries in *root* that weren't made here, by folder."""
-    if not os.path.isdir(root):
-        return {}
-    secret, found = workspace.memory_secret(root), {}
-    for folder in (root, *session_folders(root).values()):
-        try:
-            check_folder(folder, secret)
-        except StoreError as error:
-            if error.reason == "foreign":
-                found[folder] = list(Journal(os.path.join(folder, JOURNAL)).refresh())
-    return found
 
 
 def _entries(entries: list[Entry]) -> str:
