@@ -35,7 +35,7 @@ from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
 from brim.scratch.writer import ScratchWriter
 from brim.store.rulebook import project_rules, project_settings
-from brim.store.trust import agree_to_settings, is_trusted, settings_agreed, settings_digest, trusted_projects, untrust
+from brim.store.trust import is_trusted, settings_digest, trusted_projects, untrust
 from brim.store.trust import trust as trust_project
 from brim.workspace import Workspace
 
@@ -180,9 +180,8 @@ class _Found:
 
 def _look(workspace: Workspace, project: str) -> _Found:
     """Return what is new in a trusted project; if nothing is, or it isn't trusted, all that it says."""
+    workspace.renew_trust()
     trusted = is_trusted(project, workspace.home)
-    if trusted and settings_agreed(project, workspace.home) is None:
-        agree_to_settings(project, workspace.home)
     digest, settings = settings_digest(project), project_settings(project)
     rules, refused, digests = project_rules(project, workspace.home)
     root = os.path.join(project, NAME)
