@@ -167,10 +167,10 @@ class Workspace:
     def renew_trust(self) -> None:
         """Let a project that 0.1 trusted as a folder be trusted as what it holds now."""
         if self.project is not None and self.trusted and self._agreed_settings is None:
-            from brim.store.trust import agree_to_settings
+            from brim.store.trust import agree_to_settings, settings_digest
 
             with suppress(StoreError):  # read-only: it stays as it is
-                agree_to_settings(self.project, self.home)
+                agree_to_settings(self.project, self.home, settings_digest(self.project))
                 del self._agreed_settings
 
     def save_settings(self, path: str, text: str) -> None:
@@ -178,13 +178,15 @@ class Workspace:
 
         Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
         """
+        from brim._sha import sha256_hex
         from brim.files import save
         from brim.store.trust import agree_to_settings
 
         changed = self.settings_changed
         save(path, text)
         if self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml") and not changed:
-            agree_to_settings(self.project, self.home)
+            with suppress(StoreError):  # a damaged database: then 'brim trust' asks
+                agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
 
     @cached_property
     def secret(self) -> str:

@@ -121,8 +121,11 @@ def settings_agreed(project: str, user_folder: str) -> str | None:
     return found if isinstance(found, str) else None
 
 
-def agree_to_settings(project: str, user_folder: str) -> None:
-    """Note that the user agrees to the settings of *project*, if it is trusted; if 0.1 did that, to its rules too."""
+def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
+    """Note that the user agrees to *settings*, a digest, of *project*, if it is trusted.
+
+    If 0.1 did that, they agree to its rules too, as they are now.
+    """
     from brim.store.scopes import open_scopes
 
     path = os.path.realpath(project)
@@ -130,9 +133,9 @@ def agree_to_settings(project: str, user_folder: str) -> None:
         return
     with open_scopes(path, user_folder, trusted=True) as scopes, scopes.writing("user"):
         projects = _read(user_folder)
-        if "settings" not in projects[path]:
-            scopes.home.agree(scopes.project_key, scopes.unagreed())
-        projects[path]["settings"] = settings_digest(path)
+        if "settings" not in projects[path] and (rules := scopes.unagreed()):
+            scopes.home.agree(scopes.project_key, rules)
+        projects[path]["settings"] = settings
         _write_list(user_folder, projects)
 
 
@@ -145,8 +148,8 @@ def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mappin
     with open_scopes(project, user_folder, trusted=True) as scopes, scopes.writing("user"):
         new = scopes.unagreed()
         agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
-        store = scopes.store("project")
-        for behavior in store.get_many(agreed).values() if not store.readonly else ():
+        store = scopes.project
+        for behavior in store.get_many(agreed).values() if store is not None and not store.readonly else ():
             scopes.put(behavior.replace(summary="", scope="project"), event="trusted", now=now, shown=True)
 
 
