@@ -208,16 +208,18 @@ class Workspace:
     def memory_secret(self, root: str) -> str:
         """Return ``secret``, after marking the folder *root* with it if an older version made it.
 
-        That is so if it is the memory of a session that the user's store knows.
+        That is so if it is the memory of a session that the user's store knows, and was there before the secret.
         """
         from brim.scratch.folder import adopt_folders, is_foreign
 
         if is_foreign(root, self.secret) and os.path.exists(self.database):
             from brim.store.sessions import knows_session
             from brim.store.store import open_store
+            from brim.store.trust import SECRET
 
+            before = os.stat(os.path.join(self.home, SECRET)).st_mtime
             with open_store(self.database, migrate=False, timeout=BUSY) as store:
-                adopt_folders(root, self.secret, lambda session: knows_session(store.database, session))
+                adopt_folders(root, self.secret, lambda id: knows_session(store.database, id), before=before)
         return self.secret
 
     # Settings ---------------------------------------------------------------------------------------------------

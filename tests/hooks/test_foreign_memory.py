@@ -132,9 +132,21 @@ def test_memory_that_was_made_here_is_used(tmp_path: Path) -> None:
     assert secret.read_text() not in (world.project / ".context" / ".brim-scratch").read_text()
 
 
+def test_knowing_a_session_of_this_user_is_not_enough(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    everything_told(world)
+    session = json.loads((world.project / ".context" / ".session").read_text(encoding="utf-8"))["session"]
+    shutil.rmtree(world.project / ".context")
+    plant(world, session=session)
+    said = everything_told(world)
+    assert ".context/scratch.md" not in said
+    assert "wasn't made here" in said
+
+
 def test_memory_that_an_older_version_made_for_a_session_of_this_user_stays(tmp_path: Path) -> None:
     world = World(tmp_path)
     everything_told(world)
+    (world.home / "secret").unlink()
     mark = world.project / ".context" / ".brim-scratch"
     mark.write_text(MARK, encoding="utf-8")
     said = everything_told(world)

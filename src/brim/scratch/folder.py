@@ -90,11 +90,15 @@ def mark_folder(path: str, secret: str) -> None:
     save(path, MARK, f"{_ABOUT}{_mark_of(path, secret).decode()}\n", durable=False)
 
 
-def adopt_folders(root: str, secret: str, is_known: Callable[[str], bool]) -> None:
-    """Mark *root*, and the folders in it, that an older version made for a session that *is_known* here."""
+def adopt_folders(root: str, secret: str, is_known: Callable[[str], bool], *, before: float) -> None:
+    """Mark *root*, and the folders in it, that an older version made for a session that *is_known* here.
+
+    They were there *before*, in seconds since 1970: an archive sets other times of its files, but not this one.
+    """
     for folder in foreign_folders(root, secret):
         session = owner_of(folder).get("session")
-        if isinstance(session, str) and session and is_known(session):
+        is_old = os.lstat(os.path.join(folder, MARK)).st_ctime <= before
+        if is_old and isinstance(session, str) and session and is_known(session):
             mark_folder(folder, secret)
 
 
