@@ -7,6 +7,14 @@ from __future__ import annotations
 
 import sys
 
+try:
+    if sys.version_info >= (3, 12):
+        from _sha2 import sha256  # type: ignore[import-not-found]
+    else:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+except ImportError:
+    from hashlib import sha256
+
 
 def sha256_hex(data: bytes) -> str:
     """Return the SHA-256 of *data* in hexadecimal digits.
@@ -14,12 +22,5 @@ def sha256_hex(data: bytes) -> str:
     >>> sha256_hex(b"")[:16]
     'e3b0c44298fc1c14'
     """
-    try:
-        if sys.version_info >= (3, 12):
-            from _sha2 import sha256  # type: ignore[import-not-found]
-        else:
-            from _sha256 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha256
     digits: str = sha256(data).hexdigest()
     return digits

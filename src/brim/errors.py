@@ -34,7 +34,7 @@ class StoreError(BrimError):
     """One of brim's own files can't be used; its content is unchanged.
 
     ``reason`` is one word, for a caller that goes on without it: ``missing``, ``busy``, ``damaged``, ``newer``,
-    ``older``, ``read-only``, ``full``, ``refused`` or ``failed``.
+    ``older``, ``read-only``, ``full``, ``refused``, ``foreign`` (it came from elsewhere) or ``failed``.
     """
 
     def __init__(self, message: str, reason: str = "failed") -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 
 from brim.config.places import project_folder, user_folder
 from brim.errors import ConfigError, InputError, StoreError
@@ -143,6 +143,93 @@ class Workspace:
                 "run 'brim trust' there, and then say it again"
             )
 
+    @cached_property
+    def settings_changed(self) -> bool:
+        """Whether a trusted project has other settings than the user agreed to. An agent then does without them."""
+        if self.project is None or self._agreed_settings is None:
+            return False
+        from brim.store.trust import UNREADABLE, settings_digest
+
+        now = settings_digest(self.project)
+        return now == UNREADABLE or now not in ("", self._agreed_settings)
+
+    def changes_of(self, scopes: Scopes) -> str:
+        """Say what of a trusted project changed, by other ways than brim, since the user agreed; empty if nothing."""
+        if self.project is None or self._agreed_settings is None:
+            return ""
+        rules = len(scopes.unagreed())
+        parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
+        parts += ["the settings"] if self.settings_changed else []
+        name = "".join([letter if letter.isprintable() else "?" for letter in os.path.basename(self.project)])
+        return f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim trust' shows them" if parts else ""
+
+    @cached_property
+    def _agreed_settings(self) -> str | None:
+        """The digest of the settings that the user agreed to; None if the project isn't trusted, or 0.1 did it."""
+        if self.project is None or not self.trusted:
+            return None
+        from brim.store.trust import settings_agreed
+
+        return settings_agreed(self.project, self.home)
+
+    def renew_trust(self) -> None:
+        """Let a project that 0.1 trusted as a folder be trusted as what it holds now."""
+        if self.project is not None and self.trusted and self._agreed_settings is None:
+            from brim.store.trust import agree_to_settings, settings_digest
+
+            with suppress(StoreError):  # read-only: it stays as it is
+                agree_to_settings(self.project, self.home, settings_digest(self.project))
+                del self._agreed_settings
+
+    def save_settings(self, path: str, text: str) -> None:
+        """Write *text* to the configuration file *path*.
+
+        Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
+        """
+        from brim._sha import sha256_hex
+        from brim.files import save
+        from brim.store.trust import agree_to_settings
+
+        changed = self.settings_changed
+        save(path, text)
+        if self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml") and not changed:
+            with suppress(StoreError):  # a damaged database: then 'brim trust' asks
+                agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
+
+    @cached_property
+    def secret(self) -> str:
+        """The user's own secret, which marks memory that was made here. It is made when it is first needed."""
+        from brim.store.trust import user_secret
+
+        return user_secret(self.home)
+
+    @cached_property
+    def has_foreign_memory(self) -> bool:
+        """Whether the project has memory that this user didn't make here: it isn't for agents."""
+        root = os.path.join(self.project or "", ".context")
+        if self.project is None or not os.path.isdir(root):
+            return False
+        from brim.scratch.folder import is_foreign
+
+        return is_foreign(root, self.memory_secret(root))
+
+    def memory_secret(self, root: str) -> str:
+        """Return ``secret``, after marking the folder *root* with it if an older version made it.
+
+        That is so if it is the memory of a session that the user's store knows, and was there before the secret.
+        """
+        from brim.scratch.folder import adopt_folders, is_foreign
+
+        if is_foreign(root, self.secret) and os.path.exists(self.database):
+            from brim.store.sessions import knows_session
+            from brim.store.store import open_store
+            from brim.store.trust import SECRET
+
+            before = os.stat(os.path.join(self.home, SECRET)).st_mtime
+            with open_store(self.database, migrate=False, timeout=BUSY) as store:
+                adopt_folders(root, self.secret, lambda id: knows_session(store.database, id), before=before)
+        return self.secret
+
     # Settings ---------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -184,14 +271,15 @@ class Workspace:
             return load(self.environ, self.usable_project, self.flags)
         from brim.config.values import load_cached
 
-        folder, problems = self.usable_project, self.problems if self.goes_on else None
+        project = None if self.settings_changed else self.usable_project
+        problems = self.problems if self.goes_on else None
         try:
-            return load_cached(self.environ, folder, self.flags, now=self.now, problems=problems)
+            return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
         except ModuleNotFoundError:  # a file has changed, and the hook was started without site-packages (-S)
             import site
 
             site.main()
-            return load_cached(self.environ, folder, self.flags, now=self.now, problems=problems)
+            return load_cached(self.environ, project, self.flags, now=self.now, problems=problems)
 
     # The store --------------------------------------------------------------------------------------------------
 
@@ -214,12 +302,19 @@ class Workspace:
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
+        if self.who == "person" and migrate:
+            self.renew_trust()
+        how = {
+            "trusted": True,
+            "migrate": migrate,
+            "checked": self.who == "agent" and self._agreed_settings is not None,
+        }
         try:
-            return open_scopes(self.usable_project, self.home, trusted=True, migrate=migrate, **patience)
+            return open_scopes(self.usable_project, self.home, **how, **patience)
         except StoreError as error:
             if not self.goes_on or self.usable_project is None:
                 raise
-            scopes = open_scopes(None, self.home, trusted=True, migrate=migrate, **patience)
+            scopes = open_here(None)
             self.problems["project"] = str(error)
             return scopes
 

@@ -55,4 +55,4 @@ def test_an_object_holds_every_field_as_json_can(behavior: Any) -> None:
 
 
 def test_a_block_keeps_its_lines() -> None:
-    assert block("a\r\n\n  b\x1b") == "  a\n\n    b\\x1b"
+    assert block("a\r\n\n  b\x1b") == "  a\n\n    b<U+001B>"

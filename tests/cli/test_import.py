@@ -58,7 +58,8 @@ def test_a_change_shows_each_field_and_loses_no_text(brim: Brim) -> None:
     text = line("a", "New text.", tags=["x", "y"], confidence=0.5)
     ran = brim("import", "-", "--yes", stdin=text)
     assert ran.code == 0
-    assert "canonical: Old text. → New text." in ran.out
+    assert "  New text.\n" in ran.out
+    assert "before, it said:\n    Old text.\n" in ran.out
     assert "tags: x → x, y" in ran.out
     found = recalled(brim)["a"]
     assert (found.canonical, found.tags, set(found.variants)) == ("New text.", ("x", "y"), {"Older.", "Old text."})

@@ -47,6 +47,21 @@ IGNORED: tuple[str, ...] = (
     "garbage/077 claude UserPromptSubmit/files",
     "garbage/left/*/.brim/state/s.json/told",
     'garbage/*/sessions/+ [[]"s", *',
+    "*/files/*/.brim/secret*",  # marks memory that was made here: an archive must not bring its own
+    "*/left/*/.brim/secret*",
+    "*/left/*/.context/*.brim-scratch",
+    "*/files/*/.context/.brim-scratch",
+    "*/left/*/.brim/trust.json/projects/*/settings",  # trust is of content, not of a folder
+    "home/*/files/*/.brim/trust.json",  # what 0.1 trusted as a folder is noted
+    "home/left/*/.brim/trust.json",
+    "*/meta/*agreed *",
+    "commands-files/left/*/copy.db",  # copies of the user's database, byte by byte
+    "commands-files/left/*/brim.db.bak",
+    "*brim trust*/out/memory",  # memory that wasn't made here
+    "*brim trust*/out/behaviors/*/canonical",  # the whole text, and when it is told
+    "*brim trust*/out/behaviors/*/tags",
+    "*brim trust*/out/behaviors/*/when",
+    "*brim trust*/out/behaviors/*/status",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

@@ -18,6 +18,7 @@ from brim.hooks.process import LARGEST, PAUSED, main, run_hook
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import tail_lines
 from brim.store import open_store
+from brim.store.trust import trust
 from tests.hooks.hook_samples import CODEX, GEMINI
 from tests.hooks.hook_world import RULE, World
 
@@ -187,6 +188,7 @@ def test_what_brim_does_not_know_is_not_answered(world: World) -> None:
 
 def test_a_project_that_is_not_trusted_sets_nothing(world: World) -> None:
     (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 17\n", encoding="utf-8")
+    trust(str(world.project), str(world.home), now=0.0)
     with HookWorkspace(world.environ, str(world.project), now=0.0) as place:
         assert place.trusted
         assert place.config["token_budget.default"] == 17

@@ -15,6 +15,7 @@ from brim.behaviors import Usage
 from brim.hooks.client import client_of
 from brim.injection import ActivationTierMapper, render
 from brim.scratch import ScratchWriter
+from brim.store.trust import user_secret
 from tests.hooks.injected import NOW, SESSION, Agent, rule
 
 ALWAYS = rule("always", "Answer in English.")
@@ -29,7 +30,9 @@ def agent(tmp_path: Path) -> Agent:
 
 def remember(agent: Agent, session: str = SESSION) -> None:
     """Write a scratch file as the hooks of *session* do."""
-    ScratchWriter(agent.project, session=session, clock=lambda: agent.now).append_human_input("Port the parser")
+    secret = user_secret(str(agent.home / ".brim"))
+    writer = ScratchWriter(agent.project, session=session, clock=lambda: agent.now, secret=secret)
+    writer.append_human_input("Port the parser")
 
 
 def test_a_session_is_told_what_holds_here(agent: Agent) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from brim.mcp.memory import index_text
 from brim.scratch import ScratchWriter
+from brim.store.trust import user_secret
 from brim.workspace import Workspace
 from tests.mcp.conftest import World
 
 
 def test_the_index_is_what_the_file_says(world: World) -> None:
     assert world.call("scratch").text == "Nothing is kept yet.\n"
-    writer = ScratchWriter(world.project, clock=lambda: world.now)
+    writer = ScratchWriter(world.project, clock=lambda: world.now, secret=user_secret(str(world.user)))
     writer.append_human_input("Keep SQLite.")
     text = world.call("scratch").text
     assert "Keep SQLite." in text
@@ -18,7 +19,7 @@ def test_the_index_is_what_the_file_says(world: World) -> None:
 
 
 def test_an_entry_is_found_by_a_word_and_by_its_number(world: World) -> None:
-    writer = ScratchWriter(world.project, clock=lambda: world.now)
+    writer = ScratchWriter(world.project, clock=lambda: world.now, secret=user_secret(str(world.user)))
     writer.append_human_input("Keep SQLite.\nIt is one file.")
     writer.append_dead_end("Tried a server.")
     assert world.call("scratch", query="sqlite").text == "#1 human: Keep SQLite. It is one file."
@@ -53,7 +54,9 @@ def test_a_folder_of_somebody_else_is_not_read(world: World) -> None:
 def test_what_was_asked_in_an_earlier_session_is_only_counted(world: World) -> None:
     earlier, now = "5e55a000-0000-4000-8000-000000000001", "5e55a000-0000-4000-8000-000000000002"
     for session, text in ((earlier, "Drop the table."), (now, "Keep the table.")):
-        writer = ScratchWriter(world.project, session=session, clock=lambda: world.now)
+        writer = ScratchWriter(
+            world.project, session=session, clock=lambda: world.now, secret=user_secret(str(world.user))
+        )
         writer.append_human_input(text)
         writer.close()
     here = Workspace(world.environ, str(world.project), who="agent", now=world.now)

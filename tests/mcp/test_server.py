@@ -12,6 +12,7 @@ from mcp import Client
 
 from brim.mcp.server import INSTRUCTIONS
 from brim.mcp.tools import tool_costs
+from brim.store.trust import trust
 from tests.conftest import Oracle
 from tests.mcp.conftest import World
 
@@ -95,6 +96,7 @@ def test_a_wrong_call_is_told_in_one_line(world: World, name: str, arguments: di
 
 def test_a_broken_configuration_is_told_and_not_a_traceback(world: World) -> None:
     (world.project / ".brim" / "config.yaml").write_text("token_budget:\n  default: 2k\n")
+    trust(str(world.project), str(world.user), now=0.0)
     told = world.call("active")
     assert told.failed
     assert "token_budget.default" in told.text

@@ -21,7 +21,8 @@ SESSION = "5e55a000-0000-4000-8000-000000000001"
 def tracked(folder: Path, limit: int | None = None, **keywords: Any) -> Tracked:
     told: list[str] = []
     purse = Purse(limit, scope="shop/run", tell=told.append, **keywords)
-    notes = Notes(str(folder), str(folder), job="it", clock=lambda: 1e9, tell=told.append)
+    environ = {"HOME": str(folder / "home")}
+    notes = Notes(str(folder), str(folder), job="it", clock=lambda: 1e9, tell=told.append, environ=environ)
     return Tracked(ContextBudget(), purse, notes, SessionFiles("claude", {}, since=0.0))
 
 
@@ -137,7 +138,8 @@ def test_a_stream_repeats_nothing_that_the_person_said(tmp_path: Path) -> None:
 def test_notes_that_cannot_be_written_are_told_once(tmp_path: Path) -> None:
     (tmp_path / ".context").write_text("a file")
     told: list[str] = []
-    notes = Notes(str(tmp_path), str(tmp_path), clock=lambda: 1e9, tell=told.append)
+    environ = {"HOME": str(tmp_path / "home")}
+    notes = Notes(str(tmp_path), str(tmp_path), clock=lambda: 1e9, tell=told.append, environ=environ)
     notes.person_said("hello")
     notes.begin(SESSION)
     notes.save()
@@ -149,7 +151,8 @@ def test_notes_that_cannot_be_written_are_told_once(tmp_path: Path) -> None:
 
 def test_the_scratch_file_is_named_from_where_the_agent_works(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
-    notes = Notes(str(tmp_path), str(tmp_path / "src"), clock=lambda: 1e9, tell=print)
+    environ = {"HOME": str(tmp_path / "home")}
+    notes = Notes(str(tmp_path), str(tmp_path / "src"), clock=lambda: 1e9, tell=print, environ=environ)
     notes.person_said("hello")
     notes.begin(SESSION)
     assert notes.path == "../.context/scratch.md"

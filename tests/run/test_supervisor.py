@@ -49,7 +49,7 @@ def supervise(folder: Path, prompt: str, *then: str, patience: float = 60.0, **e
     tracked = Tracked(
         ContextBudget(),
         Purse(None, scope="shop/run", tell=face.tell),
-        Notes(str(folder), str(folder), clock=time.time, tell=face.tell),
+        Notes(str(folder), str(folder), clock=time.time, tell=face.tell, environ={"HOME": str(folder / "home")}),
         SessionFiles("claude", {}, since=0.0),
     )
     ours = {"FAKE_LOG": str(folder / "log"), "FAKE_FOLDER": str(folder / "sessions"), **environ}

@@ -36,7 +36,7 @@ SHOWN = {
         "uninstall": ("uninstall.uninstall", "Remove brim from your agents."),
         "pause": ("pause.pause", "Silence every hook for a while."),
         "resume": ("pause.resume", "End the pause."),
-        "trust": ("config.trust", "Let agents use this project's rules and settings."),
+        "trust": ("trust.trust", "Let agents use this project's rules and settings."),
         "config": ("config.config", "Show and change settings, each with its source."),
     },
     "builders": {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from brim.cli.output import counted, cut, heading, listed, paint, printable, say, symbols, table, tell_all
-from brim.cli.rule_view import as_object, edge_object, kind_of, one_line
+from brim.cli.output import block, counted, lines, listed, paint, printable, say_paged, symbols, table, tell_all
+from brim.cli.rule_view import as_object, edge_object, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,25 +12,15 @@ if TYPE_CHECKING:
 
     from brim.store.imports import Change, EdgeChange, Plan
 
-WIDTH = 100
-"""Columns of a text, and of both sides of a difference."""
 SHOWN = 100
-"""So many behaviors are listed, and so many connections."""
+"""So many problems are listed."""
 
 
 def show_plan(plan: Plan, source: str) -> None:
-    """Print what would be added and changed."""
-    say(printable(f"{source}: {in_numbers(plan)}"))
-    rows, more = listed([row for change in plan.changes for row in _rows(change)], SHOWN)
-    edges, more_edges = listed([_edge_row(change) for change in plan.edges], SHOWN)
-    if rows:
-        say(f"\n{heading(table([['', 'kind', 'name', 'text'], *rows]))}")
-    if edges:
-        say(f"\n{table(edges)}")
-    for text in filter(None, (more, more_edges)):
-        say(text)
-    if not plan.is_empty:
-        say()
+    """Print what would be added and changed, whole: agents are told it."""
+    edges = table([_edge_row(change) for change in plan.edges]) if plan.edges else ""
+    parts = [printable(f"{source}: {in_numbers(plan)}"), *map(_change, plan.changes), edges]
+    say_paged("\n\n".join(filter(None, parts)) + ("" if plan.is_empty else "\n"))
     lost = (
         f"left out: the connection {edge}: one of its ends is neither here nor in the file" for edge in plan.dangling
     )
@@ -81,23 +71,22 @@ def stored_line(plan: Plan) -> str:
     return f"stored: {', '.join(counted(len(of), what) + how for what, how, of in parts if of)}"
 
 
-def _rows(change: Change) -> list[list[str]]:
-    behavior = change.behavior
-    if change.old is None:
-        away = "" if behavior.live else f"({behavior.status}) "
-        return [[paint("added", "green"), kind_of(behavior), behavior.name, away + cut(one_line(behavior), WIDTH)]]
+def _change(change: Change) -> str:
+    behavior, old = change.behavior, change.old
+    about, _, text = whole(behavior).partition("\n")
+    if old is None:
+        return f"{paint('added', 'green')}  {about}{'' if behavior.live else f'  ({behavior.status})'}\n{text}"
     arrow = symbols("→", "->")
-    texts = [
-        f"{field}: {cut(_text(each['old']), WIDTH // 2)} {arrow} {cut(_text(each['new']), WIDTH // 2)}"
+    changes = [
+        printable(f"  {field}: {_text(each['old'])} {arrow} {_text(each['new'])}")
         for field, each in _differences(change).items()
-        if field != "variants"
+        if field not in ("variants", "canonical")
     ]
-    before = len(change.old.variants)
-    if len(behavior.variants) > before:
-        texts.append(f"wordings kept: {before:,} {arrow} {len(behavior.variants):,}")
-    first, *rest = texts or ["variants"]
-    named = [paint("changed", "yellow"), kind_of(behavior), behavior.name]
-    return [[*named, first], *(["", "", "", text] for text in rest)]
+    if old.canonical != behavior.canonical:
+        changes.append(f"  before, it said:\n{block(block(old.canonical))}")
+    if len(behavior.variants) > len(old.variants):
+        changes.append(f"  wordings kept: {len(old.variants):,} {arrow} {len(behavior.variants):,}")
+    return lines(f"{paint('changed', 'yellow')}  {about}", text, *changes)
 
 
 def _differences(change: Change) -> dict[str, dict[str, Any]]:

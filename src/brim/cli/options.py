@@ -232,10 +232,14 @@ def scope_of(options: Namespace, workspace: Workspace) -> str:
 
 
 def tell_trust(workspace: Workspace) -> None:
-    """Say so if agents would not be told this project's rules."""
+    """Say so if agents would not be told this project's rules, or not all of them."""
     stored = workspace.project and os.path.exists(os.path.join(workspace.project, ".brim", "brim.db"))
     if stored and not workspace.trusted:
         note("this project isn't trusted, so agents don't hear its rules: see 'brim trust'")
+    elif stored:
+        with workspace.open(migrate=False) as scopes:
+            if changes := workspace.changes_of(scopes):
+                note(changes)
 
 
 def rule(name: str = "id", *, metavar: str = "RULE", several: bool = False, optional: bool = False) -> Adder:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from functools import partial
 
 TYPE_CHECKING = False
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-_DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that turn the direction of writing, so that one line can read as another."""
+_BLANK = (
+    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
+    *((0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF)),
+)
+"""First and last of the printable characters that nothing is drawn for: text can hide in them."""
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}
 LEAST = 8
 """Columns that a cell keeps at least when a table has to shrink."""
@@ -38,6 +42,25 @@ def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bo
 def say(text: str = "") -> None:
     """Print to standard output."""
     print(text)
+
+
+def say_paged(text: str) -> None:
+    """Print *text*; on a terminal that it is too long for, through ``$PAGER`` (default: ``less``)."""
+    import shutil
+
+    pager = os.environ.get("PAGER", "less")
+    long = text.count("\n") + 2 > shutil.get_terminal_size((80, 24)).lines
+    if long and pager.strip() and _is_terminal(sys.stdout) and _is_terminal(sys.stdin):
+        import shlex
+        import subprocess
+
+        sys.stdout.flush()
+        with suppress(OSError, ValueError):
+            environ = {"LESS": "FRX", **os.environ}
+            done = subprocess.run(shlex.split(pager), input=f"{text}\n".encode(), env=environ, check=False)  # noqa: S603
+            if done.returncode == 0:
+                return
+    say(text)
 
 
 def say_json(value: object) -> None:
@@ -101,14 +124,21 @@ def end_with_reader(*, ends: bool = True) -> None:
 
 
 def printable(text: str) -> str:
-    """Return *text* with control characters made visible: it may come from a tool or be a file's name."""
-    if text.isprintable():
+    """Return *text* with every character visible that steers a terminal or isn't drawn: anyone may have written it.
+
+    >>> printable("a\\u200bb\\x1b[2J")
+    'a<U+200B>b<U+001B>[2J'
+    """
+    if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        character.encode("unicode_escape").decode()
-        if character < " " or "\x7f" <= character < "\xa0" or character in _DIRECTIONS
-        else character
-        for character in text
+    return "".join(letter if _is_seen(letter) else f"<U+{ord(letter):04X}>" for letter in text)
+
+
+def _is_seen(letter: str) -> bool:
+    """Whether *letter* is drawn; spaces of every width are."""
+    code = ord(letter)
+    return (letter.isprintable() or (letter.isspace() and code >= 0xA0 and code not in (0x2028, 0x2029))) and not any(
+        first <= code <= last for first, last in _BLANK
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from brim.behaviors.behavior import Behavior
+from brim.behaviors.behavior import Behavior, Status
 from brim.behaviors.jsonl import as_object, edge_object
-from brim.cli.output import counted, note, paint
+from brim.cli.output import block, counted, note, paint, printable
 from brim.config import Config
 from brim.injection.text import summary_of as one_line
 from brim.injection.tiers import Tier
@@ -37,6 +37,17 @@ def title(behavior: Behavior) -> str:
     """Return the line that says which rule it is."""
     about = f"({behavior.status}, {behavior.scope})"
     return "  ".join([paint(behavior.name, "green"), kind_of(behavior), behavior.id, about])
+
+
+def whole(behavior: Behavior) -> str:
+    """Return everything that an agent can be told of *behavior*, and when: a person is asked to agree to it.
+
+    Blank lines are left out, as they are for the agent: what follows a thousand of them isn't overlooked.
+    """
+    about = [f"#{tag}" for tag in behavior.tags] + [f"when {behavior.when}"] * bool(behavior.when)
+    about += ["(an agent's note)"] * (behavior.status is Status.PENDING)
+    text = "\n".join(line for line in block(behavior.canonical).split("\n") if line.strip())
+    return f"{kind_of(behavior)}  {printable('  '.join([behavior.name, *about]))}\n{text}"
 
 
 def kind_of(behavior: Behavior) -> str:

@@ -11,7 +11,6 @@ from brim.config.places import config_paths
 from brim.config.text import KNOWN, read_text, with_key, without_key
 from brim.config.values import Config, load
 from brim.errors import BrimError, ConfigError, InputError
-from brim.files import save
 from brim.store.project import make_folder
 
 REMOVED = object()
@@ -52,7 +51,7 @@ class SettingEdit:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         if _text(self.path) != self._before:
             raise ConfigError(f"config: {self.path}: it was changed by another program just now; try again")
-        save(self.path, self._after)
+        here().save_settings(self.path, self._after)
 
     def tell(self) -> None:
         """Print the new value, and the stronger one if there is one."""

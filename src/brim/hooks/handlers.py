@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 
+from brim.hooks.attention import project_note
 from brim.hooks.event import NOTHING, Answer, joined
 from brim.hooks.fullness import (
     BEGAN,
@@ -63,7 +64,7 @@ def session_start(call: HookCall, workspace: HookWorkspace) -> Answer:
         if call.model:
             state.keep("model", call.model)
         remove_old(workspace.home, now=workspace.now)
-    return attempt(_tell_start, call, workspace)
+    return joined(attempt(_tell_start, call, workspace), attempt(project_note, call, workspace))
 
 
 def _tell_start(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -117,7 +118,7 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
         return told
     if call.human:
         attempt(journal_prompt, call, workspace)
-    return joined(told, attempt(_warn_meanwhile, call, workspace))
+    return joined(told, attempt(project_note, call, workspace), attempt(_warn_meanwhile, call, workspace))
 
 
 # A tool -----------------------------------------------------------------------------------------------------------

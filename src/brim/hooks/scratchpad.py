@@ -4,7 +4,8 @@ What one event says (a prompt, a changed file, a failed command) is added to the
 needs more than one event (decisions, states, dead ends) is taken from the transcript when the turn ends or before a
 compaction. Entries have ids, so what both see is there once.
 
-A ``.context/`` that git tracks came with a clone: it is another person's memory and isn't used.
+A ``.context/`` that git tracks, or that lacks the mark of this user, came with a clone or an archive: it is another
+person's memory and isn't used.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ _CHECKED = "scratch"
 def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False) -> str | None:
     """Return the folder ``.context`` that *call* may write to, whether it exists or not; None if it may not.
 
-    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone.
+    Whether git tracks it is checked once per session, or *anew*: before its content is told to anyone. Whether it was
+    made here is checked each time.
     """
     if workspace.only_injects or workspace.project is None or not call.session:
         return None
@@ -48,7 +50,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
         tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
         known = [root, not tracked]
         state.keep(_CHECKED, known)
-    return root if known[1] is True else None
+    return root if known[1] is True and not workspace.has_foreign_memory else None
 
 
 def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
@@ -57,7 +59,10 @@ def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
         return None
     from brim.scratch.writer import ScratchWriter
 
-    return ScratchWriter(workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE)
+    secret = workspace.secret
+    return ScratchWriter(
+        workspace.project, session=call.session, clock=lambda: workspace.now, patience=PATIENCE, secret=secret
+    )
 
 
 # At each event ----------------------------------------------------------------------------------------------------
@@ -101,11 +106,12 @@ def _append(root: str, call: HookCall, workspace: HookWorkspace, entries: list[E
     from brim.scratch.folder import LOCK, make_folder, own, place_of
     from brim.scratch.journal import NAME, Journal
 
-    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root)):
-        make_folder(root)  # again, now that no other process removes it
+    secret = workspace.secret
+    with locked(os.path.join(root, LOCK), patience=PATIENCE, prepare=lambda: make_folder(root, secret)):
+        make_folder(root, secret)  # again, now that no other process removes it
         folder = place_of(root, call.session, now=workspace.now, claim=True)
         if folder != root:
-            make_folder(folder)
+            make_folder(folder, secret)
         own(folder, call.session, now=workspace.now)
         journal = Journal(os.path.join(folder, NAME))
         journal.append(_new(entries, journal.refresh(only=_needle(call.session, entries))))
@@ -258,8 +264,9 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
 
     root = os.path.join(workspace.project, NAME)
     try:
-        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root) else root
-        if not check_folder(folder):
+        secret = workspace.memory_secret(root)
+        folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root, secret) else root
+        if not check_folder(folder, secret):
             return None
     except BrimError:
         return None

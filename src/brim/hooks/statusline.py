@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 
 from brim.config.places import user_folder, without_bad_home
+from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
 from brim.hooks.gate import project_scope, session_scope
@@ -140,6 +141,8 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
         told.append("project left out: brim doctor")
     if "user" in workspace.problems:
         told.append("settings wrong: brim doctor")
+    if status.session and workspace.state(status.session).kept(KEPT):
+        told.append(SHORT)
     _guarded(environ, workspace.close)
     if is_paused(workspace.home):
         told.append("brim is paused")  # the user may have forgotten

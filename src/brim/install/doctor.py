@@ -268,7 +268,13 @@ class _Doctor:
                 facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
             elif facts["trusted"]:
                 state, text = OK, f"{project}: is trusted"
+                with self.here.open(migrate=False) as scopes:
+                    if changes := self.here.changes_of(scopes):
+                        state, text = OFF, changes
         yield Finding(state, "project", text, **facts)
+        if self.here.has_foreign_memory:
+            text = f"{project}/.context: wasn't made here, so agents don't use it: brim trust shows it"
+            yield Finding(OFF, "memory", text, project=project)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""

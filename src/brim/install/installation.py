@@ -230,7 +230,7 @@ class BudgetSetting:
         paths = config_paths(here.environ, here.cwd or None)
         if scope not in paths:
             raise InputError(NO_PROJECT)
-        self.path, self.tokens = paths[scope], tokens
+        self.path, self.tokens, self._here = paths[scope], tokens, here
         before = read_text(self.path) if os.path.exists(self.path) else ""
         self._text = with_key(before, BUDGET, tokens, self.path)
         self.changed = before != self._text
@@ -248,7 +248,7 @@ class BudgetSetting:
         except OSError as error:
             raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         if self.changed:
-            save(self.path, self._text)
+            self._here.save_settings(self.path, self._text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -436,6 +436,7 @@ def install(
     if "claude" in agents and scope == "user":
         here.remove_resident_server()
     done.problems = [f"{error}; until then hooks say nothing" for error in here.upgrade_stores(create=True)[1]]
+    here.renew_trust()
     done.next_steps = list(_next_steps(here, done.changes, inside))
     return done
 

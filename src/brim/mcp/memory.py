@@ -74,7 +74,8 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     journal = os.path.join(worktree, NAME, JOURNAL)
     if is_tracked(journal):
         raise StoreError("git tracks the scratch memory here, so it may be someone else's and is not used", "refused")
-    return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False)
+    secret = workspace.memory_secret(os.path.join(worktree, NAME))
+    return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)
 
 
 def _whole(entry: Entry | None, number: str) -> str:

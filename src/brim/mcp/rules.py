@@ -238,7 +238,7 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     _check_length("wrong", wrong, "say the rule in a sentence")
     file = next(iter(files_in(situation)), "")
     with workspace.open(migrate=True) as scopes, scopes.writing("project"):
-        known = [each for store in (scopes.user, scopes.project) if store is not None for each in store.behaviors()]
+        known = scopes.behaviors()
         learned = learn(
             right,
             wrong=wrong,

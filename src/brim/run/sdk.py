@@ -64,7 +64,7 @@ class SupervisedClient:
         self._tracked = Tracked(
             context or ContextBudget(),
             Purse(limit, scope=scope or scope_of(folder, self.run), ledger=ledger, resumed=resumed, tell=tell),
-            Notes(folder, folder, job=task, clock=time.time, tell=tell),
+            Notes(folder, folder, job=task, clock=time.time, tell=tell, environ=os.environ),
         )
         self._client: Any = None
         self._compacted = self._is_over = self._is_in_turn = False

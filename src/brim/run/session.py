@@ -20,6 +20,7 @@ from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.notices import Notice
 from brim.tracking.readers.stream import Feed, open_session, parsed_line
+from brim.workspace import Workspace
 
 PAUSE = 1.0
 """Seconds between two writings of notes while a turn runs: a crash loses no more."""
@@ -32,10 +33,17 @@ class Notes:
     """The scratch memory of a run. If it can't be written, that is told once and the run goes on."""
 
     def __init__(
-        self, worktree: str, cwd: str, *, job: str = "", clock: Callable[[], float], tell: Callable[[str], object]
+        self,
+        worktree: str,
+        cwd: str,
+        *,
+        job: str = "",
+        clock: Callable[[], float],
+        tell: Callable[[str], object],
+        environ: Mapping[str, str],
     ) -> None:
         self.model = ScratchModel(job=job, root=worktree)
-        self._worktree, self._cwd = worktree, cwd
+        self._worktree, self._cwd, self._environ = worktree, cwd, environ
         self._clock, self._tell = clock, tell
         self._writer: ScratchWriter | None = None
         self._failed = False
@@ -54,12 +62,19 @@ class Notes:
         if self._writer is not None or self._failed:
             return
         self.model.session = session
-        journal = os.path.join(self._worktree, FOLDER, JOURNAL)
+        folder = os.path.join(self._worktree, FOLDER)
+        journal = os.path.join(folder, JOURNAL)
         if is_tracked(journal):
             self._fail(f"{journal}: git tracks it, so it may be someone else's; 'git rm --cached' it")
-        else:
-            self._writer = ScratchWriter(self._worktree, session=session, clock=self._clock)
-            self.save()
+            return
+        try:
+            workspace = Workspace(self._environ, self._cwd, who="agent", now=self._clock())
+            secret = workspace.memory_secret(folder)
+        except BrimError as error:
+            self._fail(error)
+            return
+        self._writer = ScratchWriter(self._worktree, session=session, clock=self._clock, secret=secret)
+        self.save()
 
     def person_said(self, text: str) -> None:
         """Keep what a person typed: no stream repeats it."""

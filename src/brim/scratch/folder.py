@@ -1,7 +1,9 @@
 """The folder of the scratch files, ``.context/``: made, marked and used by brim alone.
 
-A mark in it says that brim made it, so that no other folder is ever written to or removed. For git it ignores
-itself; other users cannot read it. A session that comes while another one is live gets a folder of its own inside.
+A mark in it says that brim made it, so that no other folder is ever written to or removed. For agents, the mark must
+hold a hash of the user's secret and the folder's path: a folder that came in an archive has another one, or none. For
+git it ignores itself; other users cannot read it. A session that comes while another one is live gets a folder of its
+own inside.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from brim.scratch.entries import SECTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -36,10 +38,14 @@ _OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for sect
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
+_ABOUT = "brim made this folder; 'brim scratch clean' removes it.\n"
 
 
-def check_folder(path: str) -> bool:
-    """Whether the folder *path* is there and is brim's; raise if something else is in its place."""
+def check_folder(path: str, secret: str = "") -> bool:
+    """Whether the folder *path* is there and is brim's; raise if something else is in its place.
+
+    With the user's *secret*, it must have been made with that secret, unless nothing is kept in it.
+    """
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -52,26 +58,69 @@ def check_folder(path: str) -> bool:
         raise StoreError(f"{path}: is not a folder; move it away", "refused")
     if hasattr(os, "getuid") and found.st_uid != os.getuid():
         raise StoreError(f"{path}: belongs to another user, so it is not used; move it away", "refused")
-    if os.path.isfile(os.path.join(path, MARK)) and not os.path.islink(os.path.join(path, MARK)):
+    mark = _read(os.path.join(path, MARK), 4096)
+    if mark is not None and (not secret or _mark_of(path, secret) in mark.split()):
         return True
     # Another process may be making it at this moment: then there is nothing in it yet but what brim puts there first.
-    if set(_names(path)) - {MARK, IGNORE, LOCK}:
-        raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
+    if any(name not in (MARK, IGNORE, LOCK) and not name.startswith(TEMPORARY) for name in _names(path)):
+        if mark is None:
+            raise StoreError(f"{path}: brim did not make this folder, so it is not used; move it away", "refused")
+        why = "this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks"
+        raise StoreError(f"{path}: {why}", "foreign")
     return False
 
 
-def make_folder(path: str) -> None:
-    """Make the folder *path* and mark it, if it is not there yet."""
-    if check_folder(path):
+def is_foreign(path: str, secret: str) -> bool:
+    """Whether the folder *path* holds memory that wasn't made here, by the user with this *secret*."""
+    try:
+        check_folder(path, secret)
+    except StoreError as error:
+        return error.reason == "foreign"
+    return False
+
+
+def foreign_folders(root: str, secret: str) -> list[str]:
+    """Return *root* and the folders of sessions in it, as far as they weren't made here."""
+    folders = (root, *session_folders(root).values()) if os.path.isdir(root) else ()
+    return [folder for folder in folders if is_foreign(folder, secret)]
+
+
+def mark_folder(path: str, secret: str) -> None:
+    """Mark the folder *path* as made here, by the user with this *secret*."""
+    save(path, MARK, f"{_ABOUT}{_mark_of(path, secret).decode()}\n", durable=False)
+
+
+def adopt_folders(root: str, secret: str, is_known: Callable[[str], bool], *, before: float) -> None:
+    """Mark *root*, and the folders in it, that an older version made for a session that *is_known* here.
+
+    They were there *before*, in seconds since 1970: an archive sets other times of its files, but not this one.
+    """
+    for folder in foreign_folders(root, secret):
+        session = owner_of(folder).get("session")
+        is_old = os.lstat(os.path.join(folder, MARK)).st_ctime <= before
+        if is_old and isinstance(session, str) and session and is_known(session):
+            mark_folder(folder, secret)
+
+
+def _mark_of(path: str, secret: str) -> bytes:
+    place = sha256_hex(os.fsencode(os.path.realpath(path)))
+    return sha256_hex(f"{secret} {place}".encode()).encode()
+
+
+def make_folder(path: str, secret: str = "") -> None:
+    """Make the folder *path* and mark it, with the user's *secret* if it is given, unless it is there already."""
+    if check_folder(path, secret):
         return
     if not os.path.isdir(os.path.dirname(path)):
         raise InputError(f"{os.path.dirname(path)}: no such folder")
     try:
         with suppress(FileExistsError):
             os.mkdir(path, 0o700)
-        for name, text in ((IGNORE, "*\n"), (MARK, "brim made this folder; 'brim scratch clean' removes it.\n")):
+        for name, text in ((IGNORE, "*\n"), (MARK, _ABOUT)):
             with suppress(FileExistsError):
                 write_new(os.path.join(path, name), text.encode(), durable=False)
+        if secret:
+            mark_folder(path, secret)
         sync_folder(os.path.dirname(path))
     except FileNotFoundError:  # removed again at the same moment: a process that waits for the lock starts over
         return

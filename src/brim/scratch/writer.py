@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
+from functools import partial
 
 from brim.errors import InputError, StoreError
 from brim.files import locked
@@ -50,7 +51,8 @@ class ScratchWriter:
 
     A *session* that comes while another is live in the same worktree gets a folder of its own in there. *clock* says
     what time it is; *state_folder* is where ``cleanup`` keeps the journal (default: the user's brim folder); *patience*
-    is how many seconds to wait for another writer. Nothing is made before there is something to write.
+    is how many seconds to wait for another writer. With the user's *secret*, only a folder that was made with it is
+    used. Nothing is made before there is something to write.
     """
 
     def __init__(
@@ -62,10 +64,11 @@ class ScratchWriter:
         state_folder: str | os.PathLike[str] | None = None,
         patience: float = 10.0,
         claim: bool = True,
+        secret: str = "",
     ) -> None:
         self.worktree = os.path.abspath(os.fspath(worktree))
         self.session = session
-        self._clock, self._patience, self._claim = clock, patience, claim
+        self._clock, self._patience, self._claim, self._secret = clock, patience, claim, secret
         self._state = None if state_folder is None else os.fspath(state_folder)
         self._root = os.path.join(self.worktree, NAME)
         self._journal = Journal(os.path.join(self._root, JOURNAL))
@@ -128,15 +131,19 @@ class ScratchWriter:
 
     def read(self) -> Journal:
         """Return the journal as it is now. It never waits, and creates nothing."""
-        folder = self.folder if check_folder(self._root) else self._root
-        check_folder(folder)
+        folder = self.folder if check_folder(self._root, self._secret) else self._root
+        check_folder(folder, self._secret)
         self._at(folder)
         self._journal.refresh()
         return self._journal
 
     def close(self) -> None:
         """Say that this session is over: the next one may have the worktree's own files."""
-        if self.session and check_folder(self._root) and owner_of(self.folder).get("session") == self.session:
+        if (
+            self.session
+            and check_folder(self._root, self._secret)
+            and owner_of(self.folder).get("session") == self.session
+        ):
             with self._writing() as folder:
                 own(folder, self.session, now=self._clock(), closed=True)
 
@@ -159,16 +166,17 @@ class ScratchWriter:
         return kept
 
     def _locked(self) -> AbstractContextManager[None]:
-        return locked(os.path.join(self._root, LOCK), patience=self._patience, prepare=lambda: make_folder(self._root))
+        make = partial(make_folder, self._root, self._secret)
+        return locked(os.path.join(self._root, LOCK), patience=self._patience, prepare=make)
 
     @contextmanager
     def _writing(self) -> Iterator[str]:
         """Hold the lock, and give the folder of this session, made and with its journal read."""
         with self._locked():
-            make_folder(self._root)  # again: a cleanup may have taken its mark away since
+            make_folder(self._root, self._secret)  # again: a cleanup may have taken its mark away since
             folder = self.folder
             if folder != self._root:
-                make_folder(folder)
+                make_folder(folder, self._secret)
             remove_leftovers(folder)
             if self._claim:
                 own(folder, self.session, now=self._clock())

@@ -90,7 +90,7 @@ class Plan:
             if change.old is not None:
                 old = as_object(change.old)
                 detail["before"] = {name: old[name] for name in change.fields if name not in ("canonical", "variants")}
-            scopes.store(change.behavior.scope).put(change.behavior, event=event, now=now, **detail)
+            scopes.put(change.behavior, event=event, now=now, shown=True, **detail)
             progress(1)
         for scope in sorted({change.scope for change in self.edges}):
             edges = [change for change in self.edges if change.scope == scope]
@@ -155,6 +155,8 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         "provenance": old.provenance if new.provenance == Provenance() else new.provenance,
         "extra": new.extra or old.extra,
     }
+    if new.canonical == old.canonical and not new.summary:
+        kept["summary"] = old.summary
     if not old.live:
         kept |= {"status": old.status, "superseded_by": old.superseded_by}
     return new.replace(**kept)

@@ -75,6 +75,8 @@ class Planner:
         self._theirs, config = config, config.yours
         self.parameters = Parameters(**config.section("activation"))
         results = activate(scopes, context, now=now, parameters=self.parameters)
+        if scopes.leave_out([result.id for result in results]):
+            results = activate(scopes, context, now=now, parameters=self.parameters)
         self.behaviors = scopes.get_many([result.id for result in results])
         self.results = [result for result in results if result.id in self.behaviors]
         self.reasons = {result.id: result.reasons for result in self.results}
@@ -199,10 +201,22 @@ class HookPlanner:
     ) -> None:
         self._theirs, config = config, config.yours
         self._scopes, self._config, self._now, self._model = scopes, config, now, model
+        self._context, self._session, self._of_call = context, session, of_call
         self._mapper = ActivationTierMapper(**config.section("tiers"), strategy=config["injection.strategy"])
-        parameters = Parameters(**config.section("activation"))
+        self._choose()
+        if self._values:
+            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
+            import brim.activation.weights
+            import brim.injection.text  # noqa: F401
+
+            self._counting  # noqa: B018 - loads the table of models
+
+    def _choose(self) -> None:
+        """Find what the situation activates, and what of it may be told."""
+        scopes, session, of_call = self._scopes, self._session, self._of_call
+        parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            results = activate(scopes, context, now=now, parameters=parameters, reasons=of_call)
+            results = activate(scopes, self._context, now=self._now, parameters=parameters, reasons=of_call)
             self.active = [result.id for result in results]
             """Everything that is activated, told or not."""
             self._known: dict[str, Any] = dict(scopes.sketches(self.active))
@@ -221,12 +235,6 @@ class HookPlanner:
                 self._values.append((id, value))
         self.matching = tuple(matching)
         """The constraints that the call itself matches, strongest first."""
-        if self._values:
-            # What plan() and tell() need is loaded here, so that no lock is held while modules are found.
-            import brim.activation.weights
-            import brim.injection.text  # noqa: F401
-
-            self._counting  # noqa: B018 - loads the table of models
 
     @cached_property
     def _counting(self) -> Counting:
@@ -291,7 +299,7 @@ class HookPlanner:
         known: dict[str, Any] = dict(self._scopes.sketches([id for id, _ in values]))  # read again, under the lock
         known.update(self._scopes.get_many([id for id in known if not costs.covers(id)]))
         values = [pair for pair in values if pair[0] in known]
-        return self._mapper.plan(
+        plan = self._mapper.plan(
             limit_project(values, known, self._theirs, key, session=session, costs=costs),
             known,
             budget=budget,
@@ -301,6 +309,11 @@ class HookPlanner:
             session=session,
             costs=costs,
         )
+        if self._scopes.leave_out([item.id for item in plan.included]):
+            self._scopes.leave_out(self.active)  # one of them is seldom alone
+            self._choose()
+            return self._plan(budget, key, max_chars, session, only)
+        return plan
 
     def _affordable(
         self, values: list[tuple[str, float]], budget: int | None

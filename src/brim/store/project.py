@@ -12,6 +12,7 @@ import stat
 import sys
 from contextlib import suppress
 
+from brim._sha import sha256_hex
 from brim.errors import StoreError
 from brim.files import data_rows, open_safely
 
@@ -32,6 +33,11 @@ NAME_LENGTH = 0xFFF
 """The bits of an entry's flags that hold the length of its name."""
 
 _HEAD = "ref: refs/heads/"
+
+
+def project_key(project: str) -> str:
+    """Return the name of the folder *project* in what the user's database keeps about it."""
+    return sha256_hex(os.fsencode(os.path.realpath(project)))[:32]
 
 
 def make_file(path: str) -> None:

@@ -38,6 +38,9 @@ UPSERT = (
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS[1:])}"
 )
 
+DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
+"""What an agent can be told of a behavior, and when: what a user agrees to who trusts a project."""
+
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"
 

@@ -173,7 +173,7 @@ def decide_notes(
         status = Status.ACTIVE if accept else Status.FORGOTTEN
         changed = note.replace(status=status, kind=kind or note.kind, updated_at=now)
         detail = {"kind": changed.kind.value} if accept else {"was": note.status.value, "reason": reason}
-        scopes.put(changed, event="accepted" if accept else "rejected", now=now, **detail)
+        scopes.put(changed, event="accepted" if accept else "rejected", now=now, shown=True, **detail)
         decided.append(changed)
     return decided
 
@@ -238,13 +238,16 @@ def exported(
     return shared, inside, len(outside)
 
 
-def project_rules(project: str, user: str) -> tuple[list[Behavior], list[str]]:
-    """Return the rules that *project* would let in, constraints first, and what of it would not be followed."""
+def project_rules(project: str, user: str) -> tuple[list[Behavior], list[str], dict[str, str]]:
+    """Return the rules that *project* would let in, constraints first, and what of it would not be followed.
+
+    The third is the digest of each of them that the user hasn't agreed to, by id.
+    """
     kinds = list(BehaviorKind)
     with open_scopes(project, user, trusted=True, migrate=False) as scopes:
         found = scopes.project.behaviors(LIVE) if scopes.project is not None else []
-        refused = [str(refusal) for refusal in scopes.refusals()]
-    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused
+        refused, unagreed = [str(refusal) for refusal in scopes.refusals()], scopes.unagreed()
+    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused, unagreed
 
 
 def project_settings(project: str) -> dict[str, object]:

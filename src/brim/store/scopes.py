@@ -2,6 +2,9 @@
 
 An id that both files hold is the project's. But a cloned project must not talk a user out of their own rules: nothing
 in the project's file replaces, hides or weakens a live constraint of the user's.
+
+Agents get of the project's file only what the user has agreed to, rule by rule: ``brim trust`` shows what came or
+changed by other ways than brim, and asks. What is written through ``Scopes`` counts as agreed to.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Stat
 from brim.errors import StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing
-from brim.store.project import FILE
+from brim.store.project import FILE, project_key
 from brim.store.store import chosen, open_store
 
 TYPE_CHECKING = False
@@ -63,26 +66,38 @@ class Sketch(Record):
 
 
 def open_scopes(
-    project: str | None, user: str, *, trusted: bool, migrate: bool = True, timeout: float = TIMEOUT
+    project: str | None,
+    user: str,
+    *,
+    trusted: bool,
+    migrate: bool = True,
+    timeout: float = TIMEOUT,
+    checked: bool = False,
 ) -> Scopes:
     """Open the files of the folder *project* (none if None, or if it is not *trusted*) and of the folder *user*.
 
     A file that is not there is left out until something is written to its scope. *migrate* and *timeout* are those of
-    ``open_store``; a hook passes False, and so never makes or changes a file's version.
+    ``open_store``; a hook passes False, and so never makes or changes a file's version. *checked* leaves out the rules
+    of the project that the user hasn't agreed to.
     """
     paths = {"user": os.path.join(user, FILE)}
     if project is not None and trusted:
         paths["project"] = os.path.join(project, ".brim", FILE)
     if len(paths) == 2 and _is_same(*map(os.path.dirname, paths.values())):
         del paths["project"]
-    return Scopes(paths, migrate=migrate, timeout=timeout)
+    return Scopes(paths, migrate=migrate, timeout=timeout, checked=checked)
 
 
 class Scopes(Closing):
     """Both files as one ``brim.activation.Source``, and where each scope is written."""
 
-    def __init__(self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT) -> None:
-        self._paths, self._migrate, self._timeout = dict(paths), migrate, timeout
+    def __init__(
+        self, paths: Mapping[str, str], *, migrate: bool = True, timeout: float = TIMEOUT, checked: bool = False
+    ) -> None:
+        self._paths, self._migrate, self._timeout, self._checked = dict(paths), migrate, timeout, checked
+        self.left_out: set[str] = set()
+        """The rules of the project that were met, and that the user hasn't agreed to."""
+        self._agreed: set[str] = set()
         self.stores: dict[str, Store] = {}
         """The files that are there, by scope."""
         self._stamps: list[tuple[int, int]] = []
@@ -164,6 +179,7 @@ class Scopes(Closing):
         """Return the behaviors in force by id: all, or those of one *status* or of several."""
         wanted = list(status) if status is not None and not isinstance(status, str) else status
         found = {scope: store.behaviors(wanted) for scope, store in self.stores.items()}
+        self.leave_out([behavior.id for behavior in found.get("project", ())])
         return sorted((_of(*pair) for pair in self._counting(found)), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
@@ -172,6 +188,7 @@ class Scopes(Closing):
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return those of *ids* that are there, by id."""
+        self.leave_out(ids)
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
         return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
@@ -189,6 +206,7 @@ class Scopes(Closing):
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
         found = {scope: store.candidates(text) for scope, store in self.stores.items()}
+        self.leave_out([behavior.id for behavior in found.get("project", ())])
         kept = [_of(*pair) for pair in self._counting(found)]
         same = [each for each in kept if each.id == text] or [each for each in kept if each.name == text]
         return chosen(same or kept, text)
@@ -240,9 +258,19 @@ class Scopes(Closing):
                     held.enter_context(found.writing())
             yield self
 
-    def put(self, behavior: Behavior, *, event: str, now: float, session: str = "", **detail: Any) -> None:
-        """Write *behavior* to the file of its scope: see ``Store.put``."""
-        self.store(behavior.scope).put(behavior, event=event, now=now, session=session, **detail)
+    def put(
+        self, behavior: Behavior, *, event: str, now: float, session: str = "", shown: bool = False, **detail: Any
+    ) -> None:
+        """Write *behavior* to the file of its scope: see ``Store.put``.
+
+        Who writes a rule of the project agrees to it, unless it changes one that came by another way and that the
+        person wasn't *shown* whole.
+        """
+        store, id = self.store(behavior.scope), behavior.id
+        agrees = behavior.scope == "project" and (shown or not self.unagreed((id,)))
+        store.put(behavior, event=event, now=now, session=session, **detail)
+        if agrees and self.user is not None and not self.user.readonly:
+            self.user.agree(self.project_key, store.digests((id,)))
 
     def put_edge(self, edge: Edge, *, now: float) -> None:
         """Write *edge* to the project's file if one of its ends is there, else to the user's."""
@@ -280,11 +308,38 @@ class Scopes(Closing):
         for store in self.stores.values():
             store.close()
 
+    # What the user has agreed to --------------------------------------------------------------------------------
+
+    @property
+    def project_key(self) -> str:
+        """What the project is called in the user's file."""
+        return project_key(os.path.dirname(os.path.dirname(self._paths["project"])))
+
+    def unagreed(self, ids: Collection[str] | None = None) -> dict[str, str]:
+        """Return the digests of what the user hasn't agreed to of *ids* in the project's file, or of all live rules."""
+        found = self.project.digests(ids) if self.project is not None else {}
+        agreed = self.user.agreed(self.project_key, found) if found and self.user is not None else {}
+        return {id: digest for id, digest in found.items() if agreed.get(id) != digest}
+
+    def leave_out(self, ids: Collection[str]) -> bool:
+        """Leave out what an agent must not be told of *ids* in the project's file; whether there was any, for once.
+
+        It is called for what is about to be told: a hook has no time to look at everything.
+        """
+        self._refresh()
+        asked = [id for id in ids if id not in self._agreed and id not in self.left_out] if self._checked else []
+        unagreed = self.unagreed(asked) if asked else {}
+        self._agreed.update(asked)
+        if unagreed:
+            self.left_out.update(unagreed)
+            self._force = {}
+        return bool(unagreed)
+
     # Whose is it ------------------------------------------------------------------------------------------------
 
     def _split(self, ids: Collection[str]) -> list[tuple[str, list[str]]]:
         """Return *ids* by the file whose they are."""
-        if len(self.stores) == 1:
+        if self._is_simple:
             return [(scope, list(ids)) for scope in self.stores]
         force = self._in_force(ids)
         split = {scope: [id for id in ids if id in force and force[id].scope == scope] for scope in self.stores}
@@ -293,12 +348,17 @@ class Scopes(Closing):
     def _counting(self, found: Mapping[str, list[_Entry]]) -> list[tuple[str, _Entry]]:
         """Return those in *found*, which are by file, that count, each with its scope."""
         pairs = [(scope, each) for scope, own in found.items() for each in own]
-        if len(self.stores) == 1:
+        if self._is_simple:
             return pairs
         force = self._in_force({each.id for _, each in pairs})
-        if any(each.id not in force for _, each in pairs):
+        if any(each.id not in force and each.id not in self.left_out for _, each in pairs):
             raise StoreError(f"{' or '.join(self._paths.values())}: an index is damaged: see 'brim backup'", "damaged")
-        return [(scope, each) for scope, each in pairs if force[each.id].scope == scope]
+        return [(scope, each) for scope, each in pairs if each.id in force and force[each.id].scope == scope]
+
+    @property
+    def _is_simple(self) -> bool:
+        """Whether everything that is there counts: there is one file, and all of it may be used."""
+        return len(self.stores) == 1 and not (self._checked and "project" in self.stores)
 
     def _in_force(self, ids: Collection[str]) -> dict[str, InForce]:
         """Return for each of *ids* which file's entry counts; what is in neither file is left out."""
@@ -309,19 +369,22 @@ class Scopes(Closing):
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
                     known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
+            self._known.get("project", {}).update(dict.fromkeys(self.left_out.intersection(new)))
             found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
     def _followed(self, found: Mapping[str, list[Edge]]) -> tuple[list[Edge], list[tuple[Edge, str]]]:
         ends = {end for edges in found.values() for edge in edges for end in edge.key[:2]}
+        weakening = [edge for edge in found.get("project", ()) if edge.kind not in POSITIVE]
+        self.leave_out({end for edge in weakening for end in edge.key[:2]})
         return followed(found.get("user", []), found.get("project", []), self._in_force(ends))
 
     def _refresh(self) -> None:
         """Forget what is known of ids if a file has changed since it was read."""
         stamps = [store.database.stamp() for store in self.stores.values()]
         if stamps != self._stamps:
-            self._stamps, self._force, self._few = stamps, {}, {}
+            self._stamps, self._force, self._few, self._agreed = stamps, {}, {}, set()
             self._known = {scope: {} for scope in self.stores}
 
 

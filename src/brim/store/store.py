@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import time
 
+from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
+    DIGESTED,
     EDGE_COLUMNS,
     INDEX_VERSION,
     NODE_COLUMNS,
@@ -143,6 +145,25 @@ class Store(Closing):
         sql = "SELECT id, live, kind, status FROM behaviors WHERE id IN ({})"
         rows = self.database.rows_in(sql, dict.fromkeys(ids))
         return {id: (bool(live), kind, status) for id, live, kind, status in rows}
+
+    def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
+        """Return a digest of what can be told of those of *ids* that are there, by id; without *ids*, of all live."""
+        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
+        database = self.database
+        rows = database.rows(f"{sql} live") if ids is None else database.rows_in(f"{sql} id IN ({{}})", ids)
+        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
+
+    def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
+        """Return the digests that the user has agreed to for *ids* of *project*, by id. It is in the user's file."""
+        start = f"agreed {project} "
+        rows = self.database.rows_in("SELECT key, value FROM meta WHERE key IN ({})", [f"{start}{id}" for id in ids])
+        return {key.removeprefix(start): digest for key, digest in rows}
+
+    def agree(self, project: str, digests: Mapping[str, str]) -> None:
+        """Keep *digests*, by id, as what the user has agreed to of *project*."""
+        with self.writing():
+            rows = [(f"agreed {project} {id}", digest) for id, digest in digests.items()]
+            self.database.run_many("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", rows)
 
     def candidates(self, text: str) -> list[Behavior]:
         """Return the behaviors that *text* may mean: of this id, else of this name, else whose id or name begins so."""

@@ -1,10 +1,13 @@
 """Which projects may steer an agent.
 
 What lies in a cloned project is someone else's word. Hooks and servers use a project's ``.brim/`` only if a person
-has said so here, once, for the folder that it was then: a folder that was put in its place is another one. The list is
+has said so here, for the folder that it was then: a folder that was put in its place is another one. The list is
 ``trust.json`` in the user's folder, which no project can reach. It holds a secret mark for each project, and the
 project's ``.brim/trusted`` holds the same: another clone has the path, and may even have the number of the folder on
 the disk, but never the mark.
+
+Trust is of content. The list also holds a digest of the project's settings as they were, and the user's database one of
+each rule (``Scopes.unagreed``): what changes later by other ways than brim is left out until a person agrees to it.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ import json
 import os
 import stat
 
+from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.files import open_safely, replace_file
+from brim.files import locked, open_safely, replace_file
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 NAME = "trust.json"
@@ -28,6 +33,41 @@ MARKS = "trusted"
 
 LARGEST = 10_000
 """Characters of marks that are read."""
+
+LARGEST_SETTINGS = 1 << 20
+"""Bytes of a project's settings that are read."""
+
+UNREADABLE = "?"
+"""The digest of settings that can't be read: it never counts as agreed to."""
+
+SECRET = "secret"  # noqa: S105 - a file name
+"""The file in the user's folder with the secret that marks what was made here."""
+
+
+def user_secret(user_folder: str) -> str:
+    """Return the user's own secret, made now if there is none. It never leaves the user's folder."""
+    path = os.path.join(user_folder, SECRET)
+    found = _secret_in(path)
+    if not found:
+        with locked(f"{path}.lock", prepare=lambda: make_folder(user_folder)):
+            found = _secret_in(path)
+            if not found:
+                found = os.urandom(32).hex()
+                _write(path, found)
+    return found
+
+
+def _secret_in(path: str) -> str:
+    """Return the secret in *path*; empty if it is missing or not whole, or others may have read or written it."""
+    try:
+        with os.fdopen(open_safely(path), "rb") as file:
+            status, text = os.fstat(file.fileno()), file.read(LARGEST).decode("ascii", "replace").strip()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read: {error.strerror or error}") from None
+    is_ours = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+    return text if is_ours and len(text) == 64 else ""
 
 
 def is_trusted(project: str, user_folder: str) -> bool:
@@ -45,14 +85,72 @@ def trusted_projects(user_folder: str) -> dict[str, float]:
     return {path: float(entry.get("at", 0)) for path, entry in sorted(_read(user_folder).items())}
 
 
-def trust(project: str, user_folder: str, *, now: float) -> None:
-    """Let hooks and servers use the ``.brim`` of *project* from now on."""
+def trust(
+    project: str, user_folder: str, *, now: float, rules: Mapping[str, str] | None = None, settings: str | None = None
+) -> None:
+    """Let hooks and servers use the ``.brim`` of *project* as it is now.
+
+    *rules* (digests by id) and *settings* (``settings_digest``) are what a person was shown, if one was: what was
+    changed since then isn't agreed to.
+    """
     path = os.path.realpath(project)
     if not os.path.isdir(path):
         raise InputError(f"{project}: is not a folder, so it cannot be trusted")
     if not _is_ours(path):
         raise StoreError(f"{os.path.join(path, '.brim')}: belongs to another user, so it cannot be trusted", "refused")
-    _change(user_folder, path, "trusted", now)
+    _agree_to_rules(path, user_folder, now=now, shown=rules)
+    _change(user_folder, path, "trusted", now, settings_digest(path) if settings is None else settings)
+
+
+def settings_digest(project: str) -> str:
+    """Return a digest of the settings of *project*; empty if it has none, ``UNREADABLE`` if they can't be read."""
+    path = os.path.join(project, ".brim", "config.yaml")
+    if not os.path.isfile(path):  # a pipe might never end
+        return UNREADABLE if os.path.lexists(path) else ""
+    try:
+        with open(path, "rb") as file:
+            text = file.read(LARGEST_SETTINGS + 1)
+    except OSError:
+        return UNREADABLE
+    return sha256_hex(text) if len(text) <= LARGEST_SETTINGS else UNREADABLE
+
+
+def settings_agreed(project: str, user_folder: str) -> str | None:
+    """Return the digest of the settings that the user agreed to; None if 0.1 trusted *project*: it kept none."""
+    found = _read(user_folder).get(os.path.realpath(project), {}).get("settings")
+    return found if isinstance(found, str) else None
+
+
+def agree_to_settings(project: str, user_folder: str, settings: str) -> None:
+    """Note that the user agrees to *settings*, a digest, of *project*, if it is trusted.
+
+    If 0.1 did that, they agree to its rules too, as they are now.
+    """
+    from brim.store.scopes import open_scopes
+
+    path = os.path.realpath(project)
+    if not is_trusted(path, user_folder):
+        return
+    with open_scopes(path, user_folder, trusted=True) as scopes, scopes.writing("user"):
+        projects = _read(user_folder)
+        if "settings" not in projects[path] and (rules := scopes.unagreed()):
+            scopes.home.agree(scopes.project_key, rules)
+        projects[path]["settings"] = settings
+        _write_list(user_folder, projects)
+
+
+def _agree_to_rules(project: str, user_folder: str, *, now: float, shown: Mapping[str, str] | None) -> None:
+    """Agree to the rules of *project*. Their summaries are made again: an agent is told what the person was shown."""
+    from brim.store.scopes import open_scopes
+
+    if not os.path.lexists(os.path.join(project, ".brim", FILE)):
+        return
+    with open_scopes(project, user_folder, trusted=True) as scopes, scopes.writing("user"):
+        new = scopes.unagreed()
+        agreed = [id for id, digest in new.items() if shown is None or shown.get(id) == digest]
+        store = scopes.project
+        for behavior in store.get_many(agreed).values() if store is not None and not store.readonly else ():
+            scopes.put(behavior.replace(summary="", scope="project"), event="trusted", now=now, shown=True)
 
 
 def untrust(project: str, user_folder: str, *, now: float) -> bool:
@@ -110,7 +208,7 @@ def _read(user_folder: str) -> dict[str, dict[str, Any]]:
         raise StoreError(f"{path}: damaged, so no project is trusted: remove it and trust again", "damaged") from None
 
 
-def _change(user_folder: str, project: str, event: str, now: float) -> None:
+def _change(user_folder: str, project: str, event: str, now: float, settings: str = "") -> None:
     """Write the list. The user's database is locked meanwhile, so that two changes do not undo each other."""
     from brim.store.events import Event
     from brim.store.store import open_store
@@ -119,9 +217,15 @@ def _change(user_folder: str, project: str, event: str, now: float) -> None:
         projects = _read(user_folder)
         old = projects.pop(project, {})
         if event == "trusted":
-            projects[project] = {"at": now, "mark": _new_mark(project, instead=old.get("mark"))}
-        _write(os.path.join(user_folder, NAME), json.dumps({"projects": projects}, indent=2, sort_keys=True) + "\n")
+            mark = _new_mark(project, instead=old.get("mark"))
+            projects[project] = {"at": now, "mark": mark, "settings": settings}
+        _write_list(user_folder, projects)
         store.record(Event(event, now, detail={"project": project}))
+
+
+def _write_list(user_folder: str, projects: dict[str, dict[str, Any]]) -> None:
+    text = json.dumps({"projects": projects}, indent=2, sort_keys=True)
+    _write(os.path.join(user_folder, NAME), f"{text}\n")
 
 
 def _write(path: str, text: str) -> None:

@@ -1,38 +1,29 @@
-"""``brim config``, ``trust`` and ``completion``: settings, trusted projects, the shell."""
+"""``brim config`` and ``completion``: settings, and the shell."""
 
 from __future__ import annotations
 
 import os
-import time
 from argparse import Namespace
-from collections import Counter
 from fnmatch import fnmatchcase
 from typing import Any
 
-from brim.behaviors.behavior import Behavior
 from brim.cli.options import (
     add_json,
-    add_yes,
     check_words,
     command,
     one_of,
     option,
-    says_yes,
     scope_option,
     settings,
     working_folder,
 )
-from brim.cli.output import counted, cut, day, emit, heading, home_path, lines, listed, note, printable, say, table
-from brim.cli.rule_view import kind_of, one_line
+from brim.cli.output import emit, heading, home_path, note, table
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
-from brim.config.places import config_paths, project_folder, user_folder
+from brim.config.places import config_paths
 from brim.config.settings import Setting
 from brim.config.text import KNOWN, unknown
 from brim.config.values import Config
 from brim.errors import InputError
-from brim.store.rulebook import project_rules, project_settings
-from brim.store.trust import is_trusted, trusted_projects, untrust
-from brim.store.trust import trust as trust_project
 
 TAKES = {
     "list": (" [PATTERN]", 0, 1),
@@ -42,8 +33,6 @@ TAKES = {
     "path": ("", 0, 0),
 }
 """What each action takes: how it is written, and how many words at least and at most."""
-SHOWN = 20
-"""Rules that are shown before the question of ``brim trust``; constraints come first."""
 SHELLS = {
     "bash": 'eval "$(brim completion bash)"  # in ~/.bashrc',
     "zsh": 'eval "$(brim completion zsh)"  # in ~/.zshrc',
@@ -186,108 +175,6 @@ def _setting_dict(setting: Setting, found: Config) -> dict[str, object]:
     value, origin = found.values[setting.key]
     variable = setting.variables[0] if setting.variables else None
     return {"value": value, "origin": origin, "default": setting.default, "variable": variable}
-
-
-# Trust ----------------------------------------------------------------------------------------------------------
-
-
-@command(
-    option("folder", nargs="?", metavar="DIR", help="a project's folder (default: the one around here)"),
-    one_of(
-        option("--list", action="store_true", dest="as_list", help="list the trusted projects"),
-        option("--remove", action="store_true", help="stop trusting it"),
-    ),
-    add_yes,
-    add_json,
-)
-def trust(options: Namespace) -> int:
-    """Let agents use this project's rules and settings.
-
-    Anyone may have written the .brim/ folder of a project that you cloned, so hooks and servers ignore it until you
-    trust this folder, once. brim first shows what that would let in. Your own constraints stay in force, whatever a
-    project says. Commands that you type yourself always use the project.
-
-    Examples:
-      brim trust
-      brim trust ~/shop --yes
-      brim trust --list
-      brim trust --remove
-    """
-    user = user_folder(os.environ)
-    if options.as_list:
-        if options.folder is not None:
-            raise InputError(f"--list lists every trusted project, so it takes no {options.folder}")
-        return _list_trusted(user, as_json=options.as_json)
-    return _remove_trust(options, user) if options.remove else _trust(options, user)
-
-
-def _list_trusted(user: str, *, as_json: bool) -> int:
-    rows, projects = [["since", "project", ""]], []
-    for path, at in trusted_projects(user).items():
-        valid = is_trusted(path, user)
-        projects.append({"project": path, "since": day(at), "valid": valid})
-        gone = "" if valid else "is gone, or another folder is in its place: not trusted"
-        rows.append([day(at), home_path(path), gone])
-    if not projects:
-        note("no trusted projects yet: run 'brim trust' in one")
-    return emit({"projects": projects}, heading(table(rows)) if projects else "", as_json)
-
-
-def _remove_trust(options: Namespace, user: str) -> int:
-    path = os.path.realpath(options.folder if options.folder is not None else working_folder() or "/")
-    if path not in trusted_projects(user):
-        path = (project_folder(os.environ, path) if os.path.isdir(path) else None) or path
-    was = path in trusted_projects(user)
-    if was and not options.dry_run:
-        untrust(path, user, now=time.time())
-    said = f"{home_path(path)} {'would no longer be' if options.dry_run else 'is no longer'} trusted" if was else ""
-    found = {"project": path, "trusted": was and options.dry_run, "changed": was and not options.dry_run}
-    emit(found, said, options.as_json)
-    if not was and not options.as_json:
-        note(f"{path} wasn't trusted; nothing was changed")
-    return 0 if was else 1
-
-
-def _trust(options: Namespace, user: str) -> int:
-    folder = options.folder if options.folder is not None else working_folder()
-    if folder is None or not os.path.isdir(folder):
-        raise InputError(f"{options.folder or 'the working folder'}: no such folder")
-    project = project_folder(os.environ, folder)
-    if project is None:
-        raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
-    already = is_trusted(project, user)
-    behaviors, refused = project_rules(project, user)
-    sets = project_settings(project)
-    if not options.as_json:
-        say(_trust_view(project, behaviors, refused, sets))
-    done = already
-    if not already and not options.dry_run:
-        question = "Let agents be told this, and what is stored here later?"
-        done = says_yes(question, yes=options.yes, no="the project is not trusted")
-        if done:
-            trust_project(project, user, now=time.time())
-    shown = [
-        {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": one_line(each)} for each in behaviors
-    ]
-    found = {"project": project, "trusted": done, "changed": done and not already}
-    found |= {"behaviors": shown, "settings": sets, "refused": refused}
-    said = "already trusted" if already else "trusted now; 'brim trust --remove' undoes this"
-    return emit(found, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
-
-
-def _trust_view(project: str, behaviors: list[Behavior], refused: list[str], sets: dict[str, object]) -> str:
-    counts = Counter(each.kind.value for each in behaviors)
-    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
-    rows, more = listed([["", kind_of(each), cut(one_line(each), 100)] for each in behaviors], SHOWN)
-    shared = os.path.exists(os.path.join(project, ".brim", "behaviors.jsonl"))
-    return lines(
-        f"{home_path(project)}: {counted(len(behaviors), 'rule')}{f' ({kinds})' if kinds else ''}",
-        table(rows) if rows else "",
-        f"  {more}" if more else "",
-        printable(f"  it sets {', '.join(sets)} in .brim/config.yaml") if sets else "",
-        *(printable(f"  not followed: {text}") for text in refused),
-        "  .brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
-    )
 
 
 # The shell ------------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ def _show(done: Installed) -> None:
 
 
 def _ask_for_trust(*, yes: bool) -> None:
-    from brim.cli.commands.config import trust
+    from brim.cli.commands.trust import trust
 
     if trust.run(Namespace(folder=None, as_list=False, remove=False, yes=yes, dry_run=False, as_json=False)):
         note("until you trust it, agents hear only your own rules: 'brim trust' asks again")

@@ -23,7 +23,7 @@ from brim.cli.output import counted, emit, facts, fields_of, heading, home_path,
 from brim.config import project_folder
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn
-from brim.scratch.folder import NAME, check_folder, session_folders
+from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence
 from brim.scratch.index import when as moment
 from brim.scratch.journal import NAME as JOURNAL
@@ -226,12 +226,21 @@ def _whole_session(worktree: str, given: str) -> str:
 
 
 def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
-    """Return the writer of the files that *options* mean. A person's command never claims them for a session."""
-    journal = os.path.join(options.worktree, NAME, JOURNAL)
+    """Return the writer of the files that *options* mean. A person's command never claims them for a session.
+
+    A person may use memory that wasn't made here, and is told so; that doesn't make it one for agents.
+    """
+    folder = os.path.join(options.worktree, NAME)
+    journal = os.path.join(folder, JOURNAL)
     if is_tracked(journal):
         why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
         raise StoreError(f"{journal}: {why}", "refused")
-    return ScratchWriter(options.worktree, session=options.session if session is None else session, claim=False)
+    secret = here().memory_secret(folder)
+    if is_foreign(folder, secret):
+        note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks")
+        secret = ""
+    session = options.session if session is None else session
+    return ScratchWriter(options.worktree, session=session, claim=False, secret=secret)
 
 
 def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:

@@ -26,21 +26,22 @@ from brim.cli.options import (
 )
 from brim.cli.output import (
     Progress,
+    block,
     counted,
     cut,
     emit,
     fields_of,
     heading,
     lines,
-    listed,
     note,
     paint,
     printable,
     say,
+    say_paged,
     table,
     tell_all,
 )
-from brim.cli.rule_view import kind_of, named
+from brim.cli.rule_view import kind_of, named, whole
 from brim.errors import InputError, StoreError
 from brim.files import check_regular, save
 from brim.store.imports import Outcome, Plan, RulesReader, plan_of
@@ -203,7 +204,8 @@ def import_file(options: Namespace) -> int:
     path = options.file or _usual_import(workspace)
     source = "standard input" if path == "-" else path
     loaded = load(read_text(path), source)
-    behaviors = [each.replace(scope=scope) for each in loaded.behaviors]
+    # Summaries are made again: an agent must not be told another text than the one that is shown here.
+    behaviors = [each.replace(scope=scope, summary="") for each in loaded.behaviors]
     edges = [(scope, edge) for edge in loaded.edges]
     name = "" if path == "-" else os.path.basename(path)
 
@@ -297,7 +299,7 @@ def import_rules(options: Namespace) -> int:
 
     def show(_: Plan) -> None:
         if not options.as_json and reader.outcomes:
-            say(_outcomes_view(reader.outcomes))
+            say_paged(_outcomes_view(reader.outcomes))
 
     def about(plan: Plan) -> dict[str, Any]:
         outcomes = [each.to_dict() for each in reader.outcomes]
@@ -330,24 +332,19 @@ def _shared_name(path: str, project: str | None) -> str:
 
 def _outcomes_view(outcomes: list[Outcome]) -> str:
     numbers = ", ".join(f"{count:,} {what}" for what, count in Counter(each.what for each in outcomes).items())
-    rows, merged, left_out = [], [], []
+    told, rows = [], []
     for each in outcomes:
-        text, known = cut(each.text, WIDTH), each.behavior
-        if known is None:
-            left_out.append([each.place, each.why, text])
-            continue
-        rows.append([paint(each.what, COLOURS[each.what]), kind_of(known), ", ".join(known.tags), each.place, text])
-        if each.what == "merged":
-            merged.append(printable(f"{each.place}: merged into {named(known)}: {'; '.join(each.changes)}"))
-    rows, more = listed(rows, most=200)
-    shown = lines(
-        f"{counted(len(outcomes), 'rule')}: {numbers}\n",
-        heading(table([["", "kind", "tags", "where", "text"], *rows], optional=(2, 3))) if rows else "",
-        more,
-        *merged,
-        f"\n{paint('left out', 'faint')}\n{table(left_out)}" if left_out else "",
-    )
-    return f"{shown}\n"
+        what, known = paint(each.what, COLOURS[each.what]), each.behavior
+        if known is None or each.what == "known":
+            rows.append([what, each.place, each.why, cut(each.text, WIDTH)])
+        elif each.what == "added":
+            about, _, text = whole(known).partition("\n")
+            told.append(f"{what}  {about}  {printable(each.place)}\n{text}")
+        else:
+            about = printable(f"into {named(known)}: {'; '.join(each.changes)}  {each.place}")
+            told.append(f"{what} {about}\n{block(each.text)}")
+    parts = [f"{counted(len(outcomes), 'rule')}: {numbers}", *told, table(rows) if rows else ""]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 @command(option("folder", metavar="DIR", help="the .floop folder, or the folder that it is in"), add_yes, add_json)
@@ -370,7 +367,7 @@ def import_floop(options: Namespace) -> int:
     at_home = os.path.dirname(os.path.realpath(folder)) == os.path.realpath(os.path.expanduser("~"))
     scope = "project" if workspace.project is not None and not at_home else "user"
     floop = read_floop_folder(folder, scope=scope)
-    behaviors = list(floop.behaviors)
+    behaviors = list(floop.behaviors) if at_home else [each.replace(summary="") for each in floop.behaviors]
     if workspace.project is None:
         behaviors = [each.replace(scope="user") for each in behaviors]
     ours = {each.id for each in behaviors if each.scope == "project"}

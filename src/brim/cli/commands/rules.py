@@ -39,6 +39,7 @@ from brim.cli.rule_view import (
     tier_tokens,
     title,
     tokens_line,
+    whole,
 )
 from brim.errors import InputError
 from brim.store.events import Event
@@ -308,14 +309,10 @@ def review(options: Namespace) -> int:
     with workspace.open() as scopes:
         notes = scopes.behaviors(Status.PENDING)
 
-    with_scope = not shared_values(notes, "scope")
-    rows = [["id", "kind", *["scope"] * with_scope, "noted", "text"]]
-    for each in notes:
-        start = [each.id, kind_of(each), *[each.scope] * with_scope, age(each.created_at, workspace.now)]
-        rows.append([*start, cut(each.canonical, LONGEST)])
     if not notes and not options.as_json:
         note("no notes to review")
-    view = heading(table(rows, optional=(2 + with_scope, 1))) if notes else ""
+    noted = [f"{each.id}  {each.scope}  {age(each.created_at, workspace.now)}\n{whole(each)}" for each in notes]
+    view = "\n\n".join(noted)
     return emit({"pending": [as_object(each) for each in notes]}, view, options.as_json)
 
 

@@ -80,7 +80,9 @@ def run(options: Namespace) -> int:
     try:
         scope = options.scope or scope_of(project, run_id)
         purse = _purse(options, command, config, money, scope=scope, tell=face.tell)
-        notes = Notes(project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell)
+        notes = Notes(
+            project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ
+        )
         files = SessionFiles(command.agent, os.environ, since=time.time())
         tracked = Tracked(_budget(config), purse, notes, files, feed=counts.feed())
         supervisor = Supervisor(

@@ -81,6 +81,7 @@ def status(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
+        changes = workspace.changes_of(scopes)
     session = session_of(workspace)
     spending = project_status(workspace)
     waiting = sum(state is Status.PENDING for _, state in live)
@@ -96,11 +97,11 @@ def status(options: Namespace) -> int:
         "spending": None if spending is None else fields_of(spending),
         "paused": is_paused(workspace.home),
     }
-    found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace)]
+    found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace, changes)]
     return emit(found, _status_view, options.as_json)
 
 
-def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, str]]:
+def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> list[tuple[str, str]]:
     """Return what needs attention, each with the command that helps."""
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
     project = workspace.scope_folders.get("project")
@@ -114,6 +115,12 @@ def _attention(found: dict[str, Any], workspace: Workspace) -> list[tuple[str, s
             "brim trust",
         ),
         (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
+        (bool(changes), changes.partition(":")[0], "brim trust"),
+        (
+            workspace.has_foreign_memory,
+            "the memory in .context/ wasn't made here, so agents don't use it",
+            "brim trust",
+        ),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
         (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
         (bool(session) and session["should_compact"], "the window is almost full: compact soon", "brim context"),
