@@ -248,13 +248,13 @@ def test_a_session_is_told_a_projects_rules_only_if_it_is_trusted(brim: Brim) ->
     assert recalled(brim)["mine"].usage.injected == 1
 
 
-def test_a_project_that_is_not_trusted_cannot_switch_off_a_sessions_own_rules(brim: Brim) -> None:
+def test_a_project_cannot_switch_off_the_users_own_rules(brim: Brim) -> None:
     remember(brim, behavior("mine", "constraint", "My rule."))
     brim.configure("token_budget:\n  dynamic_context: 0\n")
     assert brim("activate", "--session", "s").out == "## Constraints\n- My rule.\n"
-    assert brim("activate").out == ""
+    assert brim("activate").out == "## Constraints\n- My rule.\n"
     trust(str(brim.cwd), str(brim.home / ".brim"), now=0)
-    assert brim("activate", "--session", "other").out == ""
+    assert brim("activate", "--session", "other").out == "## Constraints\n- My rule.\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="nothing is read-only for root")

@@ -104,7 +104,7 @@ DATABASES: dict[str, Callable[[Path], object]] = {
     "wrong columns": wrong_columns,
     "a newer version": lambda path: set_version(path, 99),
     "an older version": lambda path: set_version(path, 1),
-    "a folder": make_folder,
+    "a folder instead": make_folder,
 }
 
 
@@ -122,7 +122,7 @@ def wrong_model(path: Path) -> None:
 def broken(world: World, request: pytest.FixtureRequest) -> World:
     """The world, with one broken file in its project."""
     name, damage = request.param
-    if SETTINGS.get(name) is damage:
+    if name in SETTINGS:
         damage(world.project / ".brim" / "config.yaml")
         trust(str(world.project), str(world.home), now=0.0)
     else:
