@@ -73,8 +73,10 @@ def write_new(path: str, data: bytes, *, durable: bool = True, prepare: Callable
                 os.fsync(handle)
         if prepare is not None:
             prepare(path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(path)
+        if isinstance(error, OSError):  # a full disk names no file
+            error.filename = error.filename or path
         raise
 
 
