@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
 from brim.behaviors.duplicates import (
-    Texts,
     NEAR_DUPLICATE,
+    Texts,
     merge,
     most_similar,
     near_duplicate,
