@@ -139,3 +139,9 @@ def test_twice_the_bullets_take_about_twice_the_work() -> None:
 
     work(10)  # reads the word lists
     assert work(400) < 2.5 * work(200)
+
+
+def test_a_file_too_large_to_be_rules_is_refused_without_reading_it_all(brim: Brim) -> None:
+    brim.write("CLAUDE.md", "- one more rule\n" * 200_000)
+    ran = brim("rules", "import", "CLAUDE.md")
+    assert (ran.code, ran.err) == (2, "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n")
