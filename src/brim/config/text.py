@@ -107,7 +107,7 @@ def _check_bounds(text: str, name: str, most: int) -> None:
     count = 0
     for event in yaml.parse(text, Loader=Loader):
         if isinstance(event, yaml.AliasEvent):
-            count += sizes.get(event.anchor, 1)
+            count += sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.NodeEvent):
             if isinstance(event, yaml.CollectionStartEvent):
                 inside.append((event.anchor, count))
