@@ -54,11 +54,15 @@ def replace_file(
     """
     # A random name: what a killed process left behind, in a container with the same process id, must not block us.
     beside = beside or f"{path}.{os.urandom(8).hex()}.tmp"
-    write_new(beside, data, durable=durable, prepare=prepare)
     try:
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
+        write_new(beside, data, durable=durable, prepare=prepare)
+        try:
+            os.replace(beside, path)
+        except BaseException:
+            os.unlink(beside)
+            raise
+    except OSError as error:  # a person knows this name
+        error.filename, error.filename2 = path, None
         raise
 
 
@@ -164,12 +168,16 @@ def save(path: str, text: str) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
 
 
-def remove_unfinished(folder: str) -> None:
-    """Remove what a killed ``save`` left in *folder*. No other process may save there meanwhile."""
+def remove_unfinished(folder: str, prefix: str = ".brim-", *, age: float = 0.0) -> None:
+    """Remove what a killed ``save`` left in *folder*. No other process may save there meanwhile.
+
+    In a folder of brim's own, any *prefix* will do; an *age* in seconds spares what is being written just now.
+    """
     with suppress(OSError):
         for name in os.listdir(folder):
-            if name.startswith(".brim-") and name.endswith(".tmp"):
-                os.unlink(os.path.join(folder, name))
+            path = os.path.join(folder, name)
+            if name.startswith(prefix) and name.endswith(".tmp") and os.lstat(path).st_mtime <= time.time() - age:
+                os.unlink(path)
 
 
 def check_regular(path: str) -> None:
@@ -180,24 +188,25 @@ def check_regular(path: str) -> None:
         raise InputError(f"{path}: is a device or a pipe, so it is not written over: name a file")
 
 
-def keep(path: str, text: str) -> str:
-    """Write *text*, the content of the file *path*, to a backup next to it; return the backup's name.
-
-    That is ``path.bak``, with a number after it if that exists: a backup is never overwritten.
-    """
-    real = os.path.realpath(path)
+def backup_name(path: str) -> str:
+    """Return a name for a backup next to the file *path* that isn't taken: ``path.bak``, with a number if need be."""
+    name = first = f"{os.path.realpath(path)}.bak"
     number = 0
-    while True:
-        name = f"{real}.bak{f'.{number}' if number else ''}"
-        try:
-            write_new(name, _encoded(text), prepare=lambda new: _make_like(new, real))
-        except FileExistsError:
-            number += 1
-        except OSError as error:
-            reason = error.strerror or error
-            raise InputError(f"{name}: no backup can be written: {reason}; {path} is as it was") from None
-        else:
-            return name
+    while os.path.lexists(name):
+        number += 1
+        name = f"{first}.{number}"
+    return name
+
+
+def keep(path: str, text: str, name: str = "") -> str:
+    """Write *text*, the content of the file *path*, to the backup *name*; return that (default: ``backup_name``)."""
+    name = name or backup_name(path)
+    try:
+        write_new(name, _encoded(text), prepare=lambda new: _make_like(new, os.path.realpath(path)))
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{name}: no backup can be written: {reason}; {path} is as it was") from None
+    return name
 
 
 def _encoded(text: str) -> bytes:

@@ -297,24 +297,23 @@ class Workspace:
         """Open what is stored here and may be used. Only a person's command migrates an older file by default."""
         return self._open(self.who == "person" if migrate is None else migrate)
 
-    def _open(self, migrate: bool, **patience: float) -> Scopes:
+    def _open(self, migrate: bool, timeout: float | None = None) -> Scopes:
+        from brim.store.database import TIMEOUT
         from brim.store.scopes import open_scopes
 
         # A mistake in a settings file is reported before anything is opened, and its models count tokens.
         _ = self.config
         if self.who == "person" and migrate:
             self.renew_trust()
-        how = {
-            "trusted": True,
-            "migrate": migrate,
-            "checked": self.who == "agent" and self._agreed_settings is not None,
-        }
+        patience = TIMEOUT if timeout is None else timeout
+        checked = self.who == "agent" and self._agreed_settings is not None
+        opened = partial(open_scopes, user=self.home, trusted=True, migrate=migrate, checked=checked, timeout=patience)
         try:
-            return open_scopes(self.usable_project, self.home, **how, **patience)
+            return opened(self.usable_project)
         except StoreError as error:
             if not self.goes_on or self.usable_project is None:
                 raise
-            scopes = open_here(None)
+            scopes = opened(None)
             self.problems["project"] = str(error)
             return scopes
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
 from brim.behaviors.duplicates import (
     NEAR_DUPLICATE,
+    Texts,
     merge,
     most_similar,
     near_duplicate,
@@ -79,6 +80,15 @@ def test_most_similar_of_near_duplicates_is_one_of_them(text: str, candidates: l
     if text in candidates:
         assert found is not None
         assert found.similarity == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.one_of(ANY_TEXT, RULES), st.lists(st.one_of(ANY_TEXT, RULES), max_size=8))
+def test_texts_find_what_comparing_with_each_would(text: str, known: list[str]) -> None:
+    for a, b in SAME:
+        known += [a] if text == b else []
+    every = [(index, similarity(text, each)) for index, each in enumerate(known)]
+    assert Texts(known).like(text, NEAR_DUPLICATE) == [each for each in every if each[1] >= NEAR_DUPLICATE]
 
 
 def test_filter_of_most_similar_loses_no_labelled_pair() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from brim.cli import main
-from tests.cli.conftest import Brim, Ran
+from tests.cli.conftest import COMMAND, Brim, Ran
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
@@ -356,3 +356,20 @@ def test_json_output_is_whole_when_one_input_fails(brim: Brim) -> None:
     ran = brim("count", "Hello world", "zero.bin", "--json")
     assert ran.code == 2
     assert json.loads(ran.out)["tokens"] == 2
+
+
+def test_an_error_of_another_file_names_that_file_and_not_the_output(brim: Brim) -> None:
+    refused(brim("watch", "x" * 5_000, "--once"), "xxx: File name too long")
+    brim.write(str(brim.home / ".claude" / "settings.json"), '{"statusLine": {"type": "command", "command": "date"}}')
+    (brim.home / ".brim" / "statusline.json").mkdir(parents=True)
+    refused(brim("init", "--agent", "claude"), "~/.brim/statusline.json: ", "Is a directory")
+
+
+@posix
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_an_output_that_is_full_is_named() -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [COMMAND, "models", "gpt-4o"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, "brim: standard output: No space left on device\n")

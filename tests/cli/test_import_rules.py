@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import cProfile
+import random
+
 from brim.store.imports import RulesReader
 from brim.store.scopes import Scopes
 from tests.cli.conftest import Brim
@@ -119,3 +122,26 @@ def test_a_text_that_is_too_long_is_left_out_and_told(brim: Brim) -> None:
         plan = reader.plan(scopes)
     assert [each.what for each in reader.outcomes] == ["left out", "added"]
     assert len(plan.added) == 1
+
+
+def test_twice_the_bullets_take_about_twice_the_work() -> None:
+    def work(bullets: int) -> int:
+        words = ["deploy", "branch", "queue", "cache", "schema", "retry", "invoice", "alert", "worker", "token"]
+        drawn = random.Random(1)
+        lines = (f"- Step {number}: {' '.join(drawn.choices(words, k=9))}\n" for number in range(bullets))
+        reader = RulesReader("user", 0.0, 0.8)
+        reader.read("".join(lines), "CLAUDE.md")
+        profile = cProfile.Profile()
+        plan = profile.runcall(reader.plan, Scopes({}))
+        assert len(plan.added) == bullets
+        profile.create_stats()
+        return sum(calls for _, calls, *_ in profile.stats.values())
+
+    work(10)  # reads the word lists
+    assert work(400) < 2.5 * work(200)
+
+
+def test_a_file_too_large_to_be_rules_is_refused_without_reading_it_all(brim: Brim) -> None:
+    brim.write("CLAUDE.md", "- one more rule\n" * 200_000)
+    ran = brim("rules", "import", "CLAUDE.md")
+    assert (ran.code, ran.err) == (2, "brim: CLAUDE.md: larger than 2,000,000 bytes: split it, or name another file\n")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 
 from tests.cli.conftest import Brim
@@ -250,3 +253,20 @@ def test_a_damaged_ledger_is_an_error_and_is_left_as_it_is(brim: Brim) -> None:
         assert ran.code == 2
         assert "damaged" in ran.err
     assert database.read_bytes() == b"not a database at all" * 100
+
+
+def test_of_very_many_scopes_the_first_are_read_and_shown(brim: Brim) -> None:
+    brim("limit", "shop", "5")
+    with closing(sqlite3.connect(brim.home / ".brim" / "brim.db")) as database, database:
+        database.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) "
+            "INSERT INTO spend_scopes SELECT 'shop/' || i, NULL, NULL, NULL, 1, 'open', 0, 1, 0 FROM n"
+        )
+    shown = brim("limit")
+    assert (shown.code, len(shown.lines)) == (0, 201)
+    assert shown.err == "brim: 99,801 more: --most 100001 shows all, 'brim limit SCOPE' what is below one\n"
+    found = brim("ledger", "status", "shop", "--json").json
+    assert (len(found["scopes"]), found["more"]) == (10_000, 90_001)
+    assert [each["scope"] for each in brim("limit", "--json", "--most", "2").json["scopes"]] == ["shop", "shop/1"]
+    assert brim("limit", "shop/77777", "--json").json["scopes"][0]["left"] == 4_750_000
+    assert "--most belongs to" in brim("ledger", "stop", "shop", "--most", "2").err

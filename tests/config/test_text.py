@@ -62,7 +62,7 @@ from tests.config.places import Places
         ("mode: auto\n---\nmode: exact\n", "{path}:2: not valid YAML"),
         ("model: 2026-99-99\n", "{path}"),
         (b"model: caf\xe9\n", "{path}: not UTF-8 text"),
-        (b"model: a\0b\n", "{path}: not valid YAML"),
+        (b"model: a\0b\n", "{path}:1: not valid YAML"),
     ],
 )
 def test_an_error_says_where_and_what(places: Places, content: str | bytes, message: str) -> None:

@@ -303,3 +303,11 @@ def test_the_model_that_an_agent_is_set_to_is_counted_for(brim: Brim) -> None:
     alone(brim, "init")
     assert looked(brim)["tokens"][0]["basis"] == "estimated for claude-opus-4-1"
     assert looked(brim, env={"BRIM_MODEL": "gpt-4o"})["tokens"][0]["basis"] == "exact for gpt-4o"
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 20_000 + "]" * 20_000, "a = " + "{a=" * 20_000, "a = " + "9" * 5_000])
+def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
+    use(brim, "codex")
+    (brim.home / ".codex" / "config.toml").write_text(text)
+    assert alone(brim, "init", "--agent", "codex").code == 0
+    assert looked(brim)["Codex"][0]["state"] == "ok"

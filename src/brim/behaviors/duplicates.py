@@ -10,7 +10,6 @@ import re
 from collections import namedtuple
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from itertools import combinations
 from typing import NamedTuple
 
 from brim.behaviors.behavior import Behavior, BehaviorKind, Provenance, Status, Usage
@@ -97,37 +96,62 @@ def near_duplicate(a: str, b: str) -> bool:
     return similarity(a, b) >= NEAR_DUPLICATE
 
 
+class Texts:
+    """Texts that can be asked for those nearly the same as another, without comparing each with each.
+
+    Of two texts that are more alike than ``DIFFERENT``, one has all words of the other. So it's enough to look where
+    the rarest word of one is.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts: list[str] = []
+        self._words: list[frozenset[str]] = []
+        self._holders: dict[str, list[int]] = {}
+        self._by_rarest: dict[str, list[int]] = {}
+        for text in texts:
+            self.add(text)
+
+    def add(self, text: str) -> None:
+        """Add *text* under the next number; the first has 0."""
+        words = _distinct(text)
+        self._by_rarest.setdefault(self._rarest(words), []).append(len(self._texts))
+        for word in words:
+            self._holders.setdefault(word, []).append(len(self._texts))
+        self._texts.append(text)
+        self._words.append(words)
+
+    def like(self, text: str, at_least: float) -> list[Similar]:
+        """Return those that are alike from *at_least* on, in the order of their numbers."""
+        among = range(len(self._texts)) if at_least <= DIFFERENT else self._candidates(_distinct(text))
+        found = [Similar(index, similarity(text, self._texts[index])) for index in among]
+        return [each for each in found if each.similarity >= at_least and each.similarity > 0]
+
+    def _candidates(self, words: frozenset[str]) -> list[int]:
+        larger = [index for index in self._holders.get(self._rarest(words), ()) if words <= self._words[index]]
+        parts = (index for word in words for index in self._by_rarest.get(word, ()))
+        return sorted({*larger, *(index for index in parts if self._words[index] <= words)})
+
+    def _rarest(self, words: frozenset[str]) -> str:
+        return min(words, key=lambda word: (len(self._holders.get(word, ())), word))
+
+
 def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
     """Return which of *candidates* is most like *text*, the first of equals; None if none is, *at_least* so much."""
-    found = (Similar(index, similarity(text, each)) for index, each in enumerate(candidates))
-    best = max(found, key=lambda each: each.similarity, default=None)
-    return best if best is not None and best.similarity >= at_least and best.similarity > 0 else None
+    return max(Texts(candidates).like(text, at_least), key=lambda each: each.similarity, default=None)
 
 
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     """Return the pairs that are alike from *threshold* on, the most alike first."""
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)
-    among = combinations(ordered, 2) if threshold <= DIFFERENT else _candidates(ordered)
-    pairs = [Pair(one, other, similarity(one.canonical, other.canonical)) for one, other in among]
-    found = [pair for pair in pairs if pair.similarity >= threshold]
+    texts, found = Texts(), []
+    for each in ordered:
+        found += [Pair(ordered[near.index], each, near.similarity) for near in texts.like(each.canonical, threshold)]
+        texts.add(each.canonical)
     return sorted(found, key=lambda pair: (-pair.similarity, pair.one.id, pair.other.id))
 
 
-def _candidates(ordered: list[Behavior]) -> list[tuple[Behavior, Behavior]]:
-    """Return the pairs that can be more alike than ``DIFFERENT``: all words of one are in the other.
-
-    So it is enough to look where the rarest word of each is.
-    """
-    words = [frozenset(_words(each.canonical)) or frozenset((normalized(each.canonical),)) for each in ordered]
-    holders: dict[str, list[int]] = {}
-    for index, own in enumerate(words):
-        for word in own:
-            holders.setdefault(word, []).append(index)
-    found: set[tuple[int, int]] = set()
-    for index, own in enumerate(words):
-        rarest = min(own, key=lambda word: (len(holders[word]), word))
-        found.update((min(index, at), max(index, at)) for at in holders[rarest] if at != index and own <= words[at])
-    return [(ordered[one], ordered[other]) for one, other in sorted(found)]
+def _distinct(text: str) -> frozenset[str]:
+    return frozenset(_words(text)) or frozenset((normalized(text),))
 
 
 @lru_cache(4_096)

@@ -24,7 +24,7 @@ from brim.behaviors.behavior import (
     Status,
     as_tag,
 )
-from brim.behaviors.duplicates import NEAR_DUPLICATE, both, merge, most_similar, normalized
+from brim.behaviors.duplicates import NEAR_DUPLICATE, Texts, both, merge, normalized
 from brim.behaviors.summary import one_line
 from brim.behaviors.tasks import language_of, named_task
 from brim.behaviors.when import When
@@ -59,6 +59,78 @@ LOSS = 0.25
 """Share of the confidence that an override takes."""
 
 
+class Known:
+    """Behaviors that are known already, by what they say: learning many doesn't compare each with each."""
+
+    def __init__(self, behaviors: Iterable[Behavior] = ()) -> None:
+        self._found: dict[tuple[str, str], Behavior] = {}
+        self._saying: dict[str, dict[tuple[str, str], None]] = {}
+        self._texts = Texts()
+        self._whose: list[tuple[str, str]] = []
+        """Whose each of the texts is."""
+        self.ids: set[str] = set()
+        self.names: set[str] = set()
+        """Those of live behaviors."""
+        for behavior in behaviors:
+            self.put(behavior)
+
+    def __iter__(self) -> Iterator[Behavior]:
+        return iter(self._found.values())
+
+    def put(self, behavior: Behavior) -> None:
+        """Add *behavior*, or let it take the place of the one with its id. Its earlier texts still count as its own."""
+        key = behavior.scope, behavior.id
+        self._found[key] = behavior
+        self.ids.add(behavior.id)
+        if behavior.live:
+            self.names.add(behavior.name)
+        for text in (behavior.canonical, *behavior.variants):
+            saying = self._saying.setdefault(normalized(text), {})
+            if key not in saying:
+                saying[key] = None
+                self._texts.add(text)
+                self._whose.append(key)
+
+    def get(self, scope: str, id: str) -> Behavior | None:
+        """Return the behavior with this id."""
+        return self._found.get((scope, id))
+
+    def saying(self, text: str, scope: str | None = None) -> list[Behavior]:
+        """Return the behaviors that have this very *text*, or a variant of it, by id; of *scope*, or of any."""
+        keys = [key for key in self._saying.get(normalized(text), ()) if scope in (None, key[0])]
+        return [self._found[key] for key in sorted(keys, key=lambda key: key[1])]
+
+    def same_text(self, behavior: Behavior, *, anywhere: bool) -> Behavior | None:
+        """Return the one that has the text of *behavior*, or a variant of it: a live one before the others.
+
+        For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
+        """
+        found = self.saying(behavior.canonical, None if anywhere else behavior.scope)
+        for each in found:
+            step, seen = each, {each.id}
+            while (
+                step.status is Status.SUPERSEDED
+                and (heir := self.get(behavior.scope, step.superseded_by or "")) is not None
+                and heir.id not in seen
+            ):
+                step = heir
+                seen.add(step.id)
+            if step.live:
+                return step
+        return found[0] if found else None
+
+    def near(self, behavior: Behavior, at_least: float) -> Behavior | None:
+        """Return the live behavior of the same scope that says the same in other words."""
+        if at_least >= 1:
+            return None
+        found = [
+            (-similar.similarity, each.id)
+            for similar in self._texts.like(behavior.canonical, at_least)
+            if (each := self._found[self._whose[similar.index]]).live and each.scope == behavior.scope
+        ]
+        return self.get(behavior.scope, min(found)[1]) if found else None
+
+
 class Learned(NamedTuple):
     """The behavior to store, the one it takes the place of under the same id (None if it is new), and what was done."""
 
@@ -81,7 +153,7 @@ def learn(
     source: str = "human",
     session: str = "",
     now: float,
-    existing: Iterable[Behavior] = (),
+    existing: Iterable[Behavior] | Known = (),
     near_duplicate: float = NEAR_DUPLICATE,
 ) -> Learned:
     """Learn *right* at the time *now*, given what *existing* behaviors say.
@@ -110,12 +182,12 @@ def learn(
     if by_agent:
         weaker = BehaviorKind.DIRECTIVE if behavior.kind is BehaviorKind.CONSTRAINT else behavior.kind
         behavior = behavior.replace(kind=weaker, confidence=AGENT_CONFIDENCE)
-    known = sorted(existing, key=lambda each: each.id)
-    again = _same_text(behavior, known, anywhere=by_agent)
+    known = existing if isinstance(existing, Known) else Known(existing)
+    again = known.same_text(behavior, anywhere=by_agent)
     if again is not None:
         given = {"kind": kind, "name": name, "when": when, "tags": tags}
         return _again(again, behavior, [key for key, value in given.items() if value], by_agent, now)
-    near = _near(behavior, known, near_duplicate)
+    near = known.near(behavior, near_duplicate)
     behavior = _apart(behavior, known, named=bool(name))
     if near is None:
         return Learned(behavior, None, ("new",))
@@ -157,25 +229,6 @@ def _check(source: str, right: str, wrong: str, *places: str) -> None:
         raise InputError(f"a text to learn has at most {LARGEST_TEXT:,} characters, not {longest:,}: say it shorter")
 
 
-def _same_text(behavior: Behavior, known: list[Behavior], *, anywhere: bool) -> Behavior | None:
-    """Return the behavior that has this very text, or a variant of it: a live one before the others.
-
-    For an agent *anywhere*: a project's note must not stand in front of the user's own rule.
-    """
-    text = normalized(behavior.canonical)
-    scoped = known if anywhere else [each for each in known if each.scope == behavior.scope]
-    found = [each for each in scoped if text in map(normalized, (each.canonical, *each.variants))]
-    by_id = {each.id: each for each in known if each.scope == behavior.scope}
-    for each in found:
-        step, seen = each, {each.id}
-        while step.status is Status.SUPERSEDED and step.superseded_by in by_id and step.superseded_by not in seen:
-            step = by_id[step.superseded_by]
-            seen.add(step.id)
-        if step.live:
-            return step
-    return found[0] if found else None
-
-
 def _again(known: Behavior, said: Behavior, given: list[str], by_agent: bool, now: float) -> Learned:
     """Return what becomes of *known* when its text is taught again: it is confirmed, and what was *given* holds."""
     is_note = known.status is Status.PENDING
@@ -203,34 +256,23 @@ def _accepted(note: Behavior, said: Behavior) -> Learned:
     return Learned(behavior, note, (f"another wording of the unconfirmed note {note.id}, which is confirmed by it",))
 
 
-def _apart(behavior: Behavior, known: list[Behavior], *, named: bool) -> Behavior:
+def _apart(behavior: Behavior, known: Known, *, named: bool) -> Behavior:
     """Return *behavior* under an id that no other has, and a name too, unless a person *named* it.
 
     An edited behavior keeps the id that its first text gave it, so that text may come again and need another one.
     """
     id, name = behavior.id, behavior.name
-    ids, names = {each.id for each in known}, {each.name for each in known if each.live and not named}
-    id = _free(id, ids, lambda number: id_of(f"{behavior.canonical} {number}"))
-    name = _free(name, names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
+    id = _free(id, known.ids, lambda number: id_of(f"{behavior.canonical} {number}"))
+    name = (
+        name
+        if named
+        else _free(name, known.names, lambda number: f"{name[: LONGEST_NAME - 1 - len(str(number))]}-{number}")
+    )
     return behavior.replace(id=id, name=name)
 
 
 def _free(wanted: str, taken: set[str], numbered: Callable[[int], str]) -> str:
     return next(each for each in chain((wanted,), map(numbered, count(2))) if each not in taken)
-
-
-def _near(behavior: Behavior, known: list[Behavior], at_least: float) -> Behavior | None:
-    """Return the live behavior of the same scope that says the same in other words."""
-    if at_least >= 1:
-        return None
-    texts = [
-        (text, each)
-        for each in known
-        if each.live and each.scope == behavior.scope
-        for text in (each.canonical, *each.variants)
-    ]
-    found = most_similar(behavior.canonical, (text for text, _ in texts), at_least=at_least)
-    return None if found is None else texts[found.index][1]
 
 
 def confirmed(behavior: Behavior, now: float) -> Behavior:
@@ -317,7 +359,7 @@ def infer_when(file: str = "", task: str = "") -> When:
 
 def _told(text: str, clauses: list[str], *, anywhere: bool) -> BehaviorKind | None:
     for kind, where, phrases in data_rows(__file__, "kinds.tsv"):
-        for phrase in map(_phrase, phrases.split(", ")):
+        for phrase in [_phrase(each) for each in phrases.split(", ") if each in text]:
             if any(map(phrase.match, clauses)) if where == "start" else anywhere and phrase.search(text):
                 return BehaviorKind(kind)
     return None

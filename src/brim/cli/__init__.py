@@ -109,9 +109,11 @@ def main() -> None:
     except BrimError as error:
         note(str(error))
         code = 2
-    except OSError as error:  # rooms turn theirs into BrimErrors: this one is the output's
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        note(f"standard output: {error.strerror or error}")
+    except OSError as error:  # rooms turn most of theirs into BrimErrors; without a name it's the output's
+        place = error.filename2 or error.filename
+        if place is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        note(f"{place or 'standard output'}: {error.strerror or error}")
         code = 2
     except (KeyboardInterrupt, AttributeError, UnboundLocalError) as error:
         # argparse, interrupted, fails again while it puts back what it did not take yet.

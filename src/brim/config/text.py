@@ -21,11 +21,30 @@ from brim.errors import ConfigError
 LARGEST_FILE = 1 << 16
 """Bytes: a configuration is written by hand, and a hook has a second in which to read it."""
 
-MOST_KEYS = 10_000
-"""Keys in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
+MOST_VALUES = 10_000
+"""Values in one file, each counted as often as aliases repeat it: aliases of aliases would multiply without end."""
+DEEPEST = 100
+"""Lists and mappings inside each other."""
+LONGEST_NUMBER = 100
+"""Characters: YAML reads ``1:59:59`` as a number, in a time that grows with the square of its length."""
 
-LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The faster of two loaders that make plain values only."""
+_FASTEST: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Loader(_FASTEST):  # type: ignore[misc] # which of two it is depends on how PyYAML was built
+    """Makes plain values only, and says where one is that it can't make."""
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        """Return the value of *node*."""
+        try:
+            if node.tag in _NUMBER_TAGS and len(node.value) > LONGEST_NUMBER:
+                raise ValueError(f"a number has at most {LONGEST_NUMBER} characters; put a text in quotes")
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:
+            raise yaml.constructor.ConstructorError(None, None, str(error), node.start_mark) from None
+
+
+_NUMBER_TAGS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 _KEY_TAGS = ("tag:yaml.org,2002:str", "tag:yaml.org,2002:merge")
 
 KNOWN = {setting.key: setting for setting in SETTINGS}
@@ -53,35 +72,61 @@ def read_text(path: str) -> str:
         raise ConfigError(f"config: {path}: {error.strerror or error}") from None
 
 
-def read_mapping(text: str, name: str) -> tuple[dict[str, Any], dict[str, str]]:
+def read_mapping(text: str, name: str, most: int = MOST_VALUES) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the mapping in *text*, and ``name:line`` of each of its keys, nested ones joined by dots.
 
     An empty text is an empty mapping. A key that stands twice in one mapping is an error: one of them would be lost.
+    So is a text of more than *most* values.
     """
     lines: dict[str, str] = {}
     try:
-        node = yaml.compose(text, Loader=LOADER)
+        _check_bounds(text, name, most)
+        loader = Loader(text)
+        node = loader.get_single_node()
         if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
             return {}, {}
         if not isinstance(node, yaml.MappingNode):
             raise ConfigError(f"config: {name}:1: must be a mapping of settings (key: value)")
         _note_lines(node, "", name, lines)
-        return yaml.load(text, Loader=LOADER), lines  # noqa: S506 - both loaders are the safe ones
+        return loader.construct_document(node), lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         raise ConfigError(f"config: {name}:{line}: not valid YAML: {error.problem or error}") from None
     except yaml.YAMLError as error:
-        raise ConfigError(f"config: {name}: not valid YAML: {' '.join(str(error).split())}") from None
-    except (RecursionError, ValueError) as error:
-        raise ConfigError(f"config: {name}: not a configuration: {error}") from None
+        line = text.encode("utf-8", "replace").count(b"\n", 0, getattr(error, "position", 0)) + 1
+        raise ConfigError(f"config: {name}:{line}: not valid YAML: {' '.join(str(error).split())}") from None
+    except RecursionError:  # aliases of aliases nest too
+        raise ConfigError(f"config: {name}: nested too deeply") from None
+
+
+def _check_bounds(text: str, name: str, most: int) -> None:
+    """Raise if *text* nests too deeply or holds too much. It is read piece by piece, so that ends soon."""
+    sizes: dict[str, int] = {}
+    inside: list[tuple[str | None, int]] = []
+    count = 0
+    for event in yaml.parse(text, Loader=Loader):
+        if isinstance(event, yaml.AliasEvent):
+            count += sizes.get(event.anchor or "", 1)
+        elif isinstance(event, yaml.NodeEvent):
+            if isinstance(event, yaml.CollectionStartEvent):
+                inside.append((event.anchor, count))
+            if event.anchor:  # until a list or mapping ends, its alias would hold itself
+                sizes[event.anchor] = 1 if isinstance(event, yaml.ScalarEvent) else most
+            count += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = inside.pop()
+            if anchor:
+                sizes[anchor] = count - before
+        if count > most or len(inside) > DEEPEST:
+            what = f"nested more than {DEEPEST} deep" if count <= most else f"holds more than {most:,} values"
+            also = ", counting what aliases repeat" if count > most and sizes else ""
+            raise ConfigError(f"config: {name}:{event.start_mark.line + 1}: {what}{also}")
 
 
 def _note_lines(node: Any, prefix: str, name: str, lines: dict[str, str]) -> None:
     if not isinstance(node, yaml.MappingNode):
         return
-    if len(lines) > MOST_KEYS:
-        raise ConfigError(f"config: {name}: more than {MOST_KEYS:,} keys, so it is not a configuration")
     seen: set[str] = set()
     for key_node, value_node in node.value:
         where = f"{name}:{key_node.start_mark.line + 1}"

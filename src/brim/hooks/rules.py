@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from brim.activation.context import Context
+from brim.errors import StoreError
 from brim.hooks.client import client_of
 from brim.hooks.event import NOTHING, Answer
 from brim.hooks.process import attempt
@@ -73,12 +74,22 @@ def _forget_renewal(call: HookCall, workspace: HookWorkspace) -> None:
 def _rules_at_start(
     call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, most: int | None
 ) -> str:
-    scopes = workspace.scopes
-    if not call.session or scopes.user is None or scopes.user.readonly:  # nothing can be remembered: told anyway
-        found = _planner(call, workspace, None)
-        plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
-        return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
-    limits = workspace.config.yours.section("session")
+    user = workspace.scopes.user
+    if call.session and user is not None and not user.readonly:
+        try:
+            return _charged_at_start(call, workspace, how, budget, room, most=most)
+        except StoreError as error:
+            if error.reason not in ("full", "failed"):
+                raise
+    found = _planner(call, workspace, None)  # nothing can be remembered: told anyway
+    plan = found.plan(budget, key=START, max_chars=room, max_bytes=most)
+    return "" if _is_too_much(plan, call, workspace, START) else found.tell(plan)
+
+
+def _charged_at_start(
+    call: HookCall, workspace: HookWorkspace, how: str, budget: int | None, room: int, *, most: int | None
+) -> str:
+    scopes, limits = workspace.scopes, workspace.config.yours.section("session")
     seen = scopes.session_seen(call.session, call.sub_agent, **limits)
     seen.begin(how)
     found = _planner(call, workspace, seen)

@@ -168,7 +168,7 @@ def project_status(workspace: Workspace) -> ScopeStatus | None:
     scope = project_scope(workspace)
     try:
         with workspace.open_ledger() as ledger:
-            return next((each for each in ledger.statuses(scope) if each.scope == scope), None)
+            return next((each for each in ledger.statuses(scope, most=1) if each.scope == scope), None)
     except BrimError:
         return None
 

@@ -147,7 +147,7 @@ def codex_settings(environ: Mapping[str, str]) -> dict[str, Any]:
     path = os.path.join(os.path.dirname(user_target("codex", environ).path), "config.toml")
     try:
         return tomllib.loads(read_settings(path) or "")
-    except (InputError, tomllib.TOMLDecodeError):
+    except (InputError, ValueError, RecursionError):
         return {}
 
 

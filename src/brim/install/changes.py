@@ -1,4 +1,4 @@
-"""From what a settings file holds to what it should hold. Nothing is written here.
+"""From what a settings file holds to what it should hold, and that written.
 
 Hooks have the same shape for every agent: ``{"hooks": {EVENT: [{"matcher": ..., "hooks": [HOOK]}]}}``. Hooks of others
 are never moved, changed or counted, and what is already there stays where it is.
@@ -7,11 +7,14 @@ are never moved, changed or counted, and what is already there stays where it is
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from brim.errors import InputError
+from brim.files import remove_unfinished, save
 from brim.install.agents import (
     ALL,
     RESIDENT_SERVER,
@@ -45,6 +48,24 @@ class Change:
     def changes(self) -> bool:
         """Whether the file has to be written."""
         return self.before != self.after
+
+    def check_same(self) -> None:
+        """Raise ``InputError`` if the file isn't what it was when this was planned."""
+        if self.target.read() != self.before:
+            raise InputError(f"{self.target.path}: it was changed by another program just now; try again")
+
+    def write(self) -> None:
+        """Make the change."""
+        path, real = self.target.path, os.path.realpath(self.target.path)
+        self.check_same()
+        remove_unfinished(os.path.dirname(real))
+        if self.after is not None:
+            save(path, self.after)
+            return
+        try:
+            os.unlink(real)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be removed: {error.strerror or error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is common to installing and uninstalling as plain data."""
@@ -168,6 +189,29 @@ def _take_status(settings: JsonText, kept: str | None, ours: Ours) -> None:
             settings.put_raw(kept, STATUS)
         else:
             settings.remove(STATUS)
+
+
+def make_folders(changes: Sequence[Change]) -> None:
+    """Make the folders of all files, or none: that comes before anything is written."""
+    folder = ""
+    try:
+        for change in changes:
+            folder = os.path.dirname(os.path.realpath(change.target.path))
+            if change.after is not None:
+                os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError as error:
+        for change in changes:
+            remove_folders(change.target.path, change.record)
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}; nothing was changed") from None
+
+
+def remove_folders(path: str, record: Record | None) -> None:
+    """Remove the folders that were made for the file *path*, if they are empty."""
+    made, folder = record.folder if record is not None else "", os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):
+        while made and (folder == made or folder.startswith(made + os.sep)):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _missing_folder(path: str) -> str:

@@ -19,7 +19,7 @@ from brim.config import load
 from brim.config.places import config_paths, user_folder
 from brim.config.text import read_text, with_key
 from brim.errors import BrimError, ConfigError, InputError, StoreError
-from brim.files import keep, locked, remove_unfinished, replace_file, save
+from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
 from brim.install.agents import (
@@ -38,7 +38,14 @@ from brim.install.agents import (
     settings_of,
     user_target,
 )
-from brim.install.changes import STATUS, Change, plan_install, plan_uninstall
+from brim.install.changes import (
+    STATUS,
+    Change,
+    make_folders,
+    plan_install,
+    plan_uninstall,
+    remove_folders,
+)
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
 from brim.install.launchers import install_launchers, remove_launchers, remove_resident
@@ -52,6 +59,8 @@ NO_WINDOWS = "hooks don't work on Windows yet, so nothing was changed; the comma
 NO_PROJECT = "not in a project: run this in a git repository, or 'mkdir .brim' first"
 BUDGET = "token_budget.default"
 MOST_PAUSE = 366 * 86_400
+UNFINISHED = 60.0
+"""Seconds after which an unfinished file in brim's folder is what a killed process left."""
 
 
 class Installation(Workspace):
@@ -119,9 +128,19 @@ class Installation(Workspace):
             for change in left:
                 if change.changes:
                     change.target.check_writable()
-                    _check_same(change)
-            _make_folders(left)
-            backups = {change.target.path: self._apply(change, installing=installing) for change in left}
+                    change.check_same()
+            for folder in ("", "bin", "cache"):
+                remove_unfinished(os.path.join(self.home, folder), "", age=UNFINISHED)
+            make_folders(left)
+            try:
+                backups = {change.target.path: self._apply(change, installing=installing) for change in left}
+            except BrimError as error:
+                done = [each.target.path for each in left if each.changes and each.target.read() == each.after]
+                if not done:
+                    raise
+                raise InputError(
+                    f"{error}; changed before that: {', '.join(done)}; run it again for the rest"
+                ) from None
         if not installing:
             inside = [change.target.path for change in changes if change.target.scope == "project"]
             unhide(inside, others=self.records)
@@ -145,28 +164,45 @@ class Installation(Workspace):
             with suppress(BrimError):
                 if os.path.lexists(name) and without_brim(read_settings(name)) == theirs:
                     same.append(name)
-        backup = keep(path, change.before or "") if change.changes and (theirs or "").strip(BLANK) and not same else ""
+        is_new = change.changes and bool((theirs or "").strip(BLANK)) and not same
+        backup = backup_name(path) if is_new else ""
+        made = (backup,) if backup else ()
         records = {key: each for key, each in before.items() if key != path}
         if change.record is not None:
-            names = (*change.record.backups, *([backup] if backup else []))
-            records[path] = replace(change.record, backups=names)
-        if installing:
-            self._remember(records, change)
-        try:
-            if change.changes:
-                _write(change)
-        except BrimError:
-            if installing:
-                self._remember(before, None)
-            raise
+            records[path] = replace(change.record, backups=(*change.record.backups, *made))
+        noted = records if installing else dict(before)
+        if record is not None and not installing:
+            noted[path] = replace(record, backups=(*record.backups, *made))
+        self._write(change, noted, backup, chained=installing)
         if not installing:
-            for name in same if change.changes else ():
+            for name in same:
                 with suppress(OSError):
                     os.unlink(name)
             if change.after is None:
-                _remove_folders(path, record)
+                remove_folders(path, record)
             self._remember(records, change)
         return backup
+
+    def _write(self, change: Change, records: dict[str, Record], backup: str, *, chained: bool) -> None:
+        """Note what is about to be done, and do it: a backup that isn't noted would stay for ever."""
+        before, chain = self.records, os.path.join(self.home, CHAIN)
+        had_chain, kept = os.path.lexists(chain), False
+        try:
+            self._remember(records, change if chained else None)
+            if backup:
+                keep(change.target.path, change.before or "", backup)
+                kept = True
+            if change.changes:
+                change.write()
+        except BrimError:
+            with suppress(OSError):
+                if kept:
+                    os.unlink(backup)
+                if not had_chain:
+                    os.unlink(chain)
+            with suppress(BrimError):  # a record too many is no harm
+                self._remember(before, None)
+            raise
 
     def _remember(self, records: dict[str, Record], change: Change | None) -> None:
         """Keep *records*, and the status line that was there before, for brim's to call."""
@@ -174,8 +210,12 @@ class Installation(Workspace):
             chain = os.path.join(self.home, CHAIN)
             is_gone = change.record is None and (change.target.agent, change.target.scope) == ("claude", "user")
             if change.chained:
-                make_folder(self.home)
-                replace_file(chain, (json.dumps({"command": change.chained}) + "\n").encode())
+                try:
+                    replace_file(chain, (json.dumps({"command": change.chained}) + "\n").encode())
+                except OSError as error:
+                    raise StoreError(
+                        f"{chain}: cannot be written: {error.strerror or error}; it is as it was"
+                    ) from None
             elif is_gone or change.chained == "":
                 with suppress(OSError):
                     os.unlink(chain)
@@ -544,47 +584,3 @@ def _is_older(path: str) -> bool:
             raise
         return True
     return False
-
-
-# Files of agents -----------------------------------------------------------------------------------------------------
-
-
-def _check_same(change: Change) -> None:
-    if change.target.read() != change.before:
-        raise InputError(f"{change.target.path}: it was changed by another program just now; try again")
-
-
-def _make_folders(changes: Sequence[Change]) -> None:
-    """Make the folders of all files, or none: that comes before anything is written."""
-    folder = ""
-    try:
-        for change in changes:
-            folder = os.path.dirname(os.path.realpath(change.target.path))
-            if change.after is not None:
-                os.makedirs(folder, 0o700, exist_ok=True)
-    except OSError as error:
-        for change in changes:
-            _remove_folders(change.target.path, change.record)
-        raise InputError(f"{folder}: cannot be made: {error.strerror or error}; nothing was changed") from None
-
-
-def _remove_folders(path: str, record: Record | None) -> None:
-    """Remove the folders that were made for the file *path*, if they are empty."""
-    made, folder = record.folder if record is not None else "", os.path.dirname(os.path.realpath(path))
-    with suppress(OSError):
-        while made and (folder == made or folder.startswith(made + os.sep)):
-            os.rmdir(folder)
-            folder = os.path.dirname(folder)
-
-
-def _write(change: Change) -> None:
-    path, real = change.target.path, os.path.realpath(change.target.path)
-    _check_same(change)
-    remove_unfinished(os.path.dirname(real))
-    if change.after is not None:
-        save(path, change.after)
-        return
-    try:
-        os.unlink(real)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be removed: {error.strerror or error}") from None

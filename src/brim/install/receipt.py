@@ -65,7 +65,7 @@ def write_records(home: str, records: Mapping[str, Record]) -> None:
         elif os.path.lexists(path):
             os.unlink(path)
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; nothing was changed") from None
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}; it is as it was") from None
 
 
 def _record(entry: Any) -> Record | None:

@@ -179,8 +179,8 @@ class Ledger(Protocol):
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
 
-    def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
-        """Return how every known scope stands, by name.
+    def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
+        """Return how every known scope stands, by name; the first *most* of them.
 
         With *under*, only that one and those below it.
 

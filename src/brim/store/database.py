@@ -370,16 +370,21 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
         try:
             connection = _connection(path, "mode=ro" if readonly else "mode=rw", timeout)
         except sqlite3.OperationalError as error:
-            if not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY"):
+            is_full = not readonly and primary(error) in ("SQLITE_FULL", "SQLITE_IOERR")
+            if not is_full and (not readonly or primary(error) not in ("SQLITE_CANTOPEN", "SQLITE_READONLY")):
                 raise
-            # On a disk that can't be written, SQLite can't even make its lock files.
-            if _has_log(path):
+            # On a disk that is full or can't be written, SQLite can't even make its lock files.
+            if is_full and _has_log(path):  # alone, it keeps them in memory
+                connection = _connection(path, "mode=rw", timeout, "locking_mode = EXCLUSIVE")
+            elif _has_log(path):
                 raise StoreError(
                     f"{path}: the disk is read-only and {path}-wal holds changes that only a writable disk can show: "
                     "copy both files to one",
                     "read-only",
                 ) from None
-            connection = _connection(path, "immutable=1", timeout)
+            else:
+                connection = _connection(path, "immutable=1", timeout)
+            readonly = True
     except ERRORS as error:
         raise in_words(error, path) from None
     return Database(path, connection, readonly=readonly, hurried=timeout < HURRIED)
@@ -405,14 +410,14 @@ def _has_log(path: str) -> bool:
     return False
 
 
-def _connection(path: str, mode: str, timeout: float) -> sqlite3.Connection:
+def _connection(path: str, mode: str, timeout: float, *first: str) -> sqlite3.Connection:
     """Return a connection with its settings, after a first look at the file."""
     quoted = os.path.abspath(path).replace("\\", "/").replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     uri = f"file:{quoted if quoted.startswith('/') else '/' + quoted}?{mode}"
     connection = sqlite3.connect(uri, timeout=timeout, isolation_level=None, uri=True)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        for pragma in ("user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL):
+        for pragma in (*first, "user_version", "foreign_keys = ON", "synchronous = NORMAL", *CAREFUL):
             connection.execute(f"PRAGMA {pragma}")
     except BaseException:
         connection.close()

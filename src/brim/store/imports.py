@@ -6,15 +6,15 @@ stays, a text that is replaced is kept among its other wordings, and what was pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from brim.behaviors.behavior import LIVE, Behavior, Edge, Provenance
-from brim.behaviors.duplicates import Merged, merge, most_similar, normalized
+from brim.behaviors.duplicates import Merged, Texts, merge
 from brim.behaviors.graph import MUTUAL, would_cycle
 from brim.behaviors.jsonl import as_object
-from brim.behaviors.learning import cleaned, id_of, infer_tags, learn
+from brim.behaviors.learning import Known, cleaned, id_of, infer_tags, learn
 from brim.behaviors.markdown import Rule, read_rules
 from brim.errors import InputError
 from brim.masking import mask, masked
@@ -244,12 +244,15 @@ class RulesReader:
         """What becomes of each rule, in the order of the files, by the latest ``plan``."""
         self._rules: list[Rule] = []
         self._skipped: list[Outcome] = []
+        self._before: dict[str, Behavior] | None = None
+        self._changes: tuple[Change, ...] = ()
 
     def read(self, text: str, name: str) -> None:
         """Add the rules in *text*, the content of the file *name*, with its secrets masked: they are shown, too."""
         text, secrets = masked(text)
         found = read_rules(text, name)
         self.files.append(name)
+        self._before = None
         self.secrets += secrets
         self._rules += found.rules
         self._skipped += [Outcome("left out", name, each.line, each.text, why=each.why) for each in found.skipped]
@@ -258,24 +261,20 @@ class RulesReader:
         """Return what would be written, given what is stored."""
         store = scopes.stores.get(self.scope)
         before = {each.id: each.replace(scope=self.scope) for each in (store.behaviors() if store is not None else ())}
-        after = dict(before)
-        self.outcomes = [self._learned(rule, after) for rule in self._rules] + self._skipped
-        changes = []
-        for id, learned in after.items():
-            old = before.get(id)
-            if learned != old:
-                behavior = as_stored(learned)
-                changes.append(Change(behavior, old, _differing(behavior, old) if old is not None else ()))
-        written = {change.behavior.id for change in changes}
+        if before != self._before:
+            known = Known(before.values())
+            self.outcomes = [self._learned(rule, known) for rule in self._rules] + self._skipped
+            self._before, self._changes = before, tuple(_changes(before, known))
+        written = {change.behavior.id for change in self._changes}
         same = dict.fromkeys(each.behavior.id for each in self.outcomes if each.what == "known" and each.behavior)
-        return Plan(
-            tuple(changes), tuple(id for id in same if id not in written), notes=self._elsewhere(scopes, changes)
-        )
+        kept = tuple(id for id in same if id not in written)
+        return Plan(self._changes, kept, notes=self._elsewhere(scopes))
 
-    def _learned(self, rule: Rule, known: dict[str, Behavior]) -> Outcome:
+    def _learned(self, rule: Rule, known: Known) -> Outcome:
         """Learn *rule*, and put what it became into *known*."""
         place: dict[str, Any] = {"file": rule.file, "line": rule.line, "text": rule.text}
-        there = _same(rule.text, known)
+        text = cleaned(rule.text)
+        there = known.get(self.scope, id_of(text)) or next(iter(known.saying(text)), None)
         if there is not None:
             return Outcome(
                 "known", **place, behavior=there, why="" if there.live else f"{there.status} here, and stays so"
@@ -289,25 +288,36 @@ class RulesReader:
                 scope=self.scope,
                 source="rules",
                 now=self.now,
-                existing=known.values(),
+                existing=known,
                 near_duplicate=self._near_duplicate,
             )
         except InputError as error:
             return Outcome("left out", **place, why=str(error))
         if old is None:
             came = Provenance("rules", at=self.now, file=rule.file, note=rule.heading)
-            known[behavior.id] = new = behavior.replace(provenance=came)
+            new = behavior.replace(provenance=came)
+            known.put(new)
             return Outcome("added", **place, behavior=new)
         # A file that says it too has not used it: how it has fared stays.
-        known[behavior.id] = merged = behavior.replace(usage=old.usage, confidence=old.confidence)
+        merged = behavior.replace(usage=old.usage, confidence=old.confidence)
+        known.put(merged)
         return Outcome("merged", **place, behavior=merged, changes=done)
 
-    def _elsewhere(self, scopes: Scopes, changes: list[Change]) -> tuple[str, ...]:
+    def _elsewhere(self, scopes: Scopes) -> tuple[str, ...]:
         """Say which of the new ones the other scope says nearly the same of."""
         whose = "for every project" if self.scope == "project" else "in this project"
-        new = [change.behavior for change in changes if change.old is None]
+        new = [change.behavior for change in self._changes if change.old is None]
         near = similar_elsewhere(scopes, self.scope, new, self._near_duplicate)
         return tuple(f"{one.name} says nearly the same as {other.name} ({other.id}) {whose}" for one, other in near)
+
+
+def _changes(before: Mapping[str, Behavior], known: Known) -> Iterator[Change]:
+    """Yield what of *known* isn't as it was *before*."""
+    for learned in known:
+        old = before.get(learned.id)
+        if learned != old:
+            behavior = as_stored(learned)
+            yield Change(behavior, old, _differing(behavior, old) if old is not None else ())
 
 
 def similar_elsewhere(
@@ -316,17 +326,9 @@ def similar_elsewhere(
     """Return those of *behaviors*, which are of *scope*, that a rule of the other scope resembles, each with that."""
     other = scopes.user if scope == "project" else scopes.project
     live = other.behaviors(LIVE) if other is not None else []
-    texts = [each.canonical for each in live]
-    found = [(each, most_similar(each.canonical, texts, threshold)) for each in behaviors]
-    return [(each, live[near.index]) for each, near in found if near is not None]
-
-
-def _same(text: str, known: dict[str, Behavior]) -> Behavior | None:
-    """Return the behavior that says exactly *text*, or once did, whatever its status."""
-    text = cleaned(text)
-    same = normalized(text)
-    saying = (each for each in known.values() if same in map(normalized, (each.canonical, *each.variants)))
-    return known.get(id_of(text)) or next(saying, None)
+    texts = Texts(each.canonical for each in live)
+    found = [(each, texts.like(each.canonical, threshold)) for each in behaviors]
+    return [(each, live[max(near, key=lambda one: one.similarity).index]) for each, near in found if near]
 
 
 # Merges.

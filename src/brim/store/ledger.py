@@ -183,15 +183,22 @@ class SqliteLedger(Closing):
         with self._looking() as books:
             return books.status(name)
 
-    def statuses(self, under: str = "", *, default: Limit | None = None) -> list[ScopeStatus]:
-        """Return how every known scope stands, by name: all, or *under* and those below it.
+    def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
+        """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
 
         *default* shows them as they would stand under that default: see ``limit``. Nothing is written.
         """
         if under:
             lineage(under)
         with self._looking() as books:
-            return books.statuses(under, default)
+            return books.statuses(under, default, most)
+
+    def count(self, under: str = "") -> int:
+        """Return how many scopes are known: all, or *under* and those below it."""
+        with self.database.reading():
+            count = f"SELECT count(*) FROM spend_scopes {_below(under)}"  # noqa: S608 - a condition without values
+            row = self.database.row(count, (under,) if under else ())
+        return int(row[0]) if row else 0
 
     def reservation(self, request_id: str) -> Reservation | None:
         """Return what is known of a request, or None."""
@@ -363,14 +370,13 @@ class Books:
         """Return how the scope *name* stands."""
         return self.scope(name).status([self.scope(each) for each in lineage(name)[:-1]])
 
-    def statuses(self, under: str, default: Limit | None = None) -> list[ScopeStatus]:
-        """Return how the known scopes stand, by name: all, or *under* and those below it.
+    def statuses(self, under: str, default: Limit | None, most: int | None) -> list[ScopeStatus]:
+        """Return how the known scopes stand, by name: all, or *under* and those below it; the first *most*.
 
         With *default*, as they would under that limit of every project that has none of its own.
         """
-        # What is below begins with the name and '/', and '0' is what follows '/'.
-        where = "WHERE scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0')" if under else ""
-        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope", (under,) if under else ())
+        bound = (under, most) if under else (most,)
+        rows = self._database.rows(f"{_SCOPE} {_below(under)} ORDER BY scope LIMIT ifnull(?, -1)", bound)
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
         if default is not None:
             for project in [self.scope(name) for name in {lineage(row[0])[0] for row in rows}]:
@@ -455,6 +461,12 @@ class Books:
         answers = ANSWERS if scope.limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
         told = CostLimit(*about, held=scope.limit.held, wanted=wanted, overrun=overrun)
         self.notices += [told, InputRequested(*about, answers=answers)]
+
+
+def _below(under: str) -> str:
+    """Return the condition for *under*, its first parameter, and what is below it; empty for all scopes."""
+    # What is below begins with the name and '/', and '0' is what follows '/'.
+    return "WHERE (scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0'))" if under else ""
 
 
 def is_ending(path: list[Scope]) -> bool:

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from brim._sha import sha256_hex
 from brim.errors import StoreError
-from brim.files import data_rows, open_safely
+from brim.files import data_rows, open_safely, replace_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,10 +61,9 @@ def make_folder(folder: str) -> None:
         return
     if hasattr(os, "getuid") and os.stat(folder).st_uid == os.getuid():
         os.chmod(folder, 0o700)  # git makes a folder that everybody may read
-    with suppress(FileExistsError):
-        handle = os.open(os.path.join(folder, ".gitignore"), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(IGNORED)
+    ignored = os.path.join(folder, ".gitignore")
+    if not os.path.lexists(ignored):
+        replace_file(ignored, IGNORED.encode(), durable=False)  # half of it would hide less
 
 
 def check_ours(path: str) -> None:

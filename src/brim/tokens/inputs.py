@@ -66,9 +66,17 @@ def sources(arguments: list[str]) -> Iterator[Source]:
             yield Source("text", text=argument)
 
 
-def read_text(path: str) -> str:
-    """Return the text of *path*; ``-`` is standard input."""
-    return "".join(chunks(Source(name_of(path), path=path), lambda _size: None))
+def read_text(path: str, *, at_most: int = 1 << 30) -> str:
+    """Return the text of *path*, of *at_most* so many bytes; ``-`` is standard input."""
+    taken = 0
+
+    def check(size: int) -> None:
+        nonlocal taken
+        taken += size
+        if taken > at_most:
+            raise InputError(f"{name_of(path)}: larger than {at_most:,} bytes: split it, or name another file")
+
+    return "".join(chunks(Source(name_of(path), path=path), check))
 
 
 def name_of(path: str) -> str:

@@ -86,9 +86,9 @@ class MemoryFile:
             values: Any = read_json(path)
             if not isinstance(values, dict):
                 raise ConfigError(f"config: {self.name}:1: must be an object of settings, not {kind_of(values)}")
-            _, self._lines = read_mapping(_as_yaml(text), self.name)  # for the lines alone
+            _, self._lines = read_mapping(_as_yaml(text), self.name, MOST_VALUES)  # for the lines alone
         else:
-            values, self._lines = read_mapping(text, self.name)
+            values, self._lines = read_mapping(text, self.name, MOST_VALUES)
         for key in values:
             if key not in KEYS:
                 raise ConfigError(f"config: {self._where(key)}: unknown key {key}; there are {', '.join(KEYS)}")

@@ -35,7 +35,7 @@ UNLIMITED = ("none", "unlimited")
 ANSWERS = ("continue", "raise", "wrap-up", "stop")
 
 OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
-OWN_OPTIONS["anew"] = ("limit",)
+OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
 """Which actions each option of the ledger belongs to."""
 
 LEAST = 1
@@ -74,9 +74,9 @@ class Money:
         if not self.ledger.database.readonly:
             self.ledger.limit(lineage(scope)[0], self.default, default=True)
 
-    def statuses(self, under: str) -> list[ScopeStatus]:
-        """Return how the scopes stand under the settings of this place; nothing is written."""
-        return self.ledger.statuses(under, default=Limit(self.default))
+    def statuses(self, under: str, most: int) -> list[ScopeStatus]:
+        """Return how the first scopes stand under the settings of this place; nothing is written."""
+        return self.ledger.statuses(under, default=Limit(self.default), most=most)
 
     def believe_own_prices(self) -> None:
         """Ignore the prices in a project's file: low ones would raise every limit."""
@@ -96,17 +96,23 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     with suppress(BrimError):
         if os.path.exists(here().database):
             with Money() as money:
-                return [status.scope for status in money.ledger.statuses() if status.scope.startswith(prefix)]
+                statuses = money.ledger.statuses(prefix.rpartition("/")[0], most=MOST_WRITTEN)
+                return [status.scope for status in statuses if status.scope.startswith(prefix)]
     return []
 
 
 AGAIN = "for a limit: start over even if the limit is the same: what was stopped is open again"
+MOST_SHOWN, MOST_WRITTEN = 200, 10_000
+MOST = option(
+    "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
+)
 RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
 
 
 @command(
     option("words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, or its scope", completer=complete_scope),
     RESTART,
+    MOST,
     add_json,
 )
 def limit(options: Namespace) -> int:
@@ -135,7 +141,7 @@ def limit(options: Namespace) -> int:
     if len(words) > 1 or (action == "raise" and not amount):
         raise InputError("write it as: brim limit [SCOPE] [USD|none], or brim limit raise [SCOPE] USD")
     if not action and not amount:
-        return _status(words[0] if words else "", options.as_json)
+        return _status(words[0] if words else "", options)
     with Money() as money:
         scope = words[0] if words else folder_scope(money.workspace.project)
         return _answer(money, action or "limit", scope, amount, options)
@@ -157,6 +163,7 @@ def _is_amount(word: str) -> bool:
     option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
     option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
     RESTART,
+    MOST,
     add_json,
 )
 def ledger(options: Namespace) -> int:
@@ -186,7 +193,7 @@ def ledger(options: Namespace) -> int:
     check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
     check_belongs(options, OWN_OPTIONS, "brim ledger")
     if options.action == "status":
-        return _status(options.words[0] if options.words else "", options.as_json)
+        return _status(options.words[0] if options.words else "", options)
     first, *rest = options.words
     if options.action not in ("settle", "release"):
         lineage(first)
@@ -198,23 +205,28 @@ def ledger(options: Namespace) -> int:
         return _answer(money, options.action, first, rest[0] if rest else "", options)
 
 
-def _status(under: str, as_json: bool) -> int:
+def _status(under: str, options: Namespace) -> int:
     if under:
         lineage(under)
     found: list[ScopeStatus] = []
+    most, more = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN), 0
     if os.path.exists(here().database):
         with Money() as money:
-            found = money.statuses(under)
+            found = money.statuses(under, most)
+            more = money.ledger.count(under) - len(found) if len(found) == most else 0
     shown = scope_table(found) if found else ""
-    emit({"scopes": [fields_of(each) for each in found]}, lambda _: shown, as_json)
-    if not found and not as_json:
+    left_out = {"more": more} if more else {}
+    emit({"scopes": [fields_of(each) for each in found], **left_out}, lambda _: shown, options.as_json)
+    if more:
+        note(f"{more:,} more: --most {len(found) + more} shows all, 'brim limit SCOPE' what is below one")
+    if not found and not options.as_json:
         what = f"nothing known about {under}" if under else "nothing spent, no limit"
         note(f"{what} yet: brim limit {f'{under} ' if under else ''}5 sets a limit of $5.00")
     return 0
 
 
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
-    known = money.ledger.statuses(scope)
+    known = money.ledger.statuses(scope, most=1)
     if action != "limit" and not any(each.scope == scope for each in known):
         raise InputError(f"nothing known about {scope}: 'brim limit' lists all scopes")
     money.apply_default(scope)

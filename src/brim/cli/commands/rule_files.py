@@ -52,6 +52,8 @@ from brim.workspace import Workspace
 
 PROGRESS_FROM = 500
 """Rules from which a bar is shown: each takes about a millisecond, most of it to count its lines."""
+LARGEST = 2_000_000
+"""Bytes of a file of rules: it's written by hand."""
 WIDTH = 100
 """Columns of a text."""
 COLOURS = {"added": "green", "merged": "yellow", "known": "faint", "left out": "faint"}
@@ -295,7 +297,7 @@ def import_rules(options: Namespace) -> int:
     reader = RulesReader(scope, workspace.now, workspace.config["behaviors.near_duplicate"])
     for path in dict.fromkeys(options.files):
         name = "standard input" if path == "-" else _shared_name(path, workspace.project)
-        reader.read(read_text(path), name)
+        reader.read(read_text(path, at_most=LARGEST), name)
 
     def show(_: Plan) -> None:
         if not options.as_json and reader.outcomes:
