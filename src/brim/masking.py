@@ -208,6 +208,12 @@ def _table() -> _Table:
     )
 
 
+def _parts(pattern: Pattern[str], text: str) -> list[tuple[Match[str], int]]:
+    """Return each match and where the next one begins: who looks only that far looks at no character twice."""
+    found = list(pattern.finditer(text))
+    return list(zip(found, [*(each.start() for each in found[1:]), len(text)], strict=False))
+
+
 def _private_keys(text: str) -> list[_Place]:
     """Find each block from its first line to its last; one that was cut off, as far as it looks like one."""
     places: list[_Place] = []
@@ -217,18 +223,11 @@ def _private_keys(text: str) -> list[_Place]:
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
     quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
-    end = tail.search(text)
-    for begin in head.finditer(text):
-        if places and begin.start() < places[-1][1]:
-            continue
-        while end is not None and end.start() < begin.end():
-            end = tail.search(text, end.end())
-        body = (begin.end(), end.start()) if end and end.start() - begin.end() <= _LONGEST_PEM else None
-        if end and body and (not quoted.search(text, *body) or long.search(text, *body)):
-            stop = end.end()
-        else:
-            rest = torn.match(text, begin.end())
-            stop = rest.end() if rest else begin.end()
+    for begin, after in _parts(head, text):
+        stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]
+        if end := tail.search(text, begin.end(), min(after, begin.end() + _LONGEST_PEM)):
+            body = text[begin.end() : end.start()]
+            stop = end.end() if not quoted.search(body) or long.search(body) else stop
         if stop > begin.end():
             places.append((begin.start(), stop, "private key"))
     return places
@@ -236,20 +235,15 @@ def _private_keys(text: str) -> list[_Place]:
 
 def _url_logins(text: str) -> list[_Place]:
     """Find passwords in URLs, and tokens that stand where the user's name does."""
-    places: list[_Place] = []
-    if "://" not in text or "@" not in text:
-        return places
     login = _pattern(
-        rf"(?<=://)(?P<user>{_MASK}|[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
+        rf"://(?P<user>{_MASK}|[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
     )
-    at = text.find("://")
-    while at >= 0:
-        found = login.match(text, at + 3)
-        if found and _random(found["user"]):
+    places: list[_Place] = []
+    for found in login.finditer(text) if "@" in text else ():
+        if _random(found["user"]):
             places.append((*found.span("user"), "token"))
-        if found and found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
+        if found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
             places.append((*found.span("password"), "password"))
-        at = text.find("://", at + 3)
     return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
 
 
@@ -264,23 +258,16 @@ def _authorizations(text: str) -> list[_Place]:
         r"\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
         r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
     )
-    for start in head.finditer(lowered):
+    for start, after in _parts(head, lowered):
         at, scheme, quote = start.end(), (start["scheme"] or "").strip(), start["quote"]
-        if places and at < places[-1][1]:
-            continue
-        body = r"[^\"'`\\\n]++" if quote else r"[^\s\"'`\\\]]++"
-        if scheme in ("digest", "oauth", "aws4-hmac-sha256") and not quote:
-            body = r"[^\n]++"
-        value = _pattern(body).match(text, at)
-        if value and value[0].endswith("=") and text.startswith('"', value.end()) and not quote:
-            value = _pattern(r"[^\n]++").match(text, at)
+        several = r"[^\n]++" if scheme in ("digest", "oauth", "aws4-hmac-sha256") else r"[^\s\"'`\\\]]*=\"[^\n]++"
+        value = _pattern(r"[^\"'`\\\n]++" if quote else rf"{several}|[^\s\"'`\\\]]++").match(text, at, after)
         if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
-            continue
-        if value[0].strip().lower() in _table().labels:
             continue
         known = scheme in _table().words["scheme"]
         ends = bool(_pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|\\n|$)").match(text, value.end()))
         meant = known or _odd(value[0]) or bool(quote and scheme and " " not in value[0].strip())
+        meant = meant and value[0].strip().lower() not in _table().labels
         if meant and (known or quote or ends or _random(value[0])):
             places.append((at, value.end(), "authorization"))
     return places
@@ -303,9 +290,9 @@ def _blocks(text: str) -> list[_Place]:
 
 def _secret_documents(text: str) -> list[tuple[int, int]]:
     """Return where Kubernetes describes a secret: from the document's border or version to the next border."""
-    borders = list(_pattern(r"\n---|kind\\?[\"']?:[ \t]*\\?[\"']?(?P<secret>Secret(?![\w/-]))?").finditer(text))
+    borders = _pattern(r"\n---|kind\\?[\"']?:[ \t]*\\?[\"']?(?P<secret>Secret(?![\w/-]))?")
     places, before = [], 0
-    for border, after in zip(borders, [*(border.start() for border in borders[1:]), len(text)], strict=False):
+    for border, after in _parts(borders, text):
         if border["secret"]:
             near = max(before, border.start() - _LONGEST_PEM)
             start = max(near, text.rfind("apiVersion", near, border.start()))
@@ -453,7 +440,7 @@ def _named(text: str, found: Match[str]) -> _Named:
     defined = _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(text[max(0, start - 20) : start])
     if found["default"] or (defined and not sign):
         sign = "="
-    if not sign and before.startswith("-") and not found["close"]:
+    elif not sign and before.startswith("-") and not found["close"]:
         sign = "-"
     word = text[found.start("word") : found.end("word")]
     return _Named(
@@ -506,15 +493,12 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
 def _beginning(named: _Named, at: int) -> int:
     """Return where the value begins: at *at*, or below where nothing is there."""
     below = _pattern(_BELOW).match(named.text, at)
-    if below is None:
-        return at
-    if below["indent"] is not None:
+    if below and below["indent"]:
         line = named.line
-        quoted = named.sign == "=" and named.text[below.end() : below.end() + 1] in ('"', "'")
-        alone = quoted or (named.sign == ":" and not line.strip(" \t-\"'"))
-        if not alone or len(below["indent"]) <= len(line) - len(line.lstrip(" \t-")):
-            return at
-    return below.end()
+        alone = named.text.startswith(('"', "'"), below.end()) if named.sign == "=" else not line.strip(" \t-\"'")
+        deeper = len(below["indent"]) > len(line) - len(line.lstrip(" \t-"))
+        return below.end() if alone and deeper else at
+    return below.end() if below else at
 
 
 def _converts(call: str) -> bool:
