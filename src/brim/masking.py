@@ -63,8 +63,10 @@ _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w
 """What a value begins with that only refers to a secret; and what makes a longer text a template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
-_CALLED = r"(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4}(?=[rbufRBUF@]{0,2}[\"'])"
-"""A call around a literal."""
+_LEAD = (
+    r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
+)
+"""What may stand before a literal: a call around it, a prefix."""
 _STRINGS = r"^(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*+[\"'`](?=[^\"'`]*$)"
 """A line of code as far as the quote that is still open."""
 _VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
@@ -294,8 +296,7 @@ def _secret_documents(text: str) -> list[tuple[int, int]]:
     places, before = [], 0
     for border, after in _parts(borders, text):
         if border["secret"]:
-            near = max(before, border.start() - _LONGEST_PEM)
-            start = max(near, text.rfind("apiVersion", near, border.start()))
+            start = max(before, border.start() - _LONGEST_PEM, text.rfind("apiVersion", before, border.start()))
             places.append((start, min(after, border.end() + _LONGEST_PEM)))
         before = border.end()
     return places
@@ -374,8 +375,7 @@ class _Named(Record):
 
     def names_a_secret(self) -> bool:
         """Whether the word is one of its own (a monkey isn't a key), and the name isn't of something public."""
-        words, word = _table().words, self.word.lower()
-        last = self.before[-1:]
+        words, word, last = _table().words, self.word.lower(), self.before[-1:]
         if self.text[self.start - 2 : self.start] == "::":
             return False
         if last.isalnum() and not (self.word[0].isupper() and not last.isupper()):
@@ -462,10 +462,8 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
     """
     text = named.text
     at = _beginning(named, at)
-    if call := _pattern(_CALLED).match(text, at):
-        at = call.end()
-    if prefix := _pattern(r"[rbufRBUF@]{1,2}(?=[\"'])").match(text, at):
-        at = prefix.end()
+    lead = _pattern(_LEAD).match(text, at)
+    at = lead.end() if lead else at
     opening = next((quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), "")
     inside = at + len(opening)
     if _pattern(_REFERENCE).match(text, inside) or _pattern(rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])").match(text, inside):
@@ -477,14 +475,9 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
     if value is None or value.end() == inside:
         return None
     shown = text[inside : value.end()]
-    if call and not (opening and (_random(shown) or _converts(call["call"]))):
-        return None
-    if opening:
-        meant = _quoted_is_secret(named, shown)
-    else:
-        shown = shown.rstrip(".,;:)]}>|") or shown
-        meant = _bare_is_secret(named, shown, inside + len(shown))
-    if not meant:
+    shown = shown if opening else shown.rstrip(".,;:)]}>|") or shown
+    meant = _quoted_is_secret(named, shown) if opening else _bare_is_secret(named, shown, inside + len(shown))
+    if not meant or (lead and lead["call"] and not _random(shown) and not _converts(lead["call"])):
         return None
     whole = text[inside : pattern.match(text, at).end()]  # type: ignore[union-attr]
     return inside, inside + (len(whole if opening else whole.rstrip(".,;:)]}>|")) or len(whole))
@@ -503,8 +496,7 @@ def _beginning(named: _Named, at: int) -> int:
 
 def _converts(call: str) -> bool:
     """Whether a function returns what it is given in another form, as ``b64decode`` and ``SecretStr`` do."""
-    words = "|".join(_table().words["convert"])
-    return bool(_pattern(rf"(?:_?(?:{words}))+").fullmatch(call.lower()))
+    return bool(_pattern(rf"(?:_?(?:{'|'.join(_table().words['convert'])}))+").fullmatch(call.lower()))
 
 
 def _element(named: _Named, at: int) -> tuple[int, int] | None:
