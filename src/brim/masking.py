@@ -251,9 +251,8 @@ def _url_logins(text: str) -> list[_Place]:
 
 def _authorizations(text: str) -> list[_Place]:
     """Find what follows the scheme: one word, or up to the end of the quote or line where there are more."""
-    lowered = _lowered(text)
     places: list[_Place] = []
-    if "authorization" not in lowered:
+    if "authorization" not in (lowered := _lowered(text)):
         return places
     head = _pattern(
         r"(?:(?<![a-z])|(?<=\\[nrt]))authorization"
@@ -302,17 +301,16 @@ def _secret_documents(text: str) -> list[tuple[int, int]]:
     return places
 
 
-def _runs(value: str) -> int:
-    """Return how many runs of one kind of letter there are: few in words, many in what is random."""
-    return len(_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(value))
-
-
 def _random(value: str) -> bool:
-    """Whether *value* is long and has no words in it; in one case of letters and digits, fewer runs tell."""
+    """Whether *value* is long and has no words in it: those have few runs of one kind of letter.
+
+    Digits among letters of one case tell sooner.
+    """
     part = value[:100]
     plain = len(part) >= 20 and part.isalnum() and part in (part.lower(), part.upper())
     longest = 2.3 if not _odd(part) else 7 if plain else 2.9
-    return len(part) >= 16 and " " not in part and len(part) < longest * _runs(part)
+    runs = _pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(part)
+    return len(part) >= 16 and " " not in part and len(part) < longest * len(runs)
 
 
 def _odd(value: str) -> bool:
@@ -593,5 +591,5 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
         return False
     if named.line.strip(" \t-#>\"'"):
         return named.label == "password" and not named.in_call
-    comma = text[end : end + 1] in (",", ";", ")", "}")
-    return not comma and value[0].islower() and (value.islower() or not named.in_call)
+    code = text.startswith(tuple(",;)}"), end) or (named.in_call and not value.islower())
+    return not code and value[0].islower()
