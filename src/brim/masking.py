@@ -435,8 +435,8 @@ def _named(text: str, found: Match[str]) -> _Named:
         start += 1  # a line's end, escaped
     sign = next((found[each] for each in ("typed", "comma", "attribute", "call", "tag", "sign") if found[each]), "")
     before = text[start:at]
-    defined = _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(text[max(0, start - 20) : start])
-    if found["default"] or (defined and not sign):
+    defined = not sign and _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(text[max(0, start - 20) : start])
+    if found["default"] or defined:
         sign = "="
     elif not sign and before.startswith("-") and not found["close"]:
         sign = "-"
