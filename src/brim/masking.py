@@ -237,11 +237,13 @@ def _private_keys(text: str) -> list[_Place]:
 
 def _url_logins(text: str) -> list[_Place]:
     """Find passwords in URLs, and tokens that stand where the user's name does."""
+    places: list[_Place] = []
+    if "://" not in text or "@" not in text:
+        return places
     login = _pattern(
         rf"://(?P<user>{_MASK}|[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
     )
-    places: list[_Place] = []
-    for found in login.finditer(text) if "@" in text else ():
+    for found in login.finditer(text):
         if _random(found["user"]):
             places.append((*found.span("user"), "token"))
         if found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
@@ -277,13 +279,12 @@ def _authorizations(text: str) -> list[_Place]:
 def _blocks(text: str) -> list[_Place]:
     """Find the values that are secret because of the mapping they are in."""
     places: list[_Place] = []
-    for label, hint, block, name in _table().blocks:
+    for label, hint, block, name in (row for row in _table().blocks if row[1] in text):
         entry = _pattern(
             rf"(?<![\w./-])(?:{name})\\?[\"']?(?!{_MASK}|{_REFERENCE})"
             r"(?P<value>(?<=[\"'])[^\"'\\\n]++|(?<![\"'])[^\s\"'{},\\][^\"'{},\\\n]*+)"
         )
-        whole = [(0, len(text))] if hint in text else []
-        for part in _secret_documents(text) if whole and hint == "Secret" else whole:
+        for part in _secret_documents(text) if hint == "Secret" else [(0, len(text))]:
             for found in _pattern(block).finditer(text, *part):
                 places += [(*each.span("value"), label) for each in entry.finditer(text, *found.span())]
     return _apart(places)
