@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,7 @@ UNITS = [
         "a:5432:a:a:",
         "curl -u ",
     ),
+    *(":x@tcp(", "_v1_", "kind: Secret\n", "kind: Secret\ndata:\n  a: b\n", "{'kty", "cookies={", "password for a: "),
 ]
 
 
@@ -192,6 +194,11 @@ UNITS = [
 def test_long_text_of_anything_is_masked(unit: str) -> None:
     """Quadratic work on this length would take minutes, and be seen; how fast it is, is for bench/."""
     text = unit * (250_000 // len(unit))
+    assert masked(mask(text))[1] == 0
+
+
+def test_many_beginnings_of_a_private_key_and_one_end_are_masked() -> None:
+    text = "-----BEGIN PRIVATE KEY-----\nx y " * 30_000 + "-----END PRIVATE KEY-----"
     assert masked(mask(text))[1] == 0
 
 
@@ -288,6 +295,68 @@ RANDOM = [
 ]
 
 
+WORDS = [
+    *("postgres://u8s7d6f5g4h3j2k1q:§@h/db", "amqp://svc-4b7e2a90c1d3f586:§@mq:5672/", "https://[masked token]:§@h/"),
+    *("2024-05-01 12:33:01 INFO password: § accepted", "level=error msg=denied password: § ip=10.1.1.1"),
+    *('connect("host=db password=§")', "run({'dsn': 'user=a password=§ port=1'})", '    f(g("user=app pwd=§"), 1)'),
+    *(
+        "password = b64decode('§')",
+        'let secret = String::from("§");',
+        'password := []byte("§")',
+        "x(password=SecretStr('§'))",
+    ),
+    *("DB_PASSWD='my cat eats §'", 'run --password="my cat eats §"', "APP_SECRET='my cat eats §' ./run.sh"),
+    *("clientSecret:\n  value: §", "password:\n  §", "password: >-\n  §", '"pass":\n  "§"'),
+    *('"password": {\n  "value": "§"\n}', 'const password =\n  "§";', "  - password:\n      default: §\n    port: 1"),
+    *("kind: Secret\nstringData:\n  foo: §\n", "kind: Secret\nmetadata:\n  name: x\ndata:\n  'a.b': \"§\"\n  c: d"),
+    *(
+        "apiVersion: v1\ndata:\n  a: |\n    § b\n    c\nkind: Secret",
+        '{"kind": "Secret", "data": {"a": "b", "c": "§"}}',
+    ),
+    *(
+        'requests.get(u, cookies={"sid": "§"})',
+        "get(u, cookies=dict(sid='§'))",
+        "cookies = {\n  'a': 'b',\n  'c': '§',\n}",
+    ),
+    *("Password for bob@db: §", "[sudo] password for alice: § and more", "Enter passphrase for key '/a/id': my §"),
+    *('#define WIFI_PW "§"', '# define PASS "§"', '#define SECRET "§"'),
+]
+
+
+@pytest.mark.parametrize("text", WORDS)
+@pytest.mark.parametrize("word", ["starfish", "Tr0ub4dor"])
+def test_a_password_is_found_wherever_its_value_stands(text: str, word: str) -> None:
+    found = mask(f"first\n{text.replace('§', word)}\nlast")
+    assert word not in found
+    assert mask(found) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DEBUG the secret: Tr0ub4dor was accepted",
+        "Temporary password: Tr0ub4dor expires tomorrow",
+        "clientSecret: {value: Tr0ub4dor}",
+        '{"kty": "oct", "k": "Tr0ub4dor"}',
+        '{"d": "Tr0ub4dor", "p": "Tr0ub4dor", "kty": "RSA", "n": "abc"}',
+        '{\\"kty\\":\\"EC\\",\\"d\\":\\"Tr0ub4dor\\"}',
+    ],
+)
+def test_a_value_with_digits_needs_less_around_it(text: str) -> None:
+    assert "Tr0ub4dor" not in mask(text)
+
+
+@pytest.mark.parametrize(
+    "around", ["token=§", '"auth": "§"', "https://§@x.io/a", "https://§:§@x.io/1", "KEY = str('§')"]
+)
+@pytest.mark.parametrize("digits", ["0123456789abcdef", "0123456789abcdefghijklmnopqrstuvwxyz"])
+def test_letters_and_digits_of_any_length_are_random_after_the_name_of_a_secret(around: str, digits: str) -> None:
+    chance = random.Random(1)
+    for size in (20, 24, 32, 40, 64) * 10:
+        secret = "".join(chance.choices(digits, k=size - 4)) + "a1b2"
+        assert secret not in mask(around.replace("§", secret))
+
+
 @pytest.mark.parametrize("text", PLANTED)
 @pytest.mark.parametrize("password", ["correcthorse", "Tr0ub4dor"])
 def test_whatever_a_password_is_called_is_masked(text: str, password: str) -> None:
@@ -329,6 +398,23 @@ def test_whatever_looks_random_and_has_the_name_of_a_secret_is_masked(text: str)
         '_START = b"-----BEGIN PRIVATE KEY-----"\n_END = b"-----END PRIVATE KEY-----"',
         "PWD=/home/me/src aws s3api get-object --key dir/images.tar.bz2",
         '"AWS::Redshift::EndpointAuthorization": "e72be424d109da1d"',
+        "see [masked password]: f3709768624f",
+        'the [masked token] 0f3a9c1be4d752860f3a, [masked secret] = "hello world9"',
+        "password = getpass('Enter it'); token = get_token('user'); key = os.environ.get('API_KEY')",
+        'password = config.getString("db.pass")',
+        "const password = document.getElementById('password-input'), token = t('login.token')",
+        "password:\n  type: string\n  description: of the user",
+        "if password:\n    return x",
+        "clientSecret:\n  secretRef:\n    name: x",
+        "password: required string, at least 8",
+        "kind: ConfigMap\ndata:\n  conf: hello",
+        "kind: Secret\nmetadata:\n  name: a\n---\ndata:\n  conf: hello",
+        "kind: Secret\ndata:\n  a: {{ .Values.a | b64enc }}\n  b: ${B}",
+        '{"kty": "RSA", "n": "abcd", "e": "AQAB"}, {"d": "hello", "k": "v"}',
+        'cookies={"sid": sid}; cookies = request.cookies',
+        'print("Password for user: "); getpass(f"Password for {user}: ")',
+        '#define KEY "name"',
+        'cache_key = "0f3a9c1be4d752860f3a9c1be4d75286"',
     ],
 )
 def test_code_about_secrets_stays(text: str) -> None:

@@ -19,7 +19,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from re import Match, Pattern
 
     _Place = tuple[int, int, str]
@@ -57,10 +57,26 @@ _ARGUMENT = (
     r"(?P<value>(?<=\")[^\"\n]++|(?<=')[^'\n]++|(?<![\"'])[^\s\"'`;&|<]++)"
 )
 """What a command takes: one word, or what is in quotes."""
+_REST = rf"\\?[\"'`]?(?!{_MASK}|{_REFERENCE})(?P<value>[^\"'`\\\n]*[^\"'`\\\s])"
+"""What a header or a prompt takes: all up to the end of the quote or the line."""
 _TEMPLATE = r"\$\{|#\{|\$\(|\{[\w.:!]{0,40}\}|%[sdr](?!\w)|%\(|\{\{|<[a-zA-Z][\w -]{0,40}>"
 """What a value begins with that only refers to a secret; and what makes a longer text a template."""
 _CALL = r"[A-Za-z_$][\w$.:]{0,80}[(\[{<]"
 _CHAIN = r"[A-Za-z_$][\w$]*(?:(?:\??\.|!\.|->|::)[A-Za-z_$#][\w$]*)*"
+_LEAD = (
+    r"(?:(?:new[ \t]|\[\])?(?:[\w$]{1,40}(?:\.|::)){0,4}(?P<call>[\w$]{1,40})\([ \t]{0,4})?[rbufRBUF@]{0,2}(?=[\"'])"
+)
+"""What may stand before a literal: a call around it, a prefix."""
+_STRINGS = r"^(?:[^\"'`]++|(?<=\w\w)'|\"[^\"]*+\"|'[^']*+'|`[^`]*+`)*+[\"'`](?=[^\"'`]*$)"
+"""A line of code as far as the quote that is still open."""
+_VALUE_KEY = r"\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
+_BELOW = (
+    rf"\\\r?\n[ \t]{{0,40}}|\{{\s{{0,40}}{_VALUE_KEY}|(?:[|>][+-]?)?[ \t]{{0,4}}(?:\r?\n|\\n)(?P<indent>[ \t]{{1,40}})"
+    rf"(?:{_VALUE_KEY}|(?!\\?[\"']?[\w.-]{{1,60}}\\?[\"']?[ \t]{{0,4}}[:=](?:[\s{{\\]|$)|-[ \t]))"
+)
+"""Where a value is that isn't behind its name: on a shell's next line, in a mapping, on a deeper line."""
+_LOG = r"[0-9]{2}:[0-9]{2}:[0-9]{2}|(?<!\S)[\w.-]{1,40}=[^\s=]"
+"""What only a line of a log has: a time, or pairs."""
 _OTHER = r"[a-z]{2,10}://|[ \t]*[+.,)}\]](?:[ \t(]|$)|-----BEGIN|\(\?|[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]|$)"
 _END = r"[ \t]{0,20}(?:[\r\n\"'`#]|\\n|$)"
 _PLACE = (
@@ -86,7 +102,7 @@ def masked(text: str) -> tuple[str, int]:
     total = 0
     long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
     shapes = [shape for shape in _table().shapes if shape.hinted(long if shape.kind in ("shape", "inside") else text)]
-    steps: list[_Step] = [_private_keys, _authorizations, _cookies, *shapes, _url_logins, _named_values]
+    steps: list[_Step] = [_private_keys, _authorizations, *shapes, _blocks, _url_logins, _named_values]
     for _ in range(_PASSES):
         found = 0
         for step in steps:
@@ -131,27 +147,32 @@ class _Shape(Record):
 
     def __call__(self, text: str) -> list[_Place]:
         places: list[_Place] = []
+        compiled = self.compiled()
         for hint in self.hints:
-            at = text.find(hint)
+            tried, at = 0, text.find(hint)
             while at >= 0:
-                place = self.place(text, at)
-                if place is not None:
-                    places.append((*place, self.label))
-                at = text.find(hint, at + 1 if place is None else max(at + 1, place[1]))
+                matches = (compiled.match(text, start) for start in self.starts(text, at, tried))
+                tried = at + 1
+                if found := next(filter(None, matches), None):
+                    places.append((*found.span("value"), self.label))
+                    tried = max(tried, found.end("value"))
+                at = text.find(hint, tried)
         return _apart(places)
 
-    def place(self, text: str, at: int) -> tuple[int, int] | None:
-        """Return where the secret is whose hint is at *at*."""
-        if self.kind in ("flag", "line"):
-            start = text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
-            pattern = _BORDER + self.pattern[2:] if self.pattern.startswith(r"\b") else self.pattern
-            found = _pattern(f"(?:{pattern}){_ARGUMENT}").match(text, start)
-            return found.span("value") if found else None
-        shape = _pattern(f"{_BORDER}(?:{self.pattern}){_WRAPPED}")
-        for start in range(max(0, at - _LOOK_BACK) if self.kind == "inside" else at, at + 1):
-            if found := shape.match(text, start):
-                return found.span()
-        return None
+    def compiled(self) -> Pattern[str]:
+        """Return the whole pattern: what begins at a border, and the secret in it or after it."""
+        plain = self.pattern.removeprefix(r"\b")
+        if self.kind in ("shape", "inside"):
+            return _pattern(f"{_BORDER}(?P<value>(?:{plain}){_WRAPPED})")
+        border = _BORDER if plain != self.pattern else ""
+        return _pattern(f"{border}(?:{plain}){_REST if self.kind == 'rest' else _ARGUMENT}")
+
+    def starts(self, text: str, at: int, tried: int) -> Iterator[int]:
+        """Yield where it may begin if its hint is at *at*; what is before *tried* was looked at."""
+        if self.kind == "inside":
+            yield from (each.start() for each in _pattern(_BORDER).finditer(text, max(tried, at - _LOOK_BACK), at))
+        else:
+            yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
 
 
 def _apart(places: list[_Place]) -> list[_Place]:
@@ -167,10 +188,11 @@ class _Table(Record):
     """What ``data/masking.tsv`` says."""
 
     shapes: list[_Shape]
+    blocks: list[list[str]]
     labels: dict[str, str]
     """The words that a secret's name ends in, and how the mask calls it."""
     words: dict[str, frozenset[str]]
-    """Lists of words: ``before``, ``glued``, ``after``, ``plain key``, ``plain token``, ``value``, ``setter``."""
+    """Lists of words; the table says what each is for."""
 
 
 @cache
@@ -180,11 +202,18 @@ def _table() -> _Table:
         shapes=[
             _Shape(row[0], row[1], [hint.replace("·", " ") for hint in row[2].split(" ")], row[3])
             for row in rows
-            if row[0] in ("shape", "inside", "flag", "line")
+            if row[0] in ("shape", "inside", "flag", "line", "rest")
         ],
+        blocks=[row[1:] for row in rows if row[0] == "block"],
         labels={word: row[1] for row in rows if row[0] == "name" for word in row[2].split(" ")},
         words={row[1]: frozenset(row[2].split(" ")) for row in rows if row[0] == "words"},
     )
+
+
+def _parts(pattern: Pattern[str], text: str) -> list[tuple[Match[str], int]]:
+    """Return each match and where the next one begins: who looks only that far looks at no character twice."""
+    found = list(pattern.finditer(text))
+    return list(zip(found, [*(each.start() for each in found[1:]), len(text)], strict=False))
 
 
 def _private_keys(text: str) -> list[_Place]:
@@ -196,18 +225,11 @@ def _private_keys(text: str) -> list[_Place]:
     tail = _pattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
     torn = _pattern(r"(?:(?:\s|\\[nr])++[A-Za-z0-9+/=]{16,}+)*+")
     quoted, long = _pattern(r"[\"'`]"), _pattern(r"[A-Za-z0-9+/=]{40}")  # two constants of a program aren't a key
-    end = tail.search(text)
-    for begin in head.finditer(text):
-        if places and begin.start() < places[-1][1]:
-            continue
-        while end is not None and end.start() < begin.end():
-            end = tail.search(text, end.end())
-        body = text[begin.end() : end.start()][: _LONGEST_PEM + 1] if end is not None else ""
-        if end and len(body) <= _LONGEST_PEM and (not quoted.search(body) or long.search(body)):
-            stop = end.end()
-        else:
-            rest = torn.match(text, begin.end())
-            stop = rest.end() if rest else begin.end()
+    for begin, after in _parts(head, text):
+        stop = torn.match(text, begin.end()).end()  # type: ignore[union-attr]
+        if end := tail.search(text, begin.end(), min(after, begin.end() + _LONGEST_PEM)):
+            body = text[begin.end() : end.start()]
+            stop = end.end() if not quoted.search(body) or long.search(body) else stop
         if stop > begin.end():
             places.append((begin.start(), stop, "private key"))
     return places
@@ -219,78 +241,77 @@ def _url_logins(text: str) -> list[_Place]:
     if "://" not in text or "@" not in text:
         return places
     login = _pattern(
-        rf"(?<=://)(?P<user>[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
+        rf"://(?P<user>{_MASK}|[^\s/?#:@\"'<>\[\](){{}}|,;]{{0,200}})(?::(?!{_REFERENCE})(?P<password>[^\s/?#\"'<>@;]{{0,300}}))?@"
     )
-    at = text.find("://")
-    while at >= 0:
-        found = login.match(text, at + 3)
-        if found and _random(found["user"]) and not _pattern(_MASK).search(found["user"]):
+    for found in login.finditer(text):
+        if _random(found["user"]):
             places.append((*found.span("user"), "token"))
-        elif found and found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
+        if found["password"] and found["user"] + found["password"] not in ("userpass", "usernamepassword"):
             places.append((*found.span("password"), "password"))
-        at = text.find("://", at + 3)
     return [place for place in places if not _pattern(_MASK).fullmatch(text, place[0], place[1])]
 
 
 def _authorizations(text: str) -> list[_Place]:
     """Find what follows the scheme: one word, or up to the end of the quote or line where there are more."""
-    lowered = _lowered(text)
     places: list[_Place] = []
-    if "authorization" not in lowered:
+    if "authorization" not in (lowered := _lowered(text)):
         return places
     head = _pattern(
         r"(?:(?<![a-z])|(?<=\\[nrt]))authorization"
         r"\\?[\"'`]?[ \t]{0,4}(?:=>|[:=,])[ \t]{0,4}\[?(?:[bfr]?(?P<quote>\\?[\"'`]))?"
         r"(?P<scheme>[a-z][a-z0-9_-]{1,30}[ \t]{1,4})?"
     )
-    for start in head.finditer(lowered):
+    for start, after in _parts(head, lowered):
         at, scheme, quote = start.end(), (start["scheme"] or "").strip(), start["quote"]
-        if places and at < places[-1][1]:
-            continue
-        body = r"[^\"'`\\\n]++" if quote else r"[^\s\"'`\\\]]++"
-        if scheme in ("digest", "oauth", "aws4-hmac-sha256") and not quote:
-            body = r"[^\n]++"
-        value = _pattern(body).match(text, at)
-        if value and value[0].endswith("=") and text.startswith('"', value.end()) and not quote:
-            value = _pattern(r"[^\n]++").match(text, at)
+        several = r"[^\n]++" if scheme in ("digest", "oauth", "aws4-hmac-sha256") else r"[^\s\"'`\\\]]*=\"[^\n]++"
+        value = _pattern(r"[^\"'`\\\n]++" if quote else rf"{several}|[^\s\"'`\\\]]++").match(text, at, after)
         if value is None or _pattern(rf"{_MASK}|{_REFERENCE}|\w{{1,20}}://").match(text, at):
-            continue
-        if value[0].strip().lower() in _table().labels:
             continue
         known = scheme in _table().words["scheme"]
         ends = bool(_pattern(r"[ \t]{0,8}(?:[\r\n\"'`]|\\n|$)").match(text, value.end()))
         meant = known or _odd(value[0]) or bool(quote and scheme and " " not in value[0].strip())
+        meant = meant and value[0].strip().lower() not in _table().labels
         if meant and (known or quote or ends or _random(value[0])):
             places.append((at, value.end(), "authorization"))
     return places
 
 
-def _cookies(text: str) -> list[_Place]:
-    lowered = _lowered(text)
+def _blocks(text: str) -> list[_Place]:
+    """Find the values that are secret because of the mapping they are in."""
     places: list[_Place] = []
-    if "cookie" not in lowered:
-        return places
-    head = _pattern(r"cookie(?:\\?[\"'`]?[ \t]{0,4}(?:=>|[:=])[ \t]{0,4}|[ \t]{1,4}(?=[\"']))(?P<quote>\\?[\"'`])?")
-    value = r"(?=[^\s=;,\"'`\\]{1,100}=[^\s\"'`\\;])"
-    for start in head.finditer(lowered):
-        body = r"[^\"'`\\\n]++" if start["quote"] else r"[^\"'`\n]++"
-        if places and start.end() < places[-1][1]:
-            continue
-        found = _pattern(value + body).match(text, start.end())
-        if found:
-            places.append((start.end(), start.end() + len(found[0].rstrip()), "cookie"))
+    for label, hint, block, name in (row for row in _table().blocks if row[1] in text):
+        entry = _pattern(
+            rf"(?<![\w./-])(?:{name})\\?[\"']?(?!{_MASK}|{_REFERENCE})"
+            r"(?P<value>(?<=[\"'])[^\"'\\\n]++|(?<![\"'])[^\s\"'{},\\][^\"'{},\\\n]*+)"
+        )
+        for part in _secret_documents(text) if hint == "Secret" else [(0, len(text))]:
+            for found in _pattern(block).finditer(text, *part):
+                places += [(*each.span("value"), label) for each in entry.finditer(text, *found.span())]
+    return _apart(places)
+
+
+def _secret_documents(text: str) -> list[tuple[int, int]]:
+    """Return where Kubernetes describes a secret: from the document's border or version to the next border."""
+    borders = _pattern(r"\n---|kind\\?[\"']?:[ \t]*\\?[\"']?(?P<secret>Secret(?![\w/-]))?")
+    places, before = [], 0
+    for border, after in _parts(borders, text):
+        if border["secret"]:
+            start = max(before, border.start() - _LONGEST_PEM, text.rfind("apiVersion", before, border.start()))
+            places.append((start, min(after, border.end() + _LONGEST_PEM)))
+        before = border.end()
     return places
 
 
-def _runs(value: str) -> int:
-    """Return how many runs of one kind of letter there are: few in words, many in what is random."""
-    return len(_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(value))
-
-
 def _random(value: str) -> bool:
-    """Whether *value* is long and has no words in it."""
+    """Whether *value* is long and has no words in it: those have few runs of one kind of letter.
+
+    Digits among letters of one case tell sooner.
+    """
     part = value[:100]
-    return len(part) >= 16 and " " not in part and len(part) < (2.9 if _odd(part) else 2.3) * _runs(part)
+    plain = len(part) >= 20 and part.isalnum() and part in (part.lower(), part.upper())
+    longest = 2.3 if not _odd(part) else 7 if plain else 2.9
+    runs = _pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+").findall(part)
+    return len(part) >= 16 and " " not in part and len(part) < longest * len(runs)
 
 
 def _odd(value: str) -> bool:
@@ -347,14 +368,13 @@ class _Named(Record):
 
     @property
     def in_call(self) -> bool:
-        """Whether it is an argument or a field in code, as far as the line shows."""
-        line = self.line
+        """Whether it is an argument or a field in code, as far as the line or the text in quotes shows."""
+        line = _pattern(_STRINGS).sub("", self.line)
         return line.rfind("(") > line.rfind(")") or line.rfind("{") > line.rfind("}") or line[:1].isspace()
 
     def names_a_secret(self) -> bool:
         """Whether the word is one of its own (a monkey isn't a key), and the name isn't of something public."""
-        words, word = _table().words, self.word.lower()
-        last = self.before[-1:]
+        words, word, last = _table().words, self.word.lower(), self.before[-1:]
         if self.text[self.start - 2 : self.start] == "::":
             return False
         if last.isalnum() and not (self.word[0].isupper() and not last.isupper()):
@@ -381,12 +401,13 @@ def _named_values(text: str) -> list[_Place]:
     places: list[_Place] = []
     if not any(mark in text for mark in "=:('\"<-0123456789") or not any(word in lowered for word in _table().labels):
         return places
-    for found in _pattern(_name_pattern()).finditer(lowered):
-        if places and found.start() < places[-1][1]:
-            continue
-        named = _named(text, found)
-        if named.names_a_secret() and (place := _value(named, found.end())) is not None:
+    names, at = _pattern(f"{_MASK}|{_name_pattern()}"), 0
+    while found := names.search(lowered, at):
+        at = found.end("word") if found["word"] else found.end()
+        named = _named(text, found) if found["word"] else None
+        if named and named.names_a_secret() and (place := _value(named, found.end())) is not None:
             places.append((*place, named.label))
+            at = place[1]
     return places
 
 
@@ -414,10 +435,11 @@ def _named(text: str, found: Match[str]) -> _Named:
     if start < at and text[start - 1 : start] == "\\" and text[start] in "nrt":
         start += 1  # a line's end, escaped
     sign = next((found[each] for each in ("typed", "comma", "attribute", "call", "tag", "sign") if found[each]), "")
-    if found["default"]:
-        sign = "="
     before = text[start:at]
-    if not sign and before.startswith("-") and not found["close"]:
+    defined = not sign and _pattern(r"#[ \t]{0,4}define[ \t]{1,8}$").search(text[max(0, start - 20) : start])
+    if found["default"] or defined:
+        sign = "="
+    elif not sign and before.startswith("-") and not found["close"]:
         sign = "-"
     word = text[found.start("word") : found.end("word")]
     return _Named(
@@ -427,7 +449,7 @@ def _named(text: str, found: Match[str]) -> _Named:
         word=word,
         label=_table().labels[word.lower()],
         sign="=" if sign in (":=", ":-", "=>", "?=") else sign,
-        spaced=bool(found["gap"] or (found["space"] and "=" in sign)),
+        spaced=bool(defined or found["gap"] or (found["space"] and "=" in sign)),
         closed=bool(found["close"]),
     )
 
@@ -438,10 +460,9 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
     Whatever is refused is refused after a bounded look, so that a text full of names costs no more than its length.
     """
     text = named.text
-    if (broken := _pattern(r"\\\r?\n[ \t]{0,40}").match(text, at)) is not None:  # a shell's command goes on below
-        at = broken.end()
-    if prefix := _pattern(r"[rbufRBUF@]{1,2}(?=[\"'])").match(text, at):
-        at = prefix.end()
+    at = _beginning(named, at)
+    lead = _pattern(_LEAD).match(text, at)
+    at = lead.end() if lead else at
     opening = next((quote for quote in ('\\"', "\\'", '"', "'", "`") if text.startswith(quote, at)), "")
     inside = at + len(opening)
     if _pattern(_REFERENCE).match(text, inside) or _pattern(rf"{_MASK}(?![^\s\"'`&\\,;.)\]}}><])").match(text, inside):
@@ -453,15 +474,28 @@ def _value(named: _Named, at: int) -> tuple[int, int] | None:
     if value is None or value.end() == inside:
         return None
     shown = text[inside : value.end()]
-    if opening:
-        meant = _quoted_is_secret(named, shown)
-    else:
-        shown = shown.rstrip(".,;:)]}>|") or shown
-        meant = _bare_is_secret(named, shown, inside + len(shown))
-    if not meant:
+    shown = shown if opening else shown.rstrip(".,;:)]}>|") or shown
+    meant = _quoted_is_secret(named, shown) if opening else _bare_is_secret(named, shown, inside + len(shown))
+    if not meant or (lead and lead["call"] and not _random(shown) and not _converts(lead["call"])):
         return None
     whole = text[inside : pattern.match(text, at).end()]  # type: ignore[union-attr]
     return inside, inside + (len(whole if opening else whole.rstrip(".,;:)]}>|")) or len(whole))
+
+
+def _beginning(named: _Named, at: int) -> int:
+    """Return where the value begins: at *at*, or below where nothing is there."""
+    below = _pattern(_BELOW).match(named.text, at)
+    if below and below["indent"]:
+        line = named.line
+        alone = named.text.startswith(('"', "'"), below.end()) if named.sign == "=" else not line.strip(" \t-\"'")
+        deeper = len(below["indent"]) > len(line) - len(line.lstrip(" \t-"))
+        return below.end() if alone and deeper else at
+    return below.end() if below else at
+
+
+def _converts(call: str) -> bool:
+    """Whether a function returns what it is given in another form, as ``b64decode`` and ``SecretStr`` do."""
+    return bool(_pattern(rf"(?:_?(?:{'|'.join(_table().words['convert'])}))+").fullmatch(call.lower()))
 
 
 def _element(named: _Named, at: int) -> tuple[int, int] | None:
@@ -488,7 +522,7 @@ def _quoted_is_secret(named: _Named, value: str) -> bool:
     if named.sign in ("(", ">"):
         return len(words) == 1 and (named.sign == ">" or named.last in ("", "set", "with"))
     sentence = len(words) > 2 and all(word.strip(".,:;!?'()").isalpha() for word in words)
-    return not sentence or "phrase" in named.word.lower()
+    return not sentence or named.assigned or "phrase" in named.word.lower()
 
 
 def _quoted_looks_secret(named: _Named, value: str) -> bool:
@@ -546,6 +580,10 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
     text = named.text
     apart = named.closed or text[end - len(value) - 1] in " \t"
     ends = _pattern(rf"{_END}|[,.](?:[ \t\r\n]|$)|[ \t]?\}}").match(text, end)
+    if not ends and named.strong and len(value) >= 6:
+        ends = _pattern(r"\d").search(value) or _pattern(_LOG).search(
+            named.line + text[end : end + 200].partition("\n")[0]
+        )
     if not apart or not ends or (named.word == "PASS" and not named.before):  # "PASS: …" is the result of a test
         return False
     if not name:
@@ -554,5 +592,5 @@ def _entry_is_secret(named: _Named, value: str, end: int, name: bool) -> bool:
         return False
     if named.line.strip(" \t-#>\"'"):
         return named.label == "password" and not named.in_call
-    comma = text[end : end + 1] in (",", ";", ")", "}")
-    return not comma and value[0].islower() and (value.islower() or not named.in_call)
+    code = text.startswith(tuple(",;)}"), end) or (named.in_call and not value.islower())
+    return not code and value[0].islower()
