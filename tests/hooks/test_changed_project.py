@@ -189,14 +189,14 @@ def test_settings_that_changed_are_not_used_until_a_person_agrees(tmp_path: Path
     shop = Shop(tmp_path)
     shop.config.write_text("token_budget:\n  default: 0\n", encoding="utf-8")
     said = shop.start()
-    assert RULE in said
+    assert GOOD in said
     assert "the settings of project changed since you trusted it" in said
     assert said.count("changed since") == 1
     assert "token_budget.default: 0" in shop.brim("trust", "--dry-run").stdout
     assert "changed since" in shop.brim("status").stdout
     assert "changed since" in shop.brim("doctor").stdout
     assert shop.brim("trust", "--yes").returncode == 0
-    assert RULE not in shop.start()
+    assert GOOD not in shop.start()
 
 
 @pytest.mark.parametrize("how", ["link", "folder", "large"])
@@ -216,21 +216,21 @@ def test_settings_that_cannot_be_read_whole_are_not_used(tmp_path: Path, how: st
 def test_settings_that_brim_set_are_used(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     assert shop.brim("config", "set", "token_budget.default", "0", "--project").returncode == 0
-    assert RULE not in shop.start()
+    assert GOOD not in shop.start()
 
 
 def test_settings_that_init_writes_are_used(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     assert shop.brim("init", "--project", "--agent", "claude", "--token-budget", "0", "--yes").returncode == 0
     assert shop.config.exists()
-    assert RULE not in shop.start()
+    assert GOOD not in shop.start()
 
 
 def test_setting_one_does_not_agree_to_another_that_was_pulled(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.config.write_text("token_budget:\n  default: 0\n", encoding="utf-8")
     assert shop.brim("config", "set", "tiers.full", "0.8", "--project").returncode == 0
-    assert RULE in shop.start()
+    assert GOOD in shop.start()
 
 
 def test_the_human_is_told_once_a_session_and_the_status_line_shows_it(tmp_path: Path) -> None:

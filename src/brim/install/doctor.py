@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -268,7 +269,7 @@ class _Doctor:
                 facts["trusted"], text = False, f"{project}: has learned nothing of its own yet"
             elif facts["trusted"]:
                 state, text = OK, f"{project}: is trusted"
-                with self.here.open(migrate=False) as scopes:
+                with suppress(BrimError), self.here.open(migrate=False) as scopes:  # a broken one is said above
                     if changes := self.here.changes_of(scopes):
                         state, text = OFF, changes
         yield Finding(state, "project", text, **facts)

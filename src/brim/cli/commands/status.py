@@ -79,6 +79,7 @@ def status(options: Namespace) -> int:
       brim status --json
     """
     workspace = here()
+    workspace.goes_on = True  # a project that can't be read is something to attend to
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
         changes = workspace.changes_of(scopes)
@@ -115,6 +116,11 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
             "brim trust",
         ),
         (lost is not None, "this project's store has lost rules, and brim kept a copy", "brim backup restore"),
+        (
+            "project" in workspace.problems,
+            "this project's rules can't be read, so agents go without",
+            "brim doctor",
+        ),
         (bool(changes), changes.partition(":")[0], "brim trust"),
         (
             workspace.has_foreign_memory,
