@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from brim.config import SETTINGS, Setting
@@ -74,6 +75,7 @@ def tree(setting: Setting, value: Any) -> str:
     return json.dumps({section: {name: value}} if section else {name: value})
 
 
+@hypothesis_settings(max_examples=6)  # few values are worth trying
 @given(data=st.data())
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.key)
 def test_the_users_constraints_are_told_whatever_it_sets(

@@ -55,7 +55,7 @@ def test_whenever_it_ends_settings_are_whole_and_running_it_again_repairs(
         last = run_faulty(model, "none", 0, *words).changes
     assert last > 20
     # Some are enough to hit each kind of step: those of three agents are the same.
-    places = {"kill": range(1, last + 1, 3), "full": range(1, last + 1, 6), "small": (0, 80, 300, 1_500)}[how]
+    places = {"kill": range(1, last + 1, 11), "full": range(2, last + 1, 17), "small": (0, 300)}[how]
     for at in places:
         brim = prepared(tmp_path / f"at{at}")
         if words != INIT:
