@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NAME = "config.yaml"
 
+_problems: dict[tuple[str, str, str], str] = {}
+
 
 def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
     """Return the paths of the settings files, ``user`` before ``project``.
@@ -56,10 +58,16 @@ def _bad_home(environ: Mapping[str, str]) -> str:
     named = environ.get("BRIM_HOME", "")
     if not named:
         return ""
+    asked = named, _home(environ), environ.get("CLAUDE_PROJECT_DIR", "")
+    if asked not in _problems:  # a hook asks a dozen times, and has not imported functools yet
+        _problems[asked] = _problem_with(*asked)
+    return _problems[asked]
+
+
+def _problem_with(named: str, home: str, project: str) -> str:
     if not os.path.isabs(named) or "\0" in named:
         return f"{named!r} is not an absolute path"
-    folder, home = os.path.realpath(named), os.path.realpath(_home(environ))
-    project = environ.get("CLAUDE_PROJECT_DIR", "")
+    folder, home = os.path.realpath(named), os.path.realpath(home)
     inside = os.path.realpath(project) if _is_folder(project) else ""
     marks: tuple[str, ...] = (".git",)
     while folder not in (home, os.path.dirname(folder)):

@@ -17,7 +17,6 @@ from contextlib import suppress
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sync_folder, write_new
-from brim.scratch.entries import SECTIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ LIVE = 12 * 3600.0
 
 KEPT = 30 * 86_400.0
 """Seconds that a journal is kept after its folder was removed."""
-_OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)})
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
@@ -253,9 +251,12 @@ def forget_old(into: str, *, now: float) -> None:
 
 def remove_ours(folder: str) -> None:
     """Remove what brim put into *folder*, and the folder if nothing else is in it."""
+    from brim.scratch.entries import SECTIONS  # not above: a hook that only looks at the folder needs no entries
+
+    ours = {"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)}
     try:
         for name in os.listdir(folder):
-            if name in _OURS or name.startswith(TEMPORARY):
+            if name in ours or name.startswith(TEMPORARY):
                 os.unlink(os.path.join(folder, name))
         if not set(os.listdir(folder)) - {MARK, IGNORE, LOCK}:
             # The lock last: a process that waits for it finds that it's gone, and starts over.
