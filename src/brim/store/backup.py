@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
-from brim.store.project import check_ours, make_folder
+from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def restore(backup: str, store_path: str) -> str | None:
                     present.take(source)
                 return kept
             _keep_bytes(store_path, kept)
-            # A log that is left behind would be read into the new file.
-            for part in ("-wal", "-shm"):
+            # A log or journal that is left behind would be read into the new file.
+            for part in ("-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
                     os.unlink(store_path + part)
             _copy(source, store_path)
@@ -194,8 +194,8 @@ def _fill(source: Database, path: str) -> None:
 
 
 def _keep_bytes(path: str, kept: str) -> None:
-    """Copy a damaged file, and its log, byte by byte to the new name *kept*."""
-    for part in ("", "-wal"):
+    """Copy a damaged file, its log and its journal byte by byte to the new name *kept*."""
+    for part in PARTS:
         with suppress(FileNotFoundError), open(path + part, "rb") as source:
             handle = os.open(kept + part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as target:
