@@ -154,6 +154,16 @@ def test_a_journal_removes_no_other_file(path: Path, tmp_path: Path) -> None:
         assert [each.id for each in store.behaviors()] == ["b1"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_a_journal_that_is_a_pipe_is_not_waited_for(path: Path) -> None:
+    os.mkfifo(f"{path}-journal")
+    code = "import sys; from brim.store import open_store; open_store(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert "is no file to be read" in done.stderr
+
+
 def test_a_journal_of_one_file_is_rolled_back(path: Path) -> None:
     hot_journal(path)
     with open_store(str(path)) as store:

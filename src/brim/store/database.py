@@ -412,12 +412,21 @@ def _check_header(path: str) -> None:
 
 
 def _check_journal(path: str) -> None:
-    """Raise if the journal next to *path* names another file: SQLite would remove that one, whatever it is."""
-    with suppress(OSError), os.fdopen(open_safely(path + "-journal"), "rb") as file:
-        file.seek(-len(JOURNAL), os.SEEK_END)
-        if file.read() == JOURNAL:
-            text = f"is not used, because {path}-journal names another file, and brim writes no such journal"
-            raise StoreError(f"{path}: {text}; nothing was changed: move the journal away", "damaged")
+    """Raise if the journal next to *path* names another file, which SQLite would remove, or is a pipe to wait for."""
+    journal = f"{path}-journal"
+    try:
+        with os.fdopen(open_safely(journal), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - len(JOURNAL)))
+            if file.read() != JOURNAL:
+                return
+    except FileNotFoundError:
+        return
+    except OSError:
+        raise StoreError(
+            f"{path}: is not used, because {journal} is no file to be read; move it away", "refused"
+        ) from None
+    text = f"is not used, because {journal} names another file, and brim writes no such journal"
+    raise StoreError(f"{path}: {text}; nothing was changed: move the journal away", "damaged")
 
 
 def _has_log(path: str) -> bool:
