@@ -6,13 +6,14 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from brim.errors import BrimError, InputError, StoreError
 from brim.store import open_store
-from brim.store.backup import create, restore
+from brim.store.backup import KEPT, MOST_KEPT, create, keep_copy, kept_copies, restore, rule_ids
 from tests.store.making import behavior, raw
 
 
@@ -162,3 +163,42 @@ def test_a_backup_under_writers_is_of_one_moment(path: str, tmp_path: Path) -> N
         writer.kill()
         writer.communicate(timeout=60)
     assert "first" in held(path)
+
+
+# Copies of a project's store --------------------------------------------------------------------------------------
+
+
+def replaced(path: str, user: str, *ids: str) -> None:
+    """Let a store with the rules *ids* take the place of the one at *path*, and keep a copy of it."""
+    for part in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + part)
+    with open_store(path) as store:
+        for id in ids:
+            store.put(behavior(id), event="learned", now=1.0)
+        keep_copy(store.database, user, now=1.0)
+
+
+def copied(path: str, user: str) -> set[str]:
+    return {id for copy in kept_copies(path, user) for id in rule_ids(copy)}
+
+
+def test_a_copy_with_many_lost_rules_outlives_those_with_few(path: str, tmp_path: Path) -> None:
+    user = str(tmp_path / "user")
+    many = [f"r{number}" for number in range(20)]
+    replaced(path, user, *many)
+    for number in range(30):
+        replaced(path, user, f"s{number}")
+    assert copied(path, user) >= {*many, "s29"}
+    assert len(kept_copies(path, user)) == KEPT + MOST_KEPT
+
+
+def test_copies_made_while_rules_are_put_back_take_no_lost_rules_away(path: str, tmp_path: Path) -> None:
+    user = str(tmp_path / "user")
+    ids = [f"r{number}" for number in range(8)]
+    for id in ids:
+        replaced(path, user, id)
+    for number in range(7, -1, -1):
+        replaced(path, user, *ids[number:])
+        assert copied(path, user) == set(ids)
+    assert len(kept_copies(path, user)) == KEPT

@@ -19,7 +19,7 @@ import pytest
 from brim.errors import StoreError
 from brim.store import open_ledger, open_store
 from brim.store.backup import create, restore, rules_in
-from brim.store.database import APPLICATION, MIGRATIONS, SCHEMA, SCHEMAS, VERSION, connect, statements
+from brim.store.database import APPLICATION, JOURNAL, MIGRATIONS, SCHEMA, SCHEMAS, VERSION, connect, statements
 from tests.hooks.hook_world import RULE, World
 from tests.store.making import behavior, raw
 
@@ -103,6 +103,85 @@ def test_an_older_file_with_a_trigger_is_not_migrated(path: Path, tmp_path: Path
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(StoreError, match="brim backup"):
         open_store(str(older))
+
+
+@pytest.mark.parametrize("version", [0, -1, -(2**31)])
+def test_a_file_that_claims_to_be_older_than_any_is_not_migrated(tmp_path: Path, version: int) -> None:
+    older = tmp_path / "older.db"
+    with closing(raw(older)) as connection:
+        connection.execute(f"CREATE VIEW v AS {ENDLESS}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = older.read_bytes()
+    for migrate in (True, False):
+        with pytest.raises(StoreError, match="brim backup"):
+            open_store(str(older), migrate=migrate)
+    assert older.read_bytes() == before
+
+
+# Journals -------------------------------------------------------------------------------------------------------
+
+
+def hot_journal(path: Path, named: str = "") -> None:
+    """Put a rollback journal of the first page next to *path*, as of a transaction that also wrote to *named*."""
+    with closing(raw(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    size = int.from_bytes(path.read_bytes()[16:18], "big")
+    page = path.read_bytes()[:size]
+    check = (7 + sum(page[size - 200 : 0 : -200])) & 0xFFFFFFFF
+    numbers = [1, 7, path.stat().st_size // size, 512, size]
+    journal = (JOURNAL + b"".join(each.to_bytes(4, "big") for each in numbers)).ljust(512, b"\0")
+    journal += (1).to_bytes(4, "big") + page + check.to_bytes(4, "big")
+    if named:
+        name = named.encode()
+        ends = [len(name), sum(name)]
+        journal += ((1 << 30) // size + 1).to_bytes(4, "big") + name
+        journal += b"".join(each.to_bytes(4, "big") for each in ends) + JOURNAL
+    Path(f"{path}-journal").write_bytes(journal)
+
+
+def test_a_journal_removes_no_other_file(path: Path, tmp_path: Path) -> None:
+    backup = create(str(path), str(tmp_path / "backup.db"))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("precious", encoding="utf-8")
+    hot_journal(path, str(mine))
+    for use in (open_store, open_ledger, rules_in, lambda given: create(given, f"{path}.copy")):
+        with pytest.raises(StoreError, match="-journal"):
+            use(str(path))
+    restore(backup, str(path))
+    assert mine.read_text(encoding="utf-8") == "precious"
+    with open_store(str(path)) as store:
+        assert [each.id for each in store.behaviors()] == ["b1"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_a_journal_that_is_a_pipe_is_not_waited_for(path: Path) -> None:
+    os.mkfifo(f"{path}-journal")
+    code = "import sys; from brim.store import open_store; open_store(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert "is no file to be read" in done.stderr
+
+
+def test_a_journal_of_one_file_is_rolled_back(path: Path) -> None:
+    hot_journal(path)
+    with open_store(str(path)) as store:
+        assert [each.id for each in store.behaviors()] == ["b1"]
+    assert not os.path.exists(f"{path}-journal")
+
+
+def test_a_journal_is_not_read_into_a_backup_that_is_put_back(path: Path, tmp_path: Path) -> None:
+    backup = create(str(path), str(tmp_path / "backup.db"))
+    written(path, "DELETE FROM behaviors")
+    written(path, VIEW)
+    hot_journal(path)
+    kept = restore(backup, str(path))
+    assert os.path.exists(f"{kept}-journal")
+    assert not os.path.exists(f"{path}-journal")
+    with open_store(str(path)) as store:
+        assert [each.id for each in store.behaviors()] == ["b1"]
+        assert store.check() == []
 
 
 def migrated() -> Iterator[tuple[Path, str]]:

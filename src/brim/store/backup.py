@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.store.database import ERRORS, TIMEOUT, VERSION, Database, checked_version, connect, in_words, log_ahead
-from brim.store.project import check_ours, make_folder
+from brim.store.project import PARTS, check_ours, make_folder
 from brim.store.store import open_store
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PROJECTS = "projects"
 """The folder in the user's folder with a folder for each project, in which its copies are kept."""
 
 KEPT, MOST_KEPT = 3, 6
-"""Copies of a project's store that are kept: the newest, and of the others those with rules that the newest lacks."""
+"""Copies of a project's store that are kept: the newest, and others with rules that newer ones lack, the most first."""
 
 LARGEST_KEPT = 1 << 24
 """Bytes of a store that is copied unasked."""
@@ -66,8 +66,8 @@ def restore(backup: str, store_path: str) -> str | None:
                     present.take(source)
                 return kept
             _keep_bytes(store_path, kept)
-            # A log that is left behind would be read into the new file.
-            for part in ("-wal", "-shm"):
+            # A log or journal that is left behind would be read into the new file.
+            for part in ("-wal", "-shm", "-journal"):
                 with suppress(FileNotFoundError):
                     os.unlink(store_path + part)
             _copy(source, store_path)
@@ -87,11 +87,21 @@ def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = Fa
         if store_size(store.path) > LARGEST_KEPT:
             return
         _copy(store, new_backup(copies_folder(store.path, user_folder), now=now))
-        newest, *others = kept_copies(store.path, user_folder)
-        rules = rule_ids(newest)
-        for number, path in enumerate(others, start=1):
-            if alone or number >= MOST_KEPT or (number >= KEPT and not _ids_or_none(path) - rules):
-                os.unlink(path)
+        copies = kept_copies(store.path, user_folder)
+        for path in copies[1:] if alone else _superfluous(copies):
+            os.unlink(path)
+
+
+def _superfluous(copies: list[str]) -> list[str]:
+    """Return those of *copies*, the newest first, that aren't kept."""
+    known: set[str] = set()
+    lacked = {}
+    for path in copies:
+        rules = _ids_or_none(path)
+        lacked[path] = len(rules - known)
+        known |= rules
+    others = sorted(copies[KEPT:], key=lambda path: lacked[path], reverse=True)
+    return [path for number, path in enumerate(others) if number >= MOST_KEPT or not lacked[path]]
 
 
 def copies_folder(store_path: str, user_folder: str) -> str:
@@ -194,8 +204,8 @@ def _fill(source: Database, path: str) -> None:
 
 
 def _keep_bytes(path: str, kept: str) -> None:
-    """Copy a damaged file, and its log, byte by byte to the new name *kept*."""
-    for part in ("", "-wal"):
+    """Copy a damaged file, its log and its journal byte by byte to the new name *kept*."""
+    for part in PARTS:
         with suppress(FileNotFoundError), open(path + part, "rb") as source:
             handle = os.open(kept + part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(handle, "wb") as target:

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 
 from brim.errors import InputError, StoreError
+from brim.files import open_safely
 from brim.store.project import check_ours, make_file
 
 TYPE_CHECKING = False
@@ -64,6 +65,9 @@ SCHEMAS = os.path.join(os.path.dirname(__file__), "data", "schema{}.json")
 
 HEADER = b"SQLite format 3\0"
 """How a database begins; one that nothing was ever written to is empty."""
+
+JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""What SQLite writes after the name of another file, at the end of a rollback journal."""
 
 CAREFUL = ("trusted_schema = OFF", "cell_size_check = ON")
 """Settings for a file that may come from someone else."""
@@ -145,7 +149,7 @@ def checked_version(database: Database) -> int:
     with database.reading():
         version = version_of(database)
         schema = [list(row) for row in database.rows(SCHEMA) if row not in STATISTICS]
-    if 0 < version <= VERSION and schema != _made_of(version):
+    if version <= VERSION and schema != _made_of(version):
         text = "holds tables, views or triggers that brim didn't make, so it isn't used; nothing was changed"
         raise StoreError(f"{database.path}: {text}: {_RESTORE}", "damaged")
     return version
@@ -153,6 +157,8 @@ def checked_version(database: Database) -> int:
 
 @cache
 def _made_of(version: int) -> Any:
+    if version <= 0:
+        return [] if version == 0 else None
     with open(SCHEMAS.format(version), encoding="utf-8") as file:
         return json.load(file)
 
@@ -365,6 +371,7 @@ class Database(Closing):
 def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> Database:
     """Open the SQLite file *path*, which must exist; read-only if *readonly* or if it cannot be written."""
     _check_header(path)
+    _check_journal(path)
     readonly = readonly or not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK))
     try:
         try:
@@ -402,6 +409,24 @@ def _check_header(path: str) -> None:
                 "'brim backup restore' puts a backup in its place, or move the log away to start over",
                 "damaged",
             )
+
+
+def _check_journal(path: str) -> None:
+    """Raise if the journal next to *path* names another file, which SQLite would remove, or is a pipe to wait for."""
+    journal = f"{path}-journal"
+    try:
+        with os.fdopen(open_safely(journal), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - len(JOURNAL)))
+            if file.read() != JOURNAL:
+                return
+    except FileNotFoundError:
+        return
+    except OSError:
+        raise StoreError(
+            f"{path}: is not used, because {journal} is no file to be read; move it away", "refused"
+        ) from None
+    text = f"is not used, because {journal} names another file, and brim writes no such journal"
+    raise StoreError(f"{path}: {text}; nothing was changed: move the journal away", "damaged")
 
 
 def _has_log(path: str) -> bool:
