@@ -35,6 +35,8 @@ LIVE = 12 * 3600.0
 KEPT = 30 * 86_400.0
 """Seconds that a journal is kept after its folder was removed."""
 _OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)})
+FILES = (*sorted(_OURS), MARK, IGNORE)
+"""What is in the folder, or the folder of a session: what git tracks of it came with a clone or a pull."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
@@ -116,9 +118,9 @@ def make_folder(path: str, secret: str = "") -> None:
     try:
         with suppress(FileExistsError):
             os.mkdir(path, 0o700)
-        for name, text in ((IGNORE, "*\n"), (MARK, _ABOUT)):
-            with suppress(FileExistsError):
-                write_new(os.path.join(path, name), text.encode(), durable=False)
+        save(path, IGNORE, "*\n", durable=False)  # one that came in an archive may hide nothing
+        with suppress(FileExistsError):
+            write_new(os.path.join(path, MARK), _ABOUT.encode(), durable=False)
         if secret:
             mark_folder(path, secret)
         sync_folder(os.path.dirname(path))
