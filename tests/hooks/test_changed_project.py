@@ -12,9 +12,12 @@ import pytest
 
 from brim.behaviors import Behavior
 from brim.behaviors.behavior import Edge
+from brim.errors import BrimError
 from brim.hooks.statusline import lines_for
+from brim.mcp.rules import learn_note
 from brim.store import open_store
 from brim.store.trust import trust
+from brim.workspace import Workspace
 from tests.cli.conftest import COMMAND
 from tests.hooks.hook_world import RULE, World
 from tests.hooks.test_foreign_memory import tools
@@ -299,3 +302,17 @@ def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(tmp_path: P
     said = shop.start()
     assert mine in said
     assert GOOD in said
+
+
+@pytest.mark.parametrize("what", ["PRAGMA user_version = 99", f"UPDATE behaviors SET kind = '{EVIL}'"])
+def test_tools_go_on_without_a_project_that_cannot_be_read(tmp_path: Path, what: str) -> None:
+    shop = Shop(tmp_path)
+    assert RULE in tools(shop)
+    shop.sql(what)
+    said = tools(shop)
+    assert RULE in said
+    assert GOOD not in said
+    assert EVIL not in said
+    with pytest.raises(BrimError) as refused:
+        learn_note(Workspace(shop.environ, str(shop.project), who="agent", now=0.0), "Use tabs.")
+    assert EVIL not in str(refused.value)
