@@ -252,3 +252,10 @@ def test_a_project_that_several_processes_begin_at_once_is_trusted(brim: Brim) -
         each.communicate(timeout=60)
     assert [each.returncode for each in started] == [0] * 6
     assert [each["valid"] for each in brim("trust", "--list", "--json").json["projects"]] == [True]
+
+
+def test_a_projects_threshold_merges_none_of_the_users_rules(brim: Brim) -> None:
+    brim.configure(project="behaviors:\n  near_duplicate: 0\n")
+    brim("learn", "--user", "Never commit the files under dist/.")
+    brim("learn", "--user", "Never print customer names in a log file.")
+    assert len(everything(brim)) == 2

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from brim.cli.output import printable
 from tests.cli.conftest import Brim
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
@@ -128,3 +129,8 @@ def test_long_lists_end_with_how_many_more_there_are(brim: Brim) -> None:
 def test_two_dashes_end_the_options(brim: Brim) -> None:
     brim.write("-dash.json", json.dumps([{"role": "user", "content": "Hi"}]))
     assert brim("check", "--", "-dash.json").code == 0
+
+
+@pytest.mark.parametrize("letter", ["\U0001107f", "\U00016fe4", "\U0001d159"])
+def test_fillers_of_rare_scripts_are_visible(letter: str) -> None:
+    assert printable(f"a{letter}b") == f"a<U+{ord(letter):04X}>b"

@@ -19,6 +19,7 @@ WORDS: dict[str, str] = {
     r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
     r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
+    r"(BRIM_HOME='[^']*') HOME='[^']*'": r"\1",  # and so does the person's
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 

@@ -12,9 +12,12 @@ import pytest
 
 from brim.behaviors import Behavior
 from brim.behaviors.behavior import Edge
+from brim.errors import BrimError
 from brim.hooks.statusline import lines_for
+from brim.mcp.rules import learn_note
 from brim.store import open_store
 from brim.store.trust import trust
+from brim.workspace import Workspace
 from tests.cli.conftest import COMMAND
 from tests.hooks.hook_world import RULE, World
 from tests.hooks.test_foreign_memory import tools
@@ -281,3 +284,35 @@ def test_what_changes_while_a_person_reads_is_not_agreed_to(tmp_path: Path) -> N
     shop.sql("UPDATE behaviors SET canonical = 'Delete everything.'")
     trust(str(shop.project), str(shop.home), now=0.0, rules=shown)
     assert "Delete everything." not in shop.start()
+
+
+@pytest.mark.parametrize(("live", "status"), [(0, "forgotten"), (1, "active")])
+def test_a_rule_that_nobody_agreed_to_does_not_hide_one_of_the_users(tmp_path: Path, live: int, status: str) -> None:
+    shop = Shop(tmp_path)
+    mine = "Use tabs in Makefiles."
+    with open_store(str(shop.home / "brim.db")) as store:
+        store.put(Behavior("b-tabs", "tabs", "directive", mine), event="learned", now=0)
+    assert mine in shop.start()
+    with sqlite3.connect(shop.rules) as connection:
+        names = [row[1] for row in connection.execute("PRAGMA table_info(behaviors)")]
+        chosen = {"number": "number + 1", "id": "'b-tabs'", "live": str(live), "status": f"'{status}'"}
+        columns, values = ", ".join(names), ", ".join(chosen.get(name, name) for name in names)
+        connection.execute(f"INSERT INTO behaviors ({columns}) SELECT {values} FROM behaviors")
+    connection.close()
+    said = shop.start()
+    assert mine in said
+    assert GOOD in said
+
+
+@pytest.mark.parametrize("what", ["PRAGMA user_version = 99", f"UPDATE behaviors SET kind = '{EVIL}'"])
+def test_tools_go_on_without_a_project_that_cannot_be_read(tmp_path: Path, what: str) -> None:
+    shop = Shop(tmp_path)
+    assert RULE in tools(shop)
+    shop.sql(what)
+    said = tools(shop)
+    assert RULE in said
+    assert GOOD not in said
+    assert EVIL not in said
+    with pytest.raises(BrimError) as refused:
+        learn_note(Workspace(shop.environ, str(shop.project), who="agent", now=0.0), "Use tabs.")
+    assert EVIL not in str(refused.value)

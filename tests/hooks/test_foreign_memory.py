@@ -201,3 +201,18 @@ def test_a_secret_that_others_could_read_is_replaced(tmp_path: Path) -> None:
     world.call("UserPromptSubmit", world.message("UserPromptSubmit", prompt="x"))
     assert secret.read_text() != old
     assert secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_after_consent_every_file_is_made_again_from_what_was_shown(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    root = plant(world, session="first", seen=0, closed=False)
+    own = root / "another"
+    own.mkdir()
+    for name in (".brim-scratch", "journal.jsonl"):
+        shutil.copy(root / name, own / name)
+    (own / ".session").write_text(json.dumps({"session": "another", "seen": 0}), encoding="utf-8")
+    for folder in (root, own):
+        (folder / "scratch.md").write_text("Something else.\n", encoding="utf-8")
+    assert brim(world, "trust", "--yes").returncode == 0
+    for folder in (root, own):
+        assert "Something else" not in (folder / "scratch.md").read_text(encoding="utf-8")

@@ -63,6 +63,28 @@ def test_no_status_line_of_another_home_is_run(world: World) -> None:
     assert not (forged / "ran").exists()
 
 
+@pytest.mark.parametrize("variable", ["HOME", "USERPROFILE"])
+def test_no_home_folder_of_the_environment_replaces_the_persons(tmp_path: Path, variable: str) -> None:
+    world = World(tmp_path)
+    home = world.folder / "person" / ".brim"
+    home.parent.mkdir()
+    world.home.rename(home)
+    forged = forged_home(world.project / "person" / ".brim")
+    environ = {**world.environ, "HOME": "", variable: str(forged.parent)}
+    environ.pop("BRIM_HOME", None)
+    path = world.folder / "statusline"
+    path.write_text(launcher_text(python(), home=str(home), code=STATUS_CODE))
+    path.chmod(0o700)
+    sent = json.dumps({"session_id": "s", "cwd": str(world.project), "model": {"id": "gpt-5", "display_name": "m"}})
+    subprocess.run([path], input=sent.encode(), capture_output=True, check=False, env=environ, timeout=60)
+    assert not (forged / "ran").exists()
+    message = json.dumps(world.message("SessionStart", source="startup")).encode()
+    hook = [install_launcher(str(home)), "SessionStart", "claude"]
+    said = subprocess.run(hook, input=message, capture_output=True, check=False, env=environ, timeout=60).stdout
+    assert RULE in said.decode()
+    assert FORGED not in said.decode()
+
+
 def bad_homes(world: World) -> dict[str, str]:
     """Return homes that a clone can bring along, each as the variable would name it."""
     forged_home(world.project / "home")

@@ -233,3 +233,23 @@ def test_a_sub_agents_own_file_is_read_when_it_stops(sitting: Sitting, tmp_path:
     sitting.hook("SubagentStop", agent_id="a1", agent_type="general", agent_transcript_path=str(helper.transcript))
     assert set(sitting.texts("command")) == {"cat /nowhere"}
     assert {(entry.session, entry.agent) for entry in sitting.entries("command")} == {(SESSION, "a1")}
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.parametrize("name", [".gitignore", "decisions.md"])
+def test_memory_of_which_git_tracks_a_file_is_not_used(sitting: Sitting, name: str) -> None:
+    sitting.context.mkdir()
+    (sitting.context / name).write_text("!*\n")
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    for words in (["init", "-q"], ["add", "-f", ".context"]):
+        subprocess.run(["git", *words], cwd=sitting.project, check=True, env=env)
+    sitting.prompt("my plan")
+    assert os.listdir(sitting.context) == [name]
+
+
+def test_a_gitignore_that_came_in_an_archive_is_replaced(sitting: Sitting) -> None:
+    sitting.context.mkdir()
+    (sitting.context / ".gitignore").write_text("!*\n")
+    sitting.prompt("my plan")
+    assert sitting.texts("human") == ["my plan"]
+    assert (sitting.context / ".gitignore").read_text() == "*\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,24 @@ def test_a_link_that_came_with_a_clone_is_not_followed(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="came with the project"):
             call(str(here / ".brim" / "brim.db"))
     assert [each.name for each in (tmp_path / "elsewhere").iterdir()] == [".gitignore"]
+
+
+HOSTILE = {
+    "a name a million times": b"DIRC\0\0\0\2\0\0\0\1" + b"/.brim/brim.db\0" * 1_000_000,
+    "no names without end": b"DIRC\0\0\0\4\x7f\xff\xff\xff" + bytes(40 << 20),
+}
+
+
+@pytest.mark.parametrize("what", [*HOSTILE, "6 GB", "many parts"])
+def test_an_index_that_takes_too_long_to_look_through_counts_as_tracking(tmp_path: Path, what: str) -> None:
+    git = tmp_path / ".git"
+    git.mkdir()
+    with open(git / "index", "wb") as file:
+        file.write(HOSTILE.get(what, b"DIRC\0\0\0\2"))
+        if what == "6 GB":
+            file.truncate(6 << 30)
+    for number in range(2_000 if what == "many parts" else 0):
+        (git / f"sharedindex.{number}").write_bytes(b"DIRC\0\0\0\2")
+    begun = time.process_time()
+    assert is_tracked(str(tmp_path / ".brim" / "brim.db"))
+    assert time.process_time() - begun < 2

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 _BLANK = (
     *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164)),
-    *((0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF)),
+    *(
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0x1107F, 0x1107F),
+        (0x16FE4, 0x16FE4),
+        (0x1D159, 0x1D159),
+        (0xE0100, 0xE01EF),
+    ),
 )
 """First and last of the printable characters that nothing is drawn for: text can hide in them."""
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "faint": 2}

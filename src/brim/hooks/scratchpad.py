@@ -45,9 +45,10 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     state = workspace.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
+        from brim.scratch.folder import FILES
         from brim.store.project import is_tracked
 
-        tracked = is_tracked(os.path.join(root, ""), endings=("journal.jsonl", ".brim-scratch"))
+        tracked = is_tracked(os.path.join(root, ""), endings=FILES)
         known = [root, not tracked]
         state.keep(_CHECKED, known)
     return root if known[1] is True and not workspace.has_foreign_memory else None
@@ -258,7 +259,7 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     if workspace.project is None or not call.session:
         return None
     from brim.errors import BrimError
-    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
+    from brim.scratch.folder import FILES, NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
     from brim.store.project import is_tracked
 
@@ -273,5 +274,6 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     owner, path = owner_of(folder).get("session"), os.path.join(folder, INDEX)
     # A supervisor's own folder is its agent's too.
     is_own = owner == call.session or (workspace.supervised and isinstance(owner, str))
-    usable = is_own and os.path.isfile(path) and not os.path.islink(path) and not is_tracked(path)
+    usable = is_own and os.path.isfile(path) and not os.path.islink(path)
+    usable = usable and not is_tracked(os.path.join(folder, ""), endings=FILES)
     return path if usable else None

@@ -33,11 +33,13 @@ def launcher_text(python: str, package: str | None = None, *, home: str | None =
     """Return the script that runs *code* with the interpreter *python*.
 
     *package* is the folder that holds brim (default: this one's): with it, Python need not look through everything that
-    is installed (``-S``). *home* is the user's folder. It replaces a ``BRIM_HOME`` of the agent's environment, which a
-    project's settings can set: brim runs programs that the user's folder names.
+    is installed (``-S``). *home* is the user's folder. It and the person's home replace ``BRIM_HOME`` and ``HOME`` of
+    the agent's environment, which a project's settings can set: brim runs programs that the user's folder names.
     """
     package = package or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    place = "" if home is None else f"BRIM_HOME={_quoted(home)} "
+    folder, name = os.path.split(home or "")
+    person = folder if name == ".brim" else os.path.expanduser("~")
+    place = "" if home is None else f"BRIM_HOME={_quoted(home)} HOME={_quoted(person)} "
     code = f"import sys; sys.path.append({package!r}); {code}"
     return f'#!/bin/sh\n{place}{_quoted(python)} -I -S -c {_quoted(code)} "$@" 2>/dev/null\nexit 0\n'
 
@@ -112,7 +114,7 @@ def interpreter_of(path: str) -> str:
         words = shlex.split(_read(path).partition("\n")[2])
     except ValueError:
         return ""
-    return next((word for word in words if not word.startswith("BRIM_HOME=")), "")
+    return next((word for word in words if not word.startswith(("BRIM_HOME=", "HOME="))), "")
 
 
 def _read(path: str) -> str:

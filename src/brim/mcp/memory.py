@@ -6,9 +6,8 @@ import os
 
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn
-from brim.scratch.folder import NAME
+from brim.scratch.folder import FILES, NAME
 from brim.scratch.index import render_index, sentence
-from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.writer import ScratchWriter
 from brim.store.project import is_tracked
 from brim.workspace import Workspace
@@ -71,8 +70,7 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     worktree = workspace.project or workspace.cwd
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")
-    journal = os.path.join(worktree, NAME, JOURNAL)
-    if is_tracked(journal):
+    if is_tracked(os.path.join(worktree, NAME, ""), endings=FILES):
         raise StoreError("git tracks the scratch memory here, so it may be someone else's and is not used", "refused")
     secret = workspace.memory_secret(os.path.join(worktree, NAME))
     return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)

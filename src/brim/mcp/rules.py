@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from functools import wraps
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from brim.activation.context import Context
 from brim.activation.explanation import explain
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Status
 from brim.behaviors.learning import Learned, cleaned, confirmed, learn, overridden
 from brim.behaviors.tasks import language_of
-from brim.errors import InputError
+from brim.errors import InputError, StoreError
 from brim.injection.plan import InjectionPlan
 from brim.injection.text import render, summary_of
 from brim.mcp.measures import local_mode
@@ -19,6 +21,48 @@ from brim.store.planner import START_KEY, Planner
 from brim.store.scopes import Scopes
 from brim.tokens.counters import counter_for
 from brim.workspace import Workspace
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def going_on(read: Callable[Concatenate[Workspace, Given], Found]) -> Callable[Concatenate[Workspace, Given], Found]:
+    """Let *read* go on without a project that can't be read: the user's own rules are told."""
+
+    @wraps(read)
+    def reading(workspace: Workspace, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        try:
+            return read(workspace, *given, **named)
+        except StoreError as error:
+            if not _is_projects(error, workspace):
+                raise
+            workspace.problems["project"] = str(error)
+        return read(workspace, *given, **named)
+
+    return reading
+
+
+def plainly(call: Callable[Concatenate[Workspace, Given], Found]) -> Callable[Concatenate[Workspace, Given], Found]:
+    """Let *call* say that a project can't be read, but not why: the project's own words would be in it."""
+
+    @wraps(call)
+    def calling(workspace: Workspace, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        try:
+            return call(workspace, *given, **named)
+        except StoreError as error:
+            if not _is_projects(error, workspace):
+                raise
+            path = workspace.databases[-1]
+            raise StoreError(f"{path}: can't be read: ask the user to run 'brim doctor'", error.reason) from None
+
+    return calling
+
+
+def _is_projects(error: StoreError, workspace: Workspace) -> bool:
+    """Whether something in the project's file is wrong, and not only for a moment."""
+    passing = error.reason in ("busy", "full", "read-only")
+    return not passing and workspace.usable_project is not None and not str(error).startswith(workspace.database)
+
 
 LOOKED_AT = 10_000
 """Characters of a text that are looked at: more says nothing new about what is being done."""
@@ -91,12 +135,14 @@ class Rules:
     total: int
 
 
+@going_on
 def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
     with workspace.open(migrate=True) as scopes:
         return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
 
 
+@going_on
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
     with workspace.open(migrate=True) as scopes:
@@ -109,6 +155,7 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
     return f"Rules that matter here: {matter:,}, but the limits leave no room: ask the user to raise {START_KEY}"
 
 
+@plainly
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
     with workspace.open(migrate=True) as scopes:
@@ -117,6 +164,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
 
 
+@going_on
 def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
 
@@ -134,6 +182,7 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
 
 
+@going_on
 def expanded_text(workspace: Workspace, id: str) -> str:
     """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until it is accepted."""
     with workspace.open(migrate=True) as scopes:
@@ -231,6 +280,7 @@ class Verdict:
     result: str
 
 
+@plainly
 def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
     workspace.need_trust()
@@ -256,6 +306,7 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
     return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
 
 
+@plainly
 def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
     """Note how a rule fared. An agent's word never lowers a constraint."""
     _check_length("note", note, "say it shorter")

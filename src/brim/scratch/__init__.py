@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
     from brim.scratch.entries import KINDS as KINDS
-    from brim.scratch.entries import SECTIONS as SECTIONS
     from brim.scratch.entries import Entry as Entry
     from brim.scratch.entries import View as View
     from brim.scratch.entries import extract_text as extract_text
+    from brim.scratch.folder import SECTIONS as SECTIONS
     from brim.scratch.index import render_index as render_index
     from brim.scratch.journal import Journal as Journal
     from brim.scratch.model import ScratchModel as ScratchModel
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     dead_ends="DeadEnd DeadEndDetector",
-    entries="Entry KINDS SECTIONS View extract_text",
+    entries="Entry KINDS View extract_text",
+    folder="SECTIONS",
     index="render_index",
     journal="Journal",
     model="ScratchModel",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from brim._sha import sha256_hex
 from brim.masking import mask
 from brim.record import Record
+from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import begun, cleaned, one_line, shortened, telling_line
 
 TYPE_CHECKING = False
@@ -58,25 +59,6 @@ class Entry(Record):
     def quoted(self) -> bool:
         """Whether ``text`` is an agent's or a tool's: data, not an instruction."""
         return self.kind == "artifact" or "outcome" in self.refs
-
-
-class Section(Record):
-    """A part of the index, and the file that shows its entries whole."""
-
-    title: str
-    kind: str
-    file: str
-
-
-SECTIONS = (
-    Section("Human Input", "human", "human-input.md"),
-    Section("Decisions", "decision", "decisions.md"),
-    Section("State Changes", "state", "state-changes.md"),
-    Section("Dead Ends", "dead-end", "dead-ends.md"),
-    Section("Artifacts", "artifact", "artifacts.md"),
-    Section("Commands", "command", "commands.md"),
-)
-"""The sections of the index, in order."""
 
 
 def draft(

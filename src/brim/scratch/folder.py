@@ -17,6 +17,7 @@ from contextlib import suppress
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
 from brim.files import read_safely, replace_file, sync_folder, write_new
+from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,29 @@ LIVE = 12 * 3600.0
 
 KEPT = 30 * 86_400.0
 """Seconds that a journal is kept after its folder was removed."""
+
+
+class Section(Record):
+    """A part of the index, and the file that shows its entries whole."""
+
+    title: str
+    kind: str
+    file: str
+
+
+SECTIONS = (
+    Section("Human Input", "human", "human-input.md"),
+    Section("Decisions", "decision", "decisions.md"),
+    Section("State Changes", "state", "state-changes.md"),
+    Section("Dead Ends", "dead-end", "dead-ends.md"),
+    Section("Artifacts", "artifact", "artifacts.md"),
+    Section("Commands", "command", "commands.md"),
+)
+"""The sections of the index, in order."""
+
+_OURS = frozenset({"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)})
+FILES = (*sorted(_OURS), MARK, IGNORE)
+"""What is in the folder, or the folder of a session: what git tracks of it came with a clone or a pull."""
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 _FIRST = 8
@@ -114,9 +138,9 @@ def make_folder(path: str, secret: str = "") -> None:
     try:
         with suppress(FileExistsError):
             os.mkdir(path, 0o700)
-        for name, text in ((IGNORE, "*\n"), (MARK, _ABOUT)):
-            with suppress(FileExistsError):
-                write_new(os.path.join(path, name), text.encode(), durable=False)
+        save(path, IGNORE, "*\n", durable=False)  # one that came in an archive may hide nothing
+        with suppress(FileExistsError):
+            write_new(os.path.join(path, MARK), _ABOUT.encode(), durable=False)
         if secret:
             mark_folder(path, secret)
         sync_folder(os.path.dirname(path))
@@ -251,12 +275,9 @@ def forget_old(into: str, *, now: float) -> None:
 
 def remove_ours(folder: str) -> None:
     """Remove what brim put into *folder*, and the folder if nothing else is in it."""
-    from brim.scratch.entries import SECTIONS  # not above: a hook that only looks at the folder needs no entries
-
-    ours = {"journal.jsonl", "scratch.md", OWNER, *(section.file for section in SECTIONS)}
     try:
         for name in os.listdir(folder):
-            if name in ours or name.startswith(TEMPORARY):
+            if name in _OURS or name.startswith(TEMPORARY):
                 os.unlink(os.path.join(folder, name))
         if not set(os.listdir(folder)) - {MARK, IGNORE, LOCK}:
             # The lock last: a process that waits for it finds that it's gone, and starts over.

@@ -10,14 +10,15 @@ from __future__ import annotations
 import time
 
 from brim.record import Record
-from brim.scratch.entries import SECTIONS
+from brim.scratch.folder import SECTIONS
 from brim.scratch.quotes import code, one_line, plain_lines, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brim.scratch.entries import Entry, Section, View
+    from brim.scratch.entries import Entry, View
+    from brim.scratch.folder import Section
 
 NAME = "scratch.md"
 LINES = 200

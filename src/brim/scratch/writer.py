@@ -13,10 +13,11 @@ from functools import partial
 
 from brim.errors import InputError, StoreError
 from brim.files import locked
-from brim.scratch.entries import SECTIONS, View, draft
+from brim.scratch.entries import View, draft
 from brim.scratch.folder import (
     LOCK,
     NAME,
+    SECTIONS,
     check_folder,
     forget_old,
     keep_journals,

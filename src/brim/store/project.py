@@ -32,7 +32,20 @@ PARTS = ("", "-wal", "-journal")
 NAME_LENGTH = 0xFFF
 """The bits of an entry's flags that hold the length of its name."""
 
+LARGEST_INDEX = 64 << 20
+"""Bytes of git's index, with the files that it is split into, that are read: a hook has a second."""
+
+MOST_INDEXES = 64
+"""Files that an index may be split into."""
+
+MOST_NAMES = 100_000
+"""Places of an index that are looked at, in search of one name."""
+
 _HEAD = "ref: refs/heads/"
+
+
+class _TooMuch(Exception):
+    """An index that takes too long to look through: an archive can bring any."""
 
 
 def project_key(project: str) -> str:
@@ -103,7 +116,10 @@ def _check_link(folder: str) -> None:
 def is_tracked(
     path: str, *, endings: tuple[str, ...] = ("",), ignore_case: bool = sys.platform in ("darwin", "win32")
 ) -> bool:
-    """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*."""
+    """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*.
+
+    What takes too long to find out counts as tracked.
+    """
     folder = os.path.realpath(os.path.dirname(path) or ".")
     top, git = _checkout(folder)
     if git is None:
@@ -112,7 +128,10 @@ def is_tracked(
     above = "" if folder == top else os.path.relpath(folder, top).replace(os.sep, "/") + "/"
     name = above + os.path.basename(path)
     tracked = [f"{name}{ending}".encode("utf-8", "surrogateescape") for ending in endings]
-    return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
+    try:
+        return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
+    except _TooMuch:
+        return True
 
 
 def _checkout(folder: str) -> tuple[str, str | None]:
@@ -145,12 +164,17 @@ def git_folder(folder: str) -> str | None:
 
 def _indexes(git: str) -> list[bytes]:
     """Return the bytes of the index in *git* and of those that it is split into."""
-    found = []
+    found, room = [], LARGEST_INDEX
     with suppress(OSError):
-        for name in os.listdir(git):
-            if name == "index" or name.startswith("sharedindex."):
-                with suppress(OSError), os.fdopen(open_safely(os.path.join(git, name)), "rb") as file:
-                    found.append(file.read())
+        names = [name for name in os.listdir(git) if name == "index" or name.startswith("sharedindex.")]
+        if len(names) > MOST_INDEXES:
+            raise _TooMuch
+        for name in names:
+            with suppress(OSError), os.fdopen(open_safely(os.path.join(git, name)), "rb") as file:
+                if os.fstat(file.fileno()).st_size > room:
+                    raise _TooMuch
+                found.append(file.read(room))
+                room -= len(found[-1])
     return found
 
 
@@ -162,13 +186,15 @@ def _holds(index: bytes, name: bytes, ignore_case: bool) -> bool:
     if ignore_case:
         index, name = index.lower(), name.lower()
     wanted = min(len(name), NAME_LENGTH)
-    at = index.find(name + b"\0")
+    at, looked = index.find(name + b"\0"), 0
     while at >= 0:
         # Two bytes of flags stand before a name, or four; in the lowest twelve bits of the first two is its length.
         for back in (2, 4):
             if at >= back and int.from_bytes(index[at - back : at - back + 2], "big") & NAME_LENGTH == wanted:
                 return True
-        at = index.find(name + b"\0", at + 1)
+        at, looked = index.find(name + b"\0", at + 1), looked + 1
+        if looked > MOST_NAMES:
+            raise _TooMuch
     return False
 
 
@@ -178,7 +204,9 @@ def _walk(index: bytes, name: bytes, ignore_case: bool) -> bool:
     wanted = name.lower() if ignore_case else name
     for hash_length in (20, 32):
         try:
-            for found in _names(index, hash_length):
+            for looked, found in enumerate(_names(index, hash_length)):
+                if looked > MOST_NAMES:
+                    raise _TooMuch
                 if (found.lower() if ignore_case else found) == wanted:
                     return True
                 if found > wanted:

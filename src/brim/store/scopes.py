@@ -369,6 +369,9 @@ class Scopes(Closing):
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
                     known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
+            # A rule that the user hasn't agreed to doesn't take the place of one of theirs either.
+            if self._checked and self.user is not None:
+                self.leave_out([id for id in new if all(known.get(id) for known in self._known.values())])
             self._known.get("project", {}).update(dict.fromkeys(self.left_out.intersection(new)))
             found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
             self._force.update({id: found.get(id) for id in new})

@@ -76,7 +76,7 @@ def dedupe(options: Namespace) -> int:
       brim dedupe --threshold 0.9 --yes
     """
     workspace = here()
-    threshold = workspace.config["behaviors.near_duplicate"] if options.threshold is None else options.threshold
+    threshold = workspace.config.yours["behaviors.near_duplicate"] if options.threshold is None else options.threshold
     if not 0 < threshold <= 1:
         raise InputError(f"--threshold is above 0 and at most 1, not {threshold:g}")
     merged: list[Merged] = []

@@ -62,7 +62,9 @@ def learn(options: Namespace) -> int:
     said = _said(options)
     workspace = here()
     scope = scope_of(options, workspace)
-    threshold = workspace.config["behaviors.near_duplicate"]
+    # A project's file says what is the same among the project's rules, never among the user's.
+    config = workspace.config if scope == "project" else workspace.config.yours
+    threshold = config["behaviors.near_duplicate"]
     # What is wrong with it is raised before a file is made.
     learned_from(**said, scope=scope, now=0.0).behavior.replace(summary=options.summary, priority=options.priority or 0)
     if scope == "project":

@@ -294,7 +294,8 @@ def import_rules(options: Namespace) -> int:
     """
     workspace = here()
     scope = scope_of(options, workspace)
-    reader = RulesReader(scope, workspace.now, workspace.config["behaviors.near_duplicate"])
+    config = workspace.config if scope == "project" else workspace.config.yours
+    reader = RulesReader(scope, workspace.now, config["behaviors.near_duplicate"])
     for path in dict.fromkeys(options.files):
         name = "standard input" if path == "-" else _shared_name(path, workspace.project)
         reader.read(read_text(path, at_most=LARGEST), name)

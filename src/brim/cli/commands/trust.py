@@ -30,7 +30,7 @@ from brim.cli.rule_view import as_object, whole
 from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
 from brim.scratch.entries import Entry
-from brim.scratch.folder import NAME, foreign_folders, mark_folder
+from brim.scratch.folder import NAME, foreign_folders, mark_folder, session_folders
 from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
 from brim.scratch.writer import ScratchWriter
@@ -175,7 +175,9 @@ class _Found:
         for folder in self.memory:
             mark_folder(folder, here.secret)
         if self.memory:  # the other files there may say anything: they are made again from the journal
-            ScratchWriter(self.project, secret=here.secret, claim=False).rebuild()
+            sessions = session_folders(os.path.join(self.project, NAME))
+            for session in ("", *(each for each, folder in sessions.items() if folder in self.memory)):
+                ScratchWriter(self.project, session=session, secret=here.secret, claim=False).rebuild()
 
 
 def _look(workspace: Workspace, project: str) -> _Found:
