@@ -142,7 +142,7 @@ def test_the_table_reads_well(brim: Brim) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60, 200])
 def test_the_table_fits_the_terminal_and_keeps_the_cost(brim: Brim, columns: int) -> None:
-    session(brim, answer("m1", usage(10, 200_000, 1_200_000, 5_000)))
+    session(brim, answer("m1", used=usage(10, 200_000, 1_200_000, 5_000)))
     terminal = Terminal(brim, "usage", columns=columns)
     assert terminal.end() == 0
     shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.seen).splitlines()
