@@ -318,7 +318,7 @@ def text_of(place: dict[str, Any], key: str) -> str:
 
 
 def when_of(content: dict[str, Any]) -> When:
-    """Return the conditions of *content*: numbers and truth values as texts; what is no condition stays there."""
+    """Return the conditions of *content*: numbers and truth values as texts; what isn't a condition stays there."""
     given = _inner(content, "when")
     found: dict[str, list[str]] = {}
     for key, value in list(given.items()):

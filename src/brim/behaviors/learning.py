@@ -303,7 +303,7 @@ def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavi
 def infer_kind(right: str, wrong: str = "") -> BehaviorKind:
     """Return what kind of rule *right* is: ``data/kinds.tsv``, steps, and conditions with what follows on them.
 
-    What happened once is no correction, so it is taken for one only if nothing was *wrong*.
+    An account of what happened once isn't a correction, so it counts as episodic only if nothing was *wrong*.
 
     >>> infer_kind("Never push to main."), infer_kind("Use uv, not pip")
     (<BehaviorKind.CONSTRAINT: 'constraint'>, <BehaviorKind.DIRECTIVE: 'directive'>)

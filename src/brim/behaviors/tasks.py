@@ -95,7 +95,7 @@ def _begins(words: list[str], shape: list[str]) -> bool:
 
 @lru_cache(1024)
 def _shapes(first: str) -> list[tuple[list[str], str]]:
-    """Return the beginnings of commands with this first word, each with its task. Most words are none of a command."""
+    """Return the beginnings of commands with this first word, each with its task. Most words begin no command."""
     return [
         (shape.split(), task)
         for task, how, said in data_rows(__file__, "tasks.tsv")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Condition = tuple[str, tuple[str, ...]]
 
 KEYS = ("file", "language", "task", "environment", "project_type", "branch")
-"""The conditions that brim finds out by itself. Any other key is a custom one, which the caller has to give."""
+"""The conditions that brim infers. Any other key is a custom one, which the caller has to give."""
 
 _WILD = frozenset("*?[")
 

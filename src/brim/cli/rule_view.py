@@ -40,7 +40,7 @@ def title(behavior: Behavior) -> str:
 
 
 def whole(behavior: Behavior) -> str:
-    """Return everything that an agent can be told of *behavior*, and when: a person is asked to agree to it.
+    """Return all that an agent can be told about *behavior*, and when: a person is asked to agree to it.
 
     Blank lines are left out, as they are for the agent: what follows a thousand of them isn't overlooked.
     """

@@ -81,7 +81,7 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     """Return the project folder that contains *cwd*, or None.
 
     It is the nearest folder with a ``.brim/``, or else git's top level. Nothing above git's top level is looked at, and
-    no folder of another user: whoever can make a ``.brim`` there must not capture what is below.
+    no folder of another user: a ``.brim`` that someone else makes there must not capture what is below.
 
     An agent that names its project (``CLAUDE_PROJECT_DIR``) by an absolute path is believed. The home folder is never a
     project.

@@ -160,7 +160,7 @@ def read_settings(
 
 
 def unknown(key: str) -> str:
-    """Return what is said of *key*, which is no setting: the one that was probably meant, or those that there are."""
+    """Say that *key* isn't a setting, and which one was probably meant."""
     if key in REMOVED:
         return f"{key} is no longer a setting"
     section, _, last = key.rpartition(".")

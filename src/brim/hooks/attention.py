@@ -1,6 +1,6 @@
 """What a person should know about the project: foreign memory, and what changed since they trusted it.
 
-An agent does without either, and no model hears of it. The human is told once a session, and the status line shows it.
+Agents don't use either. The person is told once a session, and the status line shows it.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class HookCall(Record):
 
 
 class Answer(Record):
-    """What to say to whom. An empty one is no answer at all. Clients leave out what they have no field for."""
+    """What to say to whom. An empty one means no answer at all. Clients leave out what they have no field for."""
 
     context: str = ""
     """For the model."""

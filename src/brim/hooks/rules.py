@@ -178,7 +178,7 @@ def _rules(
 def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> str:
     """Return why the pending call is held back: constraints that it matches and this window was never shown.
 
-    What doesn't fit the budget is no reason: a call is never denied without saying why.
+    A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
     held = [id for id in found.matching if id not in session.shown]
     budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))

@@ -200,7 +200,7 @@ class Installation(Workspace):
                     os.unlink(backup)
                 if not had_chain:
                     os.unlink(chain)
-            with suppress(BrimError):  # a record too many is no harm
+            with suppress(BrimError):  # a record too many does no harm
                 self._remember(before, None)
             raise
 

@@ -37,7 +37,7 @@ def clean(name: str) -> str:
 def split_window(key: str) -> tuple[str, int]:
     """Split the window suffix from *key*: ``claude-opus-4-8[1m]`` asks for 1,000,000.
 
-    Without a suffix, or with one that is no number, it is 0.
+    Without a suffix, or with one that isn't a number, it is 0.
     """
     start = key.rfind("[")
     if start <= 0 or not key.endswith("]"):

@@ -79,7 +79,7 @@ def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
 
     What is gone from the disk is taken out.
 
-    It is only a cache: a disk that is full or read-only, or another process that writes, is no reason to fail.
+    It is only a cache: a disk that is full or read-only, or another process that writes, doesn't make it fail.
     """
     try:
         if not os.path.lexists(path):

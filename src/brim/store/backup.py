@@ -81,7 +81,7 @@ def restore(backup: str, store_path: str) -> str | None:
 def keep_copy(store: Database, user_folder: str, *, now: float, alone: bool = False) -> None:
     """Keep a copy of a project's *store* in *user_folder*: a pull, a checkout or a mistake can destroy the file.
 
-    With *alone* the earlier copies go: a person has chosen what the store holds. A full disk is no reason to fail.
+    With *alone* the earlier copies go: a person has chosen what the store holds. A full disk doesn't make it fail.
     """
     with suppress(OSError, StoreError):
         if store_size(store.path) > LARGEST_KEPT:

@@ -87,7 +87,7 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
 
 
 def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
-    """Return what is no fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
+    """Return what isn't a fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
     live = scopes.behaviors(LIVE)
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
     for each in live:

@@ -291,7 +291,7 @@ class Database(Closing):
             self.run("COMMIT")
         except BaseException:
             self._taken_back += 1
-            with suppress(sqlite3.Error):  # SQLite has rolled back by itself when the disk is full
+            with suppress(sqlite3.Error):  # SQLite has already rolled back when the disk is full
                 self._connection.rollback()
             raise
         finally:
@@ -398,7 +398,7 @@ def connect(path: str, *, timeout: float = TIMEOUT, readonly: bool = False) -> D
 
 
 def _check_header(path: str) -> None:
-    """Raise if *path* is no database: SQLite would remove its log, in which everything may be, as soon as it looks."""
+    """Raise if *path* isn't a database: SQLite would remove its log, which may hold everything, as soon as it looks."""
     with suppress(OSError), open(path, "rb") as file:
         first = file.read(len(HEADER))
         if first and first != HEADER:

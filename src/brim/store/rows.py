@@ -39,7 +39,7 @@ UPSERT = (
 )
 
 DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
-"""What an agent can be told of a behavior, and when: what a user agrees to who trusts a project."""
+"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"

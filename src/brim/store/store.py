@@ -383,7 +383,7 @@ class Store(Closing):
         """Return what SQLite finds wrong with the file; nothing if it is sound. It reads all of it."""
         try:
             return self.database.problems()
-        except StoreError as error:  # SQLite gives up where a page is no page at all
+        except StoreError as error:  # SQLite gives up where a page isn't one
             if error.reason != "damaged":
                 raise
             return [str(error)]

@@ -66,7 +66,7 @@ def turn(message: Block) -> tuple[str, list[Block]]:
 def blocks_of(content: Any) -> list[Block]:
     """Return the blocks of a message's content, or of a tool result's.
 
-    An empty text is no block.
+    An empty text isn't a block.
     """
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
@@ -131,7 +131,7 @@ def image_source(block: Block) -> Block | None:
 
 
 def functions(tools: Sequence[Any], *, split: bool = True) -> Iterator[Block]:
-    """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is when it is no function.
+    """Yield each tool: ``{"function": {name, description, parameters}}``, or as it is if it isn't a function.
 
     Anthropic's tools come with ``given`` as well, the tool as it was: it may hold more than a function has.
     With *split*, Gemini's lists of declarations become one function each.

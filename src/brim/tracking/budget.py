@@ -221,7 +221,7 @@ class ContextBudget(Occupancy):
                 self._begin()
                 self.overhead = used
         if self._compacted:
-            # A large result right after a compaction is no overhead: its highest estimate is taken off.
+            # A large result right after a compaction isn't overhead: its highest estimate is taken off.
             self._floor = max(0, used - by_length(self._contents.arrived, self.model).high)
             self._compacted = False
         elif self._floor is not None:

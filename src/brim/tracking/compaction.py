@@ -15,7 +15,7 @@ LONGEST = 200
 NO_TASK = "the current task"
 
 _DROPPED = frozenset(("Cc", "Cf", "Cs"))
-"""What is no character to read: controls, marks that turn the direction of writing, surrogates."""
+"""Characters that aren't read: controls, marks that turn the direction of writing, surrogates."""
 _ESCAPES = r"\x1b\[[0-?]*[ -/]*[@-~]"
 """What colours a terminal, moves its cursor or clears it."""
 _JOINERS = "\u200c\u200d"
@@ -62,7 +62,7 @@ def fold(text: str, longest: int = LONGEST) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return *text* with every run of white space as one space, and without what is no character to read."""
+    """Return *text* with every run of white space as one space, and without characters that aren't read."""
     if "\x1b" in text:
         text = re.sub(_ESCAPES, "", text)
     text = " ".join(text.split())

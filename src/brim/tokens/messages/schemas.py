@@ -60,7 +60,7 @@ def add_output_schema(schema: object, walk: Walk) -> None:
 
 
 def _each(tools: object) -> Iterator[object]:
-    """Each tool by itself: out of lists, Gemini's declarations, the answer of an MCP server, and wrappers."""
+    """Yield each tool alone: out of lists, Gemini's declarations, the answer of an MCP server, and wrappers."""
     if tools is None:
         return
     if is_sequence(tools):

@@ -83,7 +83,7 @@ def count(line: object, *path: str) -> int:
 
 
 def micro_dollars(line: object, *path: str) -> int | None:
-    """Return the dollars at *path* in millionths, half rounded up; None if it is no amount from 0 to a billion."""
+    """Return the dollars at *path* in millionths, half rounded up; None unless it is from 0 to a billion."""
     found = value(line, *path)
     if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= _MOST_DOLLARS:
         return None
@@ -91,7 +91,7 @@ def micro_dollars(line: object, *path: str) -> int | None:
 
 
 def tokens(usage: object) -> Tokens | None:
-    """Return what a provider's *usage* reports, counters that are none left out; None if nothing but zeros is left."""
+    """Return what a provider's *usage* reports, without what isn't a counter; None if nothing but zeros is left."""
     if not isinstance(usage, Mapping):
         return None
     for sound in (False, True):

@@ -27,7 +27,7 @@ class Feed:
     """Reads a stream as it grows. However it is cut into pieces, the events are the same.
 
     To go on later, keep ``offset``, and begin there again with the same *reader*, or ``Feed(start=offset)``.
-    Nothing in a stream raises: what is no JSON object is counted in ``broken``, what is of no format in ``unknown``.
+    Nothing in a stream raises: what isn't a JSON object is counted in ``broken``, an unknown format in ``unknown``.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Feed:
     def finish(self) -> list[Event]:
         """Return the events of what is held back, read as a last line.
 
-        If it is no whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
+        If it isn't a whole line, it counts as broken, and ``offset`` stays before it: it may be completed later.
         """
         last = self._line(b"", ended=False) if self._held_size else []
         return last + self.reader.finish()
@@ -139,7 +139,7 @@ def read(
     """Read the session at *path*, from byte *start* on: its own events first, then those of each sub-agent's file.
 
     Memory stays flat. A file that is one JSON value over several lines is read as one line, or as one per item of a
-    list. What cannot be opened or is no text is an ``InputError``. *on_broken* is told how many whole lines of a file
+    list. What can't be opened or isn't text is an ``InputError``. *on_broken* is told how many whole lines of a file
     could not be read, when it is at its end.
     """
     name, reader = os.fspath(path), AnyReader(format)
@@ -216,7 +216,7 @@ def _lines(path: str, file: FileIO, feed: Feed, on_broken: Callable[[int], objec
 
 
 def json_values(file: FileIO) -> list[dict[str, Any]] | None:
-    """Return the objects of a file that is one JSON value and not one per line, None if it is no such file.
+    """Return the objects of a file that is one JSON value and not one per line, None if it isn't one.
 
     Such a file begins with a list, or with a short line that is the beginning of an object.
     """
