@@ -135,7 +135,7 @@ def _parsed(line: str) -> dict[str, Any]:
 
 def no_number(text: str) -> None:
     """Refuse ``NaN`` and the like: pass it to ``json.loads`` as ``parse_constant``."""
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} isn't a number")
 
 
 def _check_version(record: Mapping[str, Any], place: str) -> None:

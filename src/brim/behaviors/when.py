@@ -116,7 +116,7 @@ def _values(key: str, value: object) -> tuple[str, ...]:
         raise InputError(f"the condition {key!r} must be a text or a list of texts, not {value!r}")
     for each in values:
         if not isinstance(each, str) or not each.strip():
-            raise InputError(f"the condition {key!r} has a value that is no text: {each!r}")
+            raise InputError(f"the condition {key!r} has a value that isn't text: {each!r}")
     kept = [each.strip() for each in values]
     if ALIASES.get(key, key) in PATTERNS:
         kept = [pattern for each in kept for pattern in alternatives(each)]

@@ -124,7 +124,7 @@ def _model(workspace: Workspace, model: str) -> str:
 def _named(model: str) -> str:
     name = model.strip()
     if len(name) > LONGEST_NAME:
-        raise InputError(f"model has {len(name):,} characters: that is no name of one")
+        raise InputError(f"model has {len(name):,} characters: that isn't the name of a model")
     return name
 
 

@@ -294,7 +294,7 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
 def _checked_id(request_id: str) -> str:
     if not isinstance(request_id, str) or not 0 < len(request_id) <= LONGEST_ID or not request_id.isprintable():
         shown = repr(request_id)[:60]
-        raise InputError(f"{shown} is no request id: it must have 1 to {LONGEST_ID} characters, all printable")
+        raise InputError(f"{shown} isn't a valid request id: it must have 1 to {LONGEST_ID} characters, all printable")
     return request_id
 
 
@@ -308,7 +308,7 @@ def ledger_path(address: str) -> str:
     path = address if not found else rest[1:]
     if found and (scheme != "sqlite" or not rest.startswith("/") or "?" in rest):
         raise InputError(
-            f"{address[:80]!r} is no ledger: there are sqlite:///PATH, with one more / if PATH is absolute, and PATH"
+            f"{address[:80]!r} isn't a ledger: use PATH, or sqlite:///PATH with one more / if PATH is absolute"
         )
     if not path or path == ":memory:":
         raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")

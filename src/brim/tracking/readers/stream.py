@@ -190,7 +190,7 @@ def open_session(path: str) -> FileIO:
         raise InputError(f"{path}: {problem}") from None
     try:
         head = file.read(4096) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
-        problem = "is no regular file; give a stream on standard input" if head is None else ""
+        problem = "isn't a regular file; give a stream on standard input" if head is None else ""
         if head and head.startswith(_COMPRESSED):
             problem = "is compressed; give it unpacked"
         elif head and b"\0" in head:
