@@ -50,7 +50,7 @@ def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
     said = brim("spend", "reserve", "shop/a", "0.96")
     assert (said.code, said.out) == (1, "")
     assert "$0.96 more does not fit" in said.err
-    assert "brim spend continue|raise|wrap-up|stop shop" in said.err
+    assert "brim limit continue|raise|wrap-up|stop shop" in said.err
     assert "asked: a request did not fit" in brim("spend").out
     assert brim("spend", "reserve", "shop/a", "0.95", "--request-id", "r1").code == 0
     brim("spend", "settle", "r1", "0.95")

@@ -182,7 +182,7 @@ SETTINGS = (
     Setting("context.compact", "number", 0.78, "share of the window from which to compact", lowers=True, **_SHARE),
     Setting("context.window", "whole", None, "tokens of the window, whatever the agent and the table say",
             least=1, none="auto", yours=True),
-    Setting("spend.limit", "number", None, "USD that a project may spend where 'brim spend limit' has set nothing",
+    Setting("spend.limit", "number", None, "USD that a project may spend where 'brim limit' has set nothing",
             least=0, most=1e9, none=UNLIMITED, lowers=True),
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
     Setting("spend.unknown_price", "text", "refuse", "what to do with a request whose price is not known",

@@ -193,7 +193,7 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
     head += f"when: {behavior.when}\n" if behavior.when else ""
     if behavior.status is Status.PENDING:
-        until = f"Unconfirmed note of an agent; its summary, until the user runs 'brim review accept {behavior.id}':"
+        until = f"Unconfirmed note of an agent; its summary, until the user runs 'brim rules review accept {behavior.id}':"
         return f"{head}\n{until}\n{summary_of(behavior)}\n"
     return f"{head}\n{behavior.canonical}\n"
 
@@ -302,7 +302,7 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
         _store_note(scopes, learned, known, workspace.now, session)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:
-        result += f"; unconfirmed until the user runs 'brim review accept {rule.id}'"
+        result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
     return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
 
 
@@ -336,6 +336,6 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
         return
     waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
     if old is None and waiting >= MOST_NOTES:
-        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim review' first")
+        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
     event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))

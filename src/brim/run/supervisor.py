@@ -263,7 +263,7 @@ class Supervisor:
         report.outcome = LIMIT
         report.why = f"paused at {in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} in {budget.scope}"
         if was_ended:
-            report.why += f"; it was stopped: 'brim spend raise {budget.scope} USD' lets it go on"
+            report.why += f"; it was stopped: 'brim limit raise {budget.scope} USD' lets it go on"
         if answer == "wrap_up" and report.turns:
             self._wrap_up()
 

@@ -200,7 +200,7 @@ class Scopes(Closing):
             try:
                 found[id] = Sketch(id, BehaviorKind(kind), Status(status), entry.scope)
             except ValueError:
-                raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+                raise StoreError(f"the rule {id!r} can't be read: {kind!r}, {status!r}", "damaged") from None
         return found
 
     def find(self, text: str) -> Behavior:

@@ -187,7 +187,7 @@ def ledger(options: Namespace) -> int:
       brim ledger reserve shop/job-7 0.25 --request-id r1
       brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
       brim ledger settle r1 0.18
-      brim spend status
+      brim ledger status
     """
     usage, least, most = ACTIONS[options.action]
     check_words(f"brim ledger {options.action} {usage}", options.words, least, most)

@@ -89,7 +89,7 @@ def listing(options: Namespace) -> int:
 
     Examples:
       brim rules
-      brim list pytest --kind constraint
+      brim rules pytest --kind constraint
       brim rules list --status forgotten --sort new
       brim rules show ruff
     """
@@ -153,7 +153,7 @@ def show(options: Namespace) -> int:
 
     Examples:
       brim rules show use-uv
-      brim show ruff
+      brim rules show ruff
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -237,7 +237,7 @@ def remove(options: Namespace) -> int:
 
     Examples:
       brim rules remove use-pip --reason 'we moved to uv'
-      brim forget b-3f2a b-91cc
+      brim rules remove b-3f2a b-91cc
     """
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
@@ -260,7 +260,7 @@ def restore(options: Namespace) -> int:
 
     Examples:
       brim rules restore use-pip
-      brim unforget b-3f2a
+      brim rules restore b-3f2a
     """
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
@@ -298,7 +298,7 @@ def review(options: Namespace) -> int:
 
     Examples:
       brim rules review
-      brim review accept b-3f2a --kind constraint
+      brim rules review accept b-3f2a --kind constraint
     """
     check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
     if options.action != "list":
