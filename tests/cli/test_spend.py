@@ -57,6 +57,16 @@ def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
     assert "limit reached" in brim("spend").out
 
 
+def test_a_mistyped_answer_does_not_become_a_scope(brim: Brim) -> None:
+    ran = brim("limit", "raize", "5")
+    assert (ran.code, ran.out) == (2, "")
+    assert "did you mean 'brim limit raise'?" in ran.err
+    assert brim("limit", "--json").json["scopes"] == []
+    assert brim("ledger", "limit", "raize", "5").code == 0
+    assert brim("limit", "raize", "6").code == 0  # now it's known
+    assert brim("limit", "shop", "5").code == 0
+
+
 def test_a_request_that_was_settled_is_not_sent_again(brim: Brim) -> None:
     words = ("spend", "reserve", "shop", "0.25", "--request-id", "r1")
     assert [brim(*words).code, brim(*words).code] == [0, 0]

@@ -185,7 +185,7 @@ def planning(budget: str) -> Adder:
 
         from brim.config.settings import FORMATS, STRATEGIES
 
-        about: Any = parser.add_argument_group("the plan", "stronger than the settings of the same names")
+        about: Any = parser.add_argument_group("the plan", "these override the settings of the same names")
         tokens(budget)(about)
         add_model(about)
         about.add_argument("--format", choices=FORMATS, help="how the text is written (default: markdown)")
@@ -266,7 +266,7 @@ def complete_rule(prefix: str, **_: object) -> list[str]:
 
 def add_situation(parser: ArgumentParser) -> None:
     """Add the options that say what the situation is."""
-    about = parser.add_argument_group("the situation", "what is not given is inferred, or left open")
+    about = parser.add_argument_group("the situation", "what you don't give is inferred, or left open")
     about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
     about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
     about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")

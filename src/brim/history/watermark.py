@@ -135,10 +135,10 @@ class Outlook:
         shares = {mark: self.overhead(mark, prices) for mark in MARKS}
         cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
         low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
-        limit = f"at most {OVERHEAD:.0%} was sought" if cheap else f"no mark comes down to {OVERHEAD:.0%}"
+        limit = f"the aim is at most {OVERHEAD:.0%}" if cheap else f"no mark reaches the aim of {OVERHEAD:.0%}"
         return low, (
-            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turns to come, writing the cache "
-            f"anew costs {shares[low]:.0%} of what the turns cost anyway ({limit})"
+            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} to come, rewriting the "
+            f"cache adds {shares[low]:.0%} to their cost ({limit})"
         )
 
 

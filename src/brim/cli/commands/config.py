@@ -74,7 +74,7 @@ def config(options: Namespace) -> int:
       get KEY          one value; where it was set goes to standard error
       set KEY VALUE    write it to the user's file, or with --project to the project's
       unset KEY        take it out of that file again
-      path             the files that are read, the weaker first
+      path             the files that are read, lowest priority first
 
     Comments and order in the file stay. brim refuses a change that would make the file wrong.
 

@@ -32,7 +32,7 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
 
 
 START_TOKENS = tokens(
-    "most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)
+    "most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0)
 )
 
 
@@ -41,7 +41,7 @@ START_TOKENS = tokens(
         option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
         option("--project", **scope_option("project"), help="for the project around here only"),
     ),
-    agent_option("those that are used here"),
+    agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
     START_TOKENS,
     option("--resident", action="store_true", help=SUPPRESS),

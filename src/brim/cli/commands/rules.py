@@ -349,9 +349,9 @@ def connect(options: Namespace) -> int:
 
     What is connected already gets the new weight.
 
-      requires      the one needs the other; a circle is refused
+      requires      one needs the other; brim refuses a cycle
       similar-to    they are about the same thing
-      learned-from  the one came out of the other
+      learned-from  one came from the other
       co-activated  they come up together; brim learns these itself
       overrides     SOURCE weakens TARGET
       conflicts     each weakens the other
@@ -391,5 +391,5 @@ def _removed_edge(options: Namespace, edge: Edge, source: Behavior, target: Beha
     text = f"disconnected: {named(source)} {edge.kind} {named(target)}" if removed else ""
     emit({"edge": edge_object(edge), "removed": removed}, lambda _: printable(text), options.as_json)
     if not removed:
-        note(f"{named(source)} is not connected so: brim rules show {source.id}")
+        note(f"{named(source)} has no such connection: brim rules show {source.id}")
     return 0 if removed else 1
