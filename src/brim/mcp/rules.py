@@ -193,7 +193,9 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
     head += f"when: {behavior.when}\n" if behavior.when else ""
     if behavior.status is Status.PENDING:
-        until = f"Unconfirmed note of an agent; its summary, until the user runs 'brim rules review accept {behavior.id}':"
+        until = (
+            f"Unconfirmed note of an agent; its summary, until the user runs 'brim rules review accept {behavior.id}':"
+        )
         return f"{head}\n{until}\n{summary_of(behavior)}\n"
     return f"{head}\n{behavior.canonical}\n"
 

@@ -31,9 +31,7 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
-START_TOKENS = tokens(
-    "most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0)
-)
+START_TOKENS = tokens("most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0))
 
 
 @command(

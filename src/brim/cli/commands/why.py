@@ -159,7 +159,9 @@ def _put_away(scopes: Scopes, behavior: Behavior) -> str:
         other = scopes.get(behavior.superseded_by)
         return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
     outcome = f"out: it is {behavior.status.value}"
-    return f"{outcome}; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
+    return (
+        f"{outcome}; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
+    )
 
 
 def _explained(

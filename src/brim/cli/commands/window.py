@@ -311,7 +311,10 @@ def _assembly_view(found: Assembly, file: MemoryFile, model: str | None) -> str:
     rows.append(["request", f"{found.tokens:,}", share(int(found.tokens), found.budget), basis_of(found.tokens), ""])
     rows.append(["budget", f"{found.budget:,}", "", "", ""])
     rows.append(["history budget", f"{found.history_budget:,}", "", "", ""])
-    parts = [f"{model or 'no model'}  {found.provider}{limit}", heading(table(rows, right=frozenset({1, 2}), optional=(4, 3)))]
+    parts = [
+        f"{model or 'no model'}  {found.provider}{limit}",
+        heading(table(rows, right=frozenset({1, 2}), optional=(4, 3))),
+    ]
     if dropped := [row for section in found.sections for row in _dropped(section)]:
         shown, more = listed(dropped, most=30)
         rows = [["dropped", "tokens", "why"], *shown]
