@@ -27,7 +27,8 @@ WORDS: dict[str, str] = {
     r"found from the (?:shape of the )?(messages|request|model)": r"inferred from the \1",
     r"merges what is so": "merges them",
     r"or 'brim forget": "or remove it with 'brim rules remove",
-    r"no behavior has the id or the name ('[^']*'): 'brim list' shows them": r"no rule has the id or the name \1: 'brim rules' lists them",
+    r"no behavior has the id or the name": "no rule has the id or the name",
+    r"'brim list' shows them": "'brim rules' lists them",
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.

@@ -137,8 +137,8 @@ class Outlook:
         low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
         limit = f"the aim is at most {OVERHEAD:.0%}" if cheap else f"no mark reaches the aim of {OVERHEAD:.0%}"
         return low, (
-            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} to come, rewriting the "
-            f"cache adds {shares[low]:.0%} to their cost ({limit})"
+            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} "
+            f"to come, rewriting the cache adds {shares[low]:.0%} to their cost ({limit})"
         )
 
 
