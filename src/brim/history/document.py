@@ -160,13 +160,9 @@ def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
     receipt = pruned.receipt
     before, after = receipt.before + rest, receipt.after + rest
     fits, cache = int(after) <= target, receipt.cache
+    parts = f"{rest:,} outside the messages, {int(receipt.after):,} in them and the tools"
     reason = (
-        ""
-        if fits
-        else (
-            f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
-            f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
-        )
+        "" if fits else f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many ({parts})"
     )
     if cache:
         cache = replace(cache, prefix_tokens=cache.prefix_tokens + int(rest))

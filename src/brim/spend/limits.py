@@ -111,7 +111,7 @@ class Limit(Record):
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
         """Return what may still be spent for *purpose*.
 
-        *taken* is what is spent or reserved; None is without end.
+        *taken* is what is spent or reserved; None means no limit.
 
         What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
         says, of one above or below it.
@@ -167,7 +167,7 @@ class Limit(Record):
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
-            raise InputError(f"{repr(answer)[:40]} is no answer: there are continue, Raise(to), wrap_up and stop")
+            raise InputError(f"{repr(answer)[:40]} isn't an answer: there are continue, Raise(to), wrap_up and stop")
         mark = renewed.warn_at(warn)
         return renewed.replace(warned=mark is not None and taken >= mark)
 
@@ -347,7 +347,7 @@ class CostBudget:
     def left(self) -> int | None:
         """What may still be spent here and in every scope above.
 
-        None is without end.
+        None means no limit.
 
         While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
