@@ -35,7 +35,6 @@ from brim.cli.rule_view import (
     kind_of,
     named,
     one_line,
-    shared_values,
     tier_tokens,
     title,
     tokens_line,
@@ -133,7 +132,7 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
-    if not shared_values(found, "scope"):
+    if len({each.scope for each in found}) > 1:
         columns["scope"] = lambda each: each.scope
     columns["uses"] = lambda each: f"{each.usage.count:,}"
     columns["learned"] = lambda each: age(each.created_at, now)
@@ -331,14 +330,9 @@ def _decide(options: Namespace) -> int:
 # Connections ----------------------------------------------------------------------------------------------------
 
 
-def complete_kind(prefix: str, **_: object) -> list[str]:
-    """Return the relations that begin with what was typed."""
-    return [kind.value for kind in EdgeKind if kind.value.startswith(prefix)]
-
-
 @command(
     rule("source", metavar="SOURCE"),
-    option("kind", metavar="KIND", help=f"one of {', '.join(EdgeKind)}", completer=complete_kind),
+    option("kind", metavar="KIND", choices=[kind.value for kind in EdgeKind], help=f"one of {', '.join(EdgeKind)}"),
     rule("target", metavar="TARGET"),
     option("--weight", type=float, metavar="W", help="how strongly, above 0 and at most 1 (default: 1)"),
     option("--remove", action="store_true", help="take the connection away"),
