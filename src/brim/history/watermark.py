@@ -143,9 +143,7 @@ class Outlook:
 
 
 class WatermarkPruner(Strategy):
-    """Drops nothing up to a high mark, then cuts down.
-
-    It is cut to a low mark.
+    """Drops nothing up to a high mark, then cuts to a low mark.
 
     Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
     same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
@@ -196,10 +194,7 @@ class WatermarkPruner(Strategy):
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the messages as decided so far, cut again if needed.
-
-        That is when they are over the high mark.
-        """
+        """Return the messages as decided; cut again over the high mark."""
         earlier, notes = self.decisions, []
         if work.only is None:
             notes.append("the decisions are of another transcript: started over")

@@ -108,11 +108,9 @@ class PriceList:
         return self._charges(model).cost(tokens, self._day(time))
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return what many requests cost together; None without a price.
+        """Return what many requests cost at least; None without a price.
 
-        That is as far as their sums by model can say.
-
-        Which of them were long enough for a dearer tier is not in a sum: the price without tiers is the least it was.
+        Their sums by model don't say which were long enough for a more expensive tier, so the price is without tiers.
         """
         day, total = self._day(time), 0
         for model, each in tokens.items():
