@@ -133,8 +133,9 @@ class TokenBudgetCalculator:
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
         """Return the tokens of *messages*.
 
-        Those are 3, plus 4 for each message, its content and its role. A message is a dict, or an object with ``role`` and ``content``. This formula is the same for every model; for
-        the framing that a provider publishes use ``counter_for(model).count_messages``.
+        Those are 3, plus 4 for each message, its content and its role. A message is a dict, or an object with ``role``
+        and ``content``. The formula is the same for every model; for the framing that a provider publishes, use
+        ``counter_for(model).count_messages``.
         """
         return local_counter(model).count_messages(messages, framing=FRAMING)
 

@@ -90,7 +90,8 @@ class Tally(Record):
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
         """Return the tally with its text multiplied by *ratio*.
 
-        Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the ratio. What rules gave in the model's own tokens stays as it is.
+        Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the ratio. What rules
+        gave in the model's own tokens stays as it is.
         """
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
