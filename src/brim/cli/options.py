@@ -281,19 +281,16 @@ def add_situation(parser: ArgumentParser) -> None:
 def situation_of(options: Namespace, workspace: Workspace) -> Context:
     """Return the situation that ``add_situation`` was given, completed from the project and the environment."""
     from brim.activation.context import Context
-    from brim.store.project import branch, environment, project_types
 
-    project = workspace.project
+    given = {name: value for name in ("environment", "project_type", "branch") if (value := getattr(options, name))}
     return Context(
         file=options.file,
         task=options.task,
         language=options.language,
-        environment=options.environment or environment(os.environ),
-        project_type=options.project_type or (project_types(project) if project else None),
-        branch=options.branch or (branch(project) if project else None),
         prompt=text_of(options.prompt),
         command=options.command,
         custom=values_by_key("--set", options.set),
+        **{**workspace.surroundings, **given},
     )
 
 

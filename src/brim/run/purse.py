@@ -97,7 +97,7 @@ class Purse:
         return (*sorted(self.meter.unpriced), *unnamed)
 
     @property
-    def blindness(self) -> str:
+    def why_not_enforced(self) -> str:
         """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
         if not (self._refuses and self.unpriced and self.budget.left is not None):
             return ""

@@ -167,7 +167,7 @@ class Supervisor:
         return next_step(
             self._last,
             is_over=bool(self._report.outcome or self._talk.signal),
-            is_spent=purse.is_spent or bool(purse.blindness),
+            is_spent=purse.is_spent or bool(purse.why_not_enforced),
             compact_due=self._talk.client.compacts and (self._tracked.budget.should_compact or self._is_full),
             waiting=bool(self._waiting),
             continues=self._continues,
@@ -250,8 +250,8 @@ class Supervisor:
         self._face.show(self._tracked, settled=True)
         if self._talk.signal:
             return
-        if purse.blindness:
-            report.outcome, report.why = LIMIT, purse.blindness
+        if purse.why_not_enforced:
+            report.outcome, report.why = LIMIT, purse.why_not_enforced
             return
         answer = "stop" if was_ended else self._limit_answer()
         if self._talk.signal:
