@@ -34,9 +34,6 @@ ANSWERS = ("continue", "raise", "wrap_up", "stop")
 WRAP_UP = "wrap_up"
 """The purpose of a request that wraps the work up, and the answer that lets it."""
 
-_LONGEST_TASK = 200
-"""Characters of the task that the wrap-up prompt repeats."""
-
 _HELD_PARTS, _HELD_MOST = 20, DOLLAR // 2
 _PARTS = 1_000_000
 """A share is counted in millionths: floats would move the mark by a micro-dollar."""
@@ -364,9 +361,11 @@ def build_wrap_up_prompt(
     Start nothing new and no sub-agents; run only what leaves the work in a sound state. This turn may cost $0.25.
     Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.
     """
-    what = " ".join(task.split())
-    if len(what) > _LONGEST_TASK:
-        what = f"{what[: _LONGEST_TASK - 1]}…"
+    what = ""
+    if task:  # hooks name none, so they don't pay for the import
+        from brim.tracking.compaction import fold
+
+        what = fold(task)
     of = "" if limit is None else f" of {in_dollars(limit)}"
     pause_at = Limit(limit).pause_at
     reached = "" if pause_at is None or spent < pause_at else "The cost limit is reached: "
