@@ -15,6 +15,7 @@ import os
 
 from brim.files import locked
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.workspace import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
         tracked = is_tracked(os.path.join(root, ""), endings=FILES)
         known = [root, not tracked]
         state.keep(_CHECKED, known)
-    return root if known[1] is True and not workspace.has_foreign_memory else None
+    return root if known[1] is True and workspace.memory_problem is None else None
 
 
 def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
@@ -244,9 +245,8 @@ def scratch_line(call: HookCall, workspace: HookWorkspace) -> str:
         return ""
     here = os.path.realpath(call.cwd or workspace.cwd) == os.path.realpath(workspace.project)
     shown = os.path.relpath(path, workspace.project).replace(os.sep, "/") if here else path
-    shown = "".join([letter if letter.isprintable() else "?" for letter in shown])
     return (
-        f"- Before the compaction this session kept a scratch memory: {shown} "
+        f"- Before the compaction this session kept a scratch memory: {without_controls(shown)} "
         "(what the human asked, decisions, files, dead ends). Read it before you go on.\n"
     )
 
@@ -259,21 +259,18 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     if workspace.project is None or not call.session:
         return None
     from brim.errors import BrimError
-    from brim.scratch.folder import FILES, NAME, check_folder, owner_of, place_of
+    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
-    from brim.store.project import is_tracked
 
     root = os.path.join(workspace.project, NAME)
     try:
-        secret = workspace.memory_secret(root)
+        secret = workspace.secret
         folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root, secret) else root
-        if not check_folder(folder, secret):
+        if not check_folder(folder, workspace.memory_secret(folder)):
             return None
     except BrimError:
         return None
     owner, path = owner_of(folder).get("session"), os.path.join(folder, INDEX)
     # A supervisor's own folder is its agent's too.
     is_own = owner == call.session or (workspace.supervised and isinstance(owner, str))
-    usable = is_own and os.path.isfile(path) and not os.path.islink(path)
-    usable = usable and not is_tracked(os.path.join(folder, ""), endings=FILES)
-    return path if usable else None
+    return path if is_own and os.path.isfile(path) and not os.path.islink(path) else None

@@ -273,9 +273,8 @@ class _Doctor:
                     if changes := self.here.changes_of(scopes):
                         state, text = OFF, changes
         yield Finding(state, "project", text, **facts)
-        if self.here.has_foreign_memory:
-            text = f"{project}/.context: wasn't made here, so agents don't use it: brim trust shows it"
-            yield Finding(OFF, "memory", text, project=project)
+        if self.here.memory_problem is not None:
+            yield Finding(OFF, "memory", str(self.here.memory_problem), project=project)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""

@@ -467,6 +467,7 @@ def install(
     if dry_run:
         return done
     install_launchers(here.home)
+    _ = here.secret  # memory that 0.1 made is taken over now, and none later
     done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
     if done.budget is not None:
         done.budget.write()
@@ -488,6 +489,7 @@ def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
     budget = BudgetSetting(here, token_budget, scope) if token_budget is not None else None
     launchers = install_launchers(here.home) if targets else []
+    _ = targets and here.secret
     stores, broken = here.upgrade_stores()
     if budget is not None:
         budget.write()

@@ -187,7 +187,7 @@ def _look(workspace: Workspace, project: str) -> _Found:
     digest, settings = settings_digest(project), project_settings(project)
     rules, refused, digests = project_rules(project, workspace.home)
     root = os.path.join(project, NAME)
-    foreign = foreign_folders(root, workspace.memory_secret(root)) if os.path.isdir(root) else ()
+    foreign = foreign_folders(root, workspace.secret)
     memory = {each: list(Journal(os.path.join(each, JOURNAL)).refresh()) for each in foreign}
     is_new = bool(digests or memory or workspace.settings_changed)
     if trusted and is_new:
