@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 
+from brim.errors import BrimError, StoreError
 from brim.files import locked
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.workspace import without_controls
@@ -46,11 +47,10 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     state = workspace.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
-        from brim.scratch.folder import FILES
-        from brim.store.project import is_tracked
-
-        tracked = is_tracked(os.path.join(root, ""), endings=FILES)
-        known = [root, not tracked]
+        try:
+            known = [root, bool(workspace.memory_secret(root))]
+        except StoreError:
+            known = [root, False]
         state.keep(_CHECKED, known)
     return root if known[1] is True and workspace.memory_problem is None else None
 
@@ -223,8 +223,6 @@ def _extract(
 
 def _is_behind(writer: ScratchWriter) -> bool:
     """Whether the journal holds something that wasn't rendered yet."""
-    from brim.errors import BrimError
-
     try:
         journal = writer.read()
         index = os.path.join(writer.folder, "scratch.md")
@@ -258,7 +256,6 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
-    from brim.errors import BrimError
     from brim.scratch.folder import NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
 
