@@ -22,7 +22,7 @@ from brim.hooks.gate import (
     limit_latch,
     limit_note,
     limited_scopes,
-    project_scope,
+    payer,
     session_scope,
     user_database,
 )
@@ -113,7 +113,7 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
-        ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
+        ledger.limit(payer(call.session, workspace)[0], default_limit(call.session, workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
         batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
