@@ -17,6 +17,7 @@ from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
 from brim.config.text import read_settings, read_text
+from brim.config.values import Config
 from brim.errors import InputError
 from brim.store.imports import as_stored, similar_elsewhere, store_merged
 from brim.store.scopes import Scopes, open_scopes
@@ -193,12 +194,14 @@ def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge
     return edge, old, [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
 
 
-def duplicate_pairs(scopes: Scopes, threshold: float) -> list[Pair]:
-    """Return the pairs of each scope that say nearly the same, the one that stays first."""
-    live = scopes.behaviors(LIVE)
-    found = [
-        pair for scope in ("user", "project") for pair in near_pairs([b for b in live if b.scope == scope], threshold)
-    ]
+def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
+    """Return the pairs of each scope that say nearly the same, the one that stays first.
+
+    A project's file says what is the same among the project's rules, never among the user's.
+    """
+    live, found = scopes.behaviors(LIVE), []
+    for scope, settings in (("user", config.yours), ("project", config)):
+        found += near_pairs([each for each in live if each.scope == scope], settings["behaviors.near_duplicate"])
     return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
 
 
