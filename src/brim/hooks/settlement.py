@@ -259,9 +259,9 @@ def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
     from brim.tracking.readers.stream import parsed_line
 
-    at = start
-    for line in data.split(b"\n"):
-        parsed = parsed_line(line) if any(needle in line for needle in _NEEDLES[agent]) else None
+    at, needles = start, [needle for needle in _NEEDLES[agent] if needle in data]
+    for line in data.split(b"\n") if needles else ():
+        parsed = parsed_line(line) if any(needle in line for needle in needles) else None
         for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
             if isinstance(event, Usage | RunTotal):
                 yield event
