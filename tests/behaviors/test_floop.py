@@ -232,10 +232,10 @@ def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: st
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (node("a", kind="context-snapshot"), "a node of the kind 'context-snapshot', which is no behavior"),
+        (node("a", kind="context-snapshot"), "a node of the kind 'context-snapshot', which isn't a behavior"),
         (node("a", content__content={"expanded": "x"}), "not brought over: it has no canonical text"),
         ({"id": "a"}, "not brought over: it has no canonical text"),
-        ({"id": "a", "kind": ["x"]}, "a node of the kind \"['x']\", which is no behavior"),
+        ({"id": "a", "kind": ["x"]}, "a node of the kind \"['x']\", which isn't a behavior"),
         ("nonsense", "not read: Expecting value: line 1 column 1 (char 0)"),
     ],
 )

@@ -124,7 +124,7 @@ class _Reader:
             id = _id(node.get("id"), text)
             what = f"node {id}"
             if str(node.get("kind") or "behavior") not in STATUSES:
-                self.miss(number, what, f"a node of the kind {str(node['kind'])[:40]!r}, which is no behavior", text)
+                self.miss(number, what, f"a node of the kind {str(node['kind'])[:40]!r}, which isn't a behavior", text)
                 continue
             if node.get("id") == id:
                 del node["id"]
@@ -140,7 +140,7 @@ class _Reader:
             self.relate(number, text, id, node)
 
     def relate(self, number: int, text: str, id: str, node: dict[str, Any]) -> None:
-        """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""
+        """Make edges of what a node says of others. It stays in its ``extra`` too, where they aren't edges."""
         content, metadata = _inner(node, "content"), _inner(node, "metadata")
         for key, kind in _RELATIONS.items():
             given = content.get(key) or []

@@ -125,7 +125,7 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     """Return what the client says, how to draw it, and what else to tell."""
     data = json.loads(given.decode("utf-8", "replace"))
     if not isinstance(data, dict):
-        raise ValueError("what came is no JSON object")
+        raise ValueError("what came isn't a JSON object")
     cwd = data.get("cwd")
     workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
     # A client reads colours from a pipe, so only the user can say no.

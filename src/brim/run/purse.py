@@ -214,7 +214,7 @@ def read_answer(typed: str) -> str | Raise:
         if word in words:
             return answer
     if word not in ("r", "raise"):
-        raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+        raise InputError(f"{typed[:40]!r} isn't an answer: write c, r USD, w or s")
     if not rest.strip():
         raise InputError("raise to how many dollars? write r 8")
     return Raise(micro_dollars(rest.removeprefix("to "), up=False))

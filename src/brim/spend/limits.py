@@ -167,7 +167,7 @@ class Limit(Record):
         elif answer == "continue":
             renewed = self._continued(taken)
         else:
-            raise InputError(f"{repr(answer)[:40]} is no answer: there are continue, Raise(to), wrap_up and stop")
+            raise InputError(f"{repr(answer)[:40]} isn't an answer: there are continue, Raise(to), wrap_up and stop")
         mark = renewed.warn_at(warn)
         return renewed.replace(warned=mark is not None and taken >= mark)
 

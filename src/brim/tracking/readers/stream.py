@@ -200,7 +200,7 @@ def open_session(path: str) -> FileIO:
         if head and head.startswith(_COMPRESSED):
             problem = "is compressed; give it unpacked"
         elif head and b"\0" in head:
-            problem = "is no text; give a session's JSON lines"
+            problem = "isn't text; give a session's JSON lines"
     except OSError as error:
         problem = f"cannot be read: {error.strerror or error}"
     if problem:
