@@ -182,17 +182,25 @@ class Workspace:
                 del self._agreed_settings
 
     def save_settings(self, path: str, text: str) -> None:
-        """Write *text* to the configuration file *path*.
+        """Write *text* to the configuration file *path*, and make its folder.
 
         Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
         """
         from brim._sha import sha256_hex
         from brim.files import save
+        from brim.store.project import make_folder
         from brim.store.trust import agree_to_settings
 
-        changed = self.settings_changed
+        folder, changed = os.path.dirname(path), self.settings_changed
+        in_project = self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml")
+        if in_project:
+            self.begin_project()
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         save(path, text)
-        if self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml") and not changed:
+        if self.project is not None and in_project and not changed:
             with suppress(StoreError):  # a damaged database: then 'brim trust' asks
                 agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
 

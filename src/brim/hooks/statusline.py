@@ -305,7 +305,7 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     near = []
     for scope, own, is_default, state, spent in rows:
         follows = scope == project and is_default and default is not None and state == "open"
-        amount = round(default * 1_000_000) if follows else own
+        amount = round((default or 0.0) * 1_000_000) if follows else own
         share = spent / amount if amount and state == "open" else 0.0
         if state != "open" or amount == 0:  # an answer is due, or a person has said stop
             share = float("inf")
