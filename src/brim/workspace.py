@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     from brim.config.values import Config
+    from brim.store.consent import Consent
     from brim.store.ledger import SqliteLedger
     from brim.store.scopes import Scopes
 
@@ -180,6 +181,15 @@ class Workspace:
             with suppress(StoreError):  # read-only: it stays as it is
                 agree_to_settings(self.project, self.home, settings_digest(self.project))
                 del self._agreed_settings
+
+    def consent(self) -> Consent | None:
+        """Return what a person is asked about before the project may steer agents; None if there is none here."""
+        if self.project is None:
+            return None
+        from brim.store.consent import consent_for
+
+        self.renew_trust()
+        return consent_for(self.project, self.home, settings_changed=self.settings_changed)
 
     def save_settings(self, path: str, text: str) -> None:
         """Write *text* to the configuration file *path*, and make its folder.
