@@ -52,6 +52,7 @@ IGNORED: tuple[str, ...] = (
     "*/left/*/.brim/secret*",
     "*/left/*/.context/*.brim-scratch",
     "*/files/*/.context/.brim-scratch",
+    "*/left/*/.brim/state/*.json/pays",  # a session pays under the limit of the project that it began in
     "*/left/*/.brim/trust.json/projects/*/settings",  # trust is of content, not of a folder
     "home/*/files/*/.brim/trust.json",  # what 0.1 trusted as a folder is noted
     "home/left/*/.brim/trust.json",

@@ -59,19 +59,21 @@ def project_scope(workspace: Workspace) -> str:
 def payer(session: str, workspace: HookWorkspace) -> tuple[str, float | None]:
     """Return the scope of the project that *session* began in, and the limit in USD that the settings give it.
 
-    Until it is in a project, that is what is around it. In another one, the lower of both limits counts.
+    In another project, the lower limit of both counts.
     """
-    limit = workspace.config["spend.limit"]
-    if not session:
+    began, limit = _began_elsewhere(session, workspace), workspace.config["spend.limit"]
+    if began is None:
         return project_scope(workspace), limit
-    state = workspace.state(session)
-    known = state.kept(PAYS)
-    if isinstance(known, list) and len(known) == 2 and isinstance(known[0], str) and known[0] != workspace.project:
-        limits = [each for each in (known[1], limit) if isinstance(each, int | float)]
-        return folder_scope(known[0]), min(limits, default=None)
-    if workspace.project is not None:
-        state.keep(PAYS, [workspace.project, limit])
-    return project_scope(workspace), limit
+    limits = [each for each in (began[1], limit) if isinstance(each, int | float)]
+    return folder_scope(began[0]), min(limits, default=None)
+
+
+def _began_elsewhere(session: str, workspace: HookWorkspace) -> list[Any] | None:
+    """Return the project that *session* began in, and its limit; None if that is this one, or isn't known."""
+    known = workspace.state(session).kept(PAYS) if session else None
+    if not isinstance(known, list) or len(known) != 2 or not isinstance(known[0], str):
+        return None
+    return known if known[0] != workspace.project else None
 
 
 def session_scope(session: str, workspace: HookWorkspace) -> str:
@@ -120,6 +122,8 @@ def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
     found = payer(call.session, workspace)[1] is not None or bool(_limit_rows(call, workspace, "1"))
     if call.session:
         workspace.state(call.session).keep(LIMITED, found)
+        if workspace.project is not None and _began_elsewhere(call.session, workspace) is None:
+            workspace.state(call.session).keep(PAYS, [workspace.project, workspace.config["spend.limit"]])
     return found
 
 
