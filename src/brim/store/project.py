@@ -131,7 +131,7 @@ def is_tracked(
     try:
         return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
     except _TooMuch:
-        why = f"is too large to see whether git tracks {name}, so that isn't used: 'brim learn --user' still works"
+        why = f"is too large to see whether git tracks {name}, so that isn't used: run brim outside of this repository"
         raise StoreError(f"{os.path.join(git, 'index')}: {why}", "refused") from None
 
 
