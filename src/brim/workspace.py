@@ -240,10 +240,8 @@ class Workspace:
         from brim.store.project import is_tracked
 
         if is_tracked(os.path.join(root, ""), endings=FILES):
-            raise StoreError(
-                f"{root}: git tracks files in it, so it may be someone else's and isn't used; 'git rm -r --cached' it",
-                "refused",
-            )
+            why = "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
+            raise StoreError(f"{root}: {why}", "refused")
         return self.secret
 
     # Settings ---------------------------------------------------------------------------------------------------

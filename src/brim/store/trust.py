@@ -35,9 +35,6 @@ MARKS = "trusted"
 LARGEST = 10_000
 """Characters of marks that are read."""
 
-LARGEST_NOTES = 1 << 20
-"""Bytes of the notes on one session that are read."""
-
 LARGEST_SETTINGS = 1 << 20
 """Bytes of a project's settings that are read."""
 
@@ -69,7 +66,7 @@ def _adopt_memory(user_folder: str, secret: str) -> None:
     notes, roots = os.path.join(user_folder, "state"), {}
     for name in os.listdir(notes) if os.path.isdir(notes) else ():
         with suppress(OSError, ValueError, LookupError, TypeError):
-            noted = json.loads(read_safely(os.path.join(notes, name), at_most=LARGEST_NOTES))
+            noted = json.loads(read_safely(os.path.join(notes, name), at_most=1 << 20))
             roots[name.removesuffix(".json")] = str(noted["scratch"][0])
     for root in set(roots.values()):
         with suppress(OSError, StoreError):
