@@ -119,7 +119,7 @@ class StoredCosts:
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
         """Return what was stored for *behavior* at *tier*."""
-        known = self._items.get((behavior.id, tier.value))
+        known = self._items.get((behavior.id, int(tier)))
         if known is not None:
             return known
         text = item_text(behavior, tier, self.format)

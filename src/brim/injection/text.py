@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from brim.behaviors.behavior import BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Status
 from brim.injection.tiers import Section, Tier, section_of
 
 TYPE_CHECKING = False
@@ -94,7 +94,7 @@ def says_all(behavior: Behavior) -> bool:
 
 def is_protected(behavior: Behavior) -> bool:
     """Whether *behavior* is never cut below a summary: a constraint that a person stands behind."""
-    return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status.value == "active"
+    return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status is Status.ACTIVE
 
 
 def _clean(text: str) -> list[str]:

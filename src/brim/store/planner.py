@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import cached_property
 from math import nextafter
 
-from brim.activation.engine import activate
+from brim.activation.engine import Course, Neighbourhood, activate
 from brim.activation.parameters import Parameters
-from brim.behaviors.behavior import EdgeKind
+from brim.behaviors.behavior import EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.plan import Item
@@ -216,18 +216,17 @@ class HookPlanner:
         scopes, session, of_call = self._scopes, self._session, self._of_call
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            results = activate(scopes, self._context, now=self._now, parameters=parameters, reasons=of_call)
-            self.active = [result.id for result in results]
+            course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
+            ranked = course.ranked()
+            self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
-            self._known: dict[str, Any] = dict(scopes.sketches(self.active))
+            self._known = scopes.sketches(self.active)
         self._values: list[tuple[str, float]] = []
         matching = []
-        for result in results:
-            id, value = result.id, result.value
+        for id, value in ranked:
             if id not in self._known:
                 continue
-            words = [reason.partition(" ")[0] for reason in result.reasons]
-            if of_call and value > 0 and not OF_THE_CALL.isdisjoint(words):
+            if of_call and value > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id)):
                 value = self._risen(value, id)
                 if is_protected(self._known[id]):
                     matching.append(id)
@@ -351,7 +350,7 @@ class HookPlanner:
         """Return the most detail that the rule may have at *value*."""
         known = self._known[id]
         tier = self._mapper.tier(value, known.kind if is_protected(known) else "")
-        return min(tier, Tier.SUMMARY) if known.status.value == "pending" else tier
+        return min(tier, Tier.SUMMARY) if known.status is Status.PENDING else tier
 
     def _risen(self, value: float, id: str) -> float:
         """Return the activation at which the rule is one tier higher than at *value*."""
