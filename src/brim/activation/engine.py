@@ -288,7 +288,7 @@ def _inhibited(state: Mapping[str, float], parameters: Parameters) -> tuple[floa
     breadth = parameters.inhibition_breadth
     if len(alive) <= breadth:
         return None, alive
-    ranked = sorted(alive, key=lambda id: (-alive[id], id))
+    ranked = [id for _, id in sorted([(-value, id) for id, value in alive.items()])]
     mean = fsum([alive[id] for id in ranked[:breadth]]) / breadth
     for id in ranked[breadth:]:
         alive[id] = max(0.0, alive[id] - parameters.inhibition_strength * (mean - alive[id]))

@@ -92,9 +92,13 @@ def says_all(behavior: Behavior) -> bool:
     return short == whole
 
 
+PROTECTED = (BehaviorKind.CONSTRAINT, Status.ACTIVE)
+"""The kind and the status of what is never cut below a summary: a constraint that a person stands behind."""
+
+
 def is_protected(behavior: Behavior) -> bool:
-    """Whether *behavior* is never cut below a summary: a constraint that a person stands behind."""
-    return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status is Status.ACTIVE
+    """Whether *behavior* is never cut below a summary."""
+    return (behavior.kind, behavior.status) == PROTECTED
 
 
 def _clean(text: str) -> list[str]:

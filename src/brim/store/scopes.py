@@ -197,16 +197,21 @@ class Scopes(Closing):
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
         return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
-    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
-        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+    def standings(self, ids: Collection[str]) -> dict[str, tuple[BehaviorKind, Status]]:
+        """Return the kind and the status of those of *ids* that are there, by id."""
         found = {}
         for id, entry in self._in_force(ids).items():
             _, kind, status = self._known[entry.scope][id] or (False, "", "")
             try:
-                found[id] = Sketch(id, *_members(kind, status), entry.scope)
+                found[id] = _members(kind, status)
             except ValueError:
                 raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
         return found
+
+    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
+        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+        force = self._in_force(ids)
+        return {id: Sketch(id, *standing, force[id].scope) for id, standing in self.standings(ids).items()}
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
