@@ -176,7 +176,7 @@ def _shapes(text: str) -> list[_Shape]:
     found = []
     for kind, label, hints, pattern in _table().shapes:
         looked_at = long if kind in ("shape", "inside") else text
-        if any([hint in looked_at for hint in hints]):
+        if any(hint in looked_at for hint in hints):
             found.append(_Shape(kind, label, hints, pattern))
     return found
 

@@ -223,13 +223,13 @@ class HookPlanner:
             self._standings = scopes.standings(self.active)
         self._values: list[tuple[str, float]] = []
         matching = []
-        for id, value in ranked:
+        for id, activation in ranked:
             if id not in self._standings:
                 continue
-            if of_call and value > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id)):
-                value = self._risen(value, id)
-                if self._standings[id] == PROTECTED:
-                    matching.append(id)
+            is_met = of_call and activation > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
+            value = self._risen(activation, id) if is_met else activation
+            if is_met and self._standings[id] == PROTECTED:
+                matching.append(id)
             tier = self._tier(value, id)
             if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
                 self._values.append((id, value))
