@@ -1,0 +1,183 @@
+"""What happened in past sessions: what they cost, what compactions dropped, what broke the cache, what was wasted.
+
+``overview`` does all of it, from the agents' own files. What the index knows isn't read again.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from brim.report.cache import CacheBreak
+from brim.report.findings import Findings, FindingsReader
+from brim.report.money import Bill, SummaryRequest, bill
+from brim.report.usage import Source, UsageReading, is_named, iso, price_version, read_all
+from brim.report.waste import ADVICE, KINDS, Waste
+from brim.spend.money import PriceList
+from brim.tracking.sessions import Request, SessionFile
+
+SCHEMA = 1
+"""Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
+
+DAYS = 30
+"""Days that are looked at if nothing else is asked for."""
+
+BASIS = "sizes of texts are estimated: their bytes by the bytes of a billed token of the same session"
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class WasteSum:
+    """All waste of one kind: ``items``, the most expensive first, their tokens in all requests, and their cost."""
+
+    kind: str
+    items: list[Waste]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that were sent for nothing, each time that they were."""
+        return sum(each.tokens * each.requests for each in self.items)
+
+    @property
+    def cost(self) -> int:
+        """Micro-dollars, of those that have a price."""
+        return sum(each.cost or 0 for each in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        items = [_readable(each) for each in self.items]
+        about = {"kind": self.kind, "what": KINDS[self.kind], "advice": ADVICE[self.kind]}
+        return {**about, "count": len(self.items), "tokens": self.tokens, "cost": self.cost, "items": items}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the report says."""
+
+    days: int | None
+    """None: everything in the files."""
+    project: str | None
+    bill: Bill
+    breaks: list[CacheBreak]
+    """The most expensive first."""
+    waste: list[WasteSum]
+    start: int | None
+    """Tokens with which a session begins before anything is typed: the median."""
+    projects: Mapping[str, str]
+    """The project of each session."""
+    estimated: int
+    """Sessions' files that are too short to tell how long a token is."""
+    reading: UsageReading
+
+    @property
+    def break_cost(self) -> int:
+        """What all breaks cost, in micro-dollars."""
+        return sum(each.cost or 0 for each in self.breaks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can hold it; docs/report.md describes it."""
+        breaks = [{**_readable(each), "project": self.projects.get(each.session) or None} for each in self.breaks]
+        read = ("files", "bytes", "new_bytes", "unread", "broken_lines", "failed", "index")
+        return {
+            "schema": SCHEMA,
+            "days": self.days,
+            "project": self.project,
+            "money": self.bill.to_dict(),
+            "cache": {"breaks": breaks, "tokens": sum(each.tokens for each in self.breaks), "cost": self.break_cost},
+            "waste": [each.to_dict() for each in self.waste],
+            "start_tokens": self.start,
+            "basis": BASIS,
+            "read": {name: getattr(self.reading, name) for name in read},
+        }
+
+
+def _readable(found: CacheBreak | Waste) -> dict[str, Any]:
+    return {**asdict(found), "time": iso(found.time)}
+
+
+def overview(
+    files: list[SessionFile],
+    *,
+    days: int | None = DAYS,
+    project: str | None = None,
+    index: str | None = None,
+    models: Mapping[str, Any],
+    now: float,
+    on_read: Callable[[int, int, int], object] = lambda *_: None,
+    most: int | None = None,
+) -> Overview:
+    """Read *files* and return what happened in them in the last *days*, in all projects or in one.
+
+    *index* is the path of the file that remembers what was read, *models* the configuration's own prices. *on_read* and
+    *most* are as in ``read_all``.
+    """
+    since = None if days is None else now - days * _DAY
+    recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
+    reading = read_all(
+        recent, index=index, prices=price_version(models), on_read=on_read, observe=FindingsReader, most=most
+    )
+
+    def is_wanted(source: Source, when: float | None) -> bool:
+        return (not project or is_named(source.project, project)) and (since is None or when is None or when >= since)
+
+    gathered, prices = reading.gathered, PriceList()
+    every = gathered.requests()
+    wanted = {request.key: request for request, source in every if is_wanted(source, request.time)}
+    partly = gathered.forked | {request.session for request, _ in every if request.key not in wanted}
+    rests = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
+    totals = {name: total for name, total in gathered.totals.items() if name not in partly}
+    sessions = {request.session for request in wanted.values()}
+    found = [(source, Findings.from_json(text)) for source, text in reading.findings]
+    summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
+    waste = _waste([(source, each) for source, one in found for each in one.waste], sessions, is_wanted, prices)
+    starts = [each.tokens for each in waste.get("start", []) if not each.agent]
+    return Overview(
+        days=days,
+        project=project,
+        bill=bill(
+            list(wanted.values()), {name: totals[name] for name in totals.keys() & sessions}, rests, summaries, prices
+        ),
+        breaks=_breaks([each for _, one in found for each in one.breaks], wanted, prices),
+        waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
+        start=round(statistics.median(starts)) if starts else None,
+        projects={session: source.project for session, source in gathered.sources.items()},
+        estimated=sum(one.bytes_per_token is None for _, one in found),
+        reading=reading,
+    )
+
+
+def _once(summaries: list[SummaryRequest]) -> list[SummaryRequest]:
+    """Return each compaction's request once: a fork begins with the lines of its parent."""
+    return list({(each.time, each.prompt): each for each in reversed(summaries)}.values())
+
+
+def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList) -> list[CacheBreak]:
+    """Return the breaks by one of *requests*, each once, with what they cost, the most expensive first."""
+    by_key = {each.request: each for each in reversed(found) if each.request in requests}
+    priced = [each.priced(requests[key], prices) for key, each in by_key.items()]
+    return sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens, each.request))
+
+
+def _waste(
+    found: list[tuple[Source, Waste]],
+    sessions: set[str],
+    is_wanted: Callable[[Source, float | None], bool],
+    prices: PriceList,
+) -> dict[str, list[Waste]]:
+    """Return the waste of *sessions* by kind, each thing once, with what it cost, the most expensive first."""
+    by_key: dict[tuple[str, str], Waste] = {}
+    for source, each in found:
+        if each.session in sessions and (each.kind == "start" or is_wanted(source, each.time)):
+            known = by_key.get((each.kind, each.key))
+            by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
+    by_kind: dict[str, list[Waste]] = {}
+    for each in sorted((each.priced(prices) for each in by_key.values()), key=_size):
+        by_kind.setdefault(each.kind, []).append(each)
+    return by_kind
+
+
+def _size(each: Waste) -> tuple[int, int, str]:
+    return -(each.cost or 0), -each.tokens * each.requests, each.key
