@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from brim.models.names import split_window
 from brim.models.usage import Tokens
 from brim.report.billed import BilledRatio
 from brim.report.usage import Unattributed
 from brim.spend.money import PriceList
 from brim.tracking.estimate import length_of
-from brim.tracking.events import Compaction, Event, Message, Usage
+from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 
 INSTRUCTIONS = 12_000
@@ -41,26 +42,29 @@ class SummaryReader:
     def __init__(self, ratio: BilledRatio) -> None:
         self._ratio = ratio
         self._last: dict[str, Usage] = {}
-        self._found: list[tuple[Compaction, Usage | None, list[int]]] = []
+        self._models: dict[str, str] = {}
+        self._found: list[SummaryRequest] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
         if isinstance(event, Usage):
             self._last[event.agent] = event
+            self._models[event.agent] = event.model
+        elif isinstance(event, ModelSeen):
+            self._models[event.agent] = event.model
         elif isinstance(event, Compaction):
-            self._found.append((event, self._last.get(event.agent), [0]))
+            last = self._last.get(event.agent)
+            prompt = 0 if last is None else last.tokens.prompt + last.tokens.output
+            where = (event.session, event.time, self._models.get(event.agent, ""), max(prompt, event.before or 0))
+            self._found.append(SummaryRequest(*where, summary=0))
         elif isinstance(event, Message) and event.role == "summary" and self._found:
-            self._found[-1][2][0] += length_of(event.text)
+            last_one = self._found[-1]
+            written = self._ratio.tokens(length_of(event.text), last_one.model)
+            self._found[-1] = last_one._replace(summary=last_one.summary + written)
 
     def finish(self) -> list[SummaryRequest]:
         """Return the requests."""
-        return [self._request(*each) for each in self._found]
-
-    def _request(self, event: Compaction, last: Usage | None, summary: list[int]) -> SummaryRequest:
-        prompt = 0 if last is None else last.tokens.prompt + last.tokens.output
-        model = "" if last is None else last.model
-        written = self._ratio.tokens(summary[0], model)
-        return SummaryRequest(event.session, event.time, model, max(prompt, event.before or 0), written)
+        return self._found
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,13 @@ def bill(
     by_session: dict[str, list[SummaryRequest]] = {}
     for summary in summaries:
         by_session.setdefault(summary.session, []).append(summary)
-    hidden = {rest.session: _split(rest, by_session.get(rest.session, []), prices) for rest in rests}
-    ours = {name: sum(hidden.get(name, (0, 0))) for name, total in totals.items() if total.cost is not None}
+    # A stream reports the length of its answers only in its total.
+    short = {request.session for request in requests if not request.final}
+    hidden = {}
+    for rest in rests:
+        mine = by_session.get(rest.session, [])
+        hidden[rest.session] = _split(rest, mine, prices, is_short=rest.session in short)
+    ours = {name: sum(hidden.get(name, (0, 0, 0))) for name, total in totals.items() if total.cost is not None}
     without: set[str] = set()
     for request in requests:
         if request.session in ours and totals[request.session].covers(request):
@@ -118,10 +127,10 @@ def bill(
     differences = {name: (totals[name].cost or 0) - amount for name, amount in ours.items()}
     reported = sum(max(0, differences[name]) for name in without)
     return Bill(
-        sessions=len({request.session for request in requests}),
-        requests=sum(request.cost or 0 for request in requests) + reported,
-        compactions=sum(part[0] for part in hidden.values()),
-        unexplained=sum(part[1] for part in hidden.values()),
+        sessions=len({request.session for request in requests} | hidden.keys()),
+        requests=sum(request.cost or 0 for request in requests) + reported + sum(part[0] for part in hidden.values()),
+        compactions=sum(part[1] for part in hidden.values()),
+        unexplained=sum(part[2] for part in hidden.values()),
         unpriced=sum(request.cost is None for request in requests),
         client_sessions=len(ours),
         client_total=sum(totals[name].cost or 0 for name in ours),
@@ -130,21 +139,28 @@ def bill(
     )
 
 
-def _split(rest: Unattributed, summaries: list[SummaryRequest], prices: PriceList) -> tuple[int, int]:
-    """Return what of a session's *rest* its compactions cost, and what isn't explained."""
-    compactions = other = 0
+def _split(
+    rest: Unattributed, summaries: list[SummaryRequest], prices: PriceList, *, is_short: bool
+) -> tuple[int, int, int]:
+    """Return what of a session's *rest* known requests cost, what its compactions, and what isn't explained.
+
+    Of known requests, only the output can be missing, if *is_short*.
+    """
+    costs = [0, 0, 0]
     for model, tokens in rest.by_model.items():
-        mine = [each for each in summaries if model in ("", each.model)]
+        mine = [each for each in summaries if not model or each.model in ("", model, split_window(model)[0])]
         prompt = sum(each.prompt + INSTRUCTIONS for each in mine)
         written = sum(each.summary + THOUGHT for each in mine)
         input, output, *cached = tokens
         share = min(1.0, prompt / max(1, input + sum(cached)))
         explained = [round(input * share), min(output, written), *[round(count * share) for count in cached]]
         left = [count - part for count, part in zip(tokens, explained, strict=True)]
+        answers = [0, left[1] if is_short else 0, 0, 0, 0]
+        left[1] -= answers[1]
         named = model or (mine[0].model if mine else "")
-        compactions += _cost(explained, named, rest.time, prices)
-        other += _cost(left, named, rest.time, prices)
-    return compactions, other
+        for at, part in enumerate((answers, explained, left)):
+            costs[at] += _cost(part, named, rest.time, prices)
+    return costs[0], costs[1], costs[2]
 
 
 def _cost(counts: list[int], model: str, time: float | None, prices: PriceList) -> int:

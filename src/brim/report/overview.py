@@ -77,6 +77,19 @@ class Overview:
         """What all breaks cost, in micro-dollars."""
         return sum(each.cost or 0 for each in self.breaks)
 
+    @property
+    def headline(self) -> dict[str, Any]:
+        """The report in a few numbers."""
+        return {
+            "days": self.days,
+            "sessions": self.bill.sessions,
+            "cost": self.bill.total,
+            "cache_breaks": len(self.breaks),
+            "cache_break_cost": self.break_cost,
+            "start_tokens": self.start,
+            "unread_bytes": self.reading.unread,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON can hold it; docs/report.md describes it."""
         breaks = [{**_readable(each), "project": self.projects.get(each.session) or None} for each in self.breaks]
