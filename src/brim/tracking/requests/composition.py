@@ -35,7 +35,7 @@ class Known:
 
     ratio: float
     basis: str
-    """``calibrated``: from an earlier request of this session; ``estimated``: a prior, or from other sessions."""
+    """``calibrated``: learned from earlier requests; ``estimated``: a prior; ``exact``: the model's own vocabulary."""
     hidden: int | None = None
     """Tokens of what isn't recorded, by the request before; None if nothing says."""
 
@@ -67,6 +67,9 @@ class Request:
     usage: Tokens
     recorded: bool
     resumed: bool
+    """Whether it's the first after the session was resumed."""
+    compacts: bool
+    """Whether it asked for a summary of the conversation."""
     known: Known
     hidden: tuple[str, ...]
     """What the client doesn't record of it."""
@@ -147,9 +150,11 @@ def requests_of(thread: Thread, calibrations: CalibrationStore | None = None) ->
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
         state = learned.setdefault(sent.model, _Learned())
-        about = (sent.usage, sent.recorded, sent.resumed, state.known(sent.model, calibrations, bool(hidden)), hidden)
-        found.append(Request(number, sent.model, sent.time, *about, sent.settings, sent.id, thread, sent))
-        state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
+        known = state.known(sent.model, calibrations, is_hidden=bool(hidden))
+        about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
+        found.append(Request(number, sent.model, sent.time, *about, thread, sent))
+        if not sent.compacts:  # such a request may be sent without tools, and with words that no line holds
+            state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
     return found
 
 
@@ -163,23 +168,23 @@ class _Learned:
         self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
         self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part
 
-    def known(self, model: str, calibrations: CalibrationStore | None, is_hidden: bool) -> Known:
+    def known(self, model: str, calibrations: CalibrationStore | None, *, is_hidden: bool) -> Known:
         """Return what is known now."""
         hidden = self._hidden if is_hidden else None
         if self._ratio is not None:
             return Known(self._ratio, "calibrated", hidden)
         light = lookup(model)
         prior = ratio_for(model, light.encoding if light.resolved else ANY_FAMILY, calibrations)
-        return Known(prior.value, "estimated", hidden)
+        return Known(prior.value, prior.basis, hidden)
 
     def observe(self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool) -> None:
         """Take what one request was billed for."""
         texts = billed - own
-        if texts <= 0 or unresolved or local < _LEAST_LOCAL:
+        if texts <= 0 or unresolved:
             return
         if is_hidden:
             self._observe_ends(local, texts)
-        else:
+        elif local >= _LEAST_LOCAL:
             self._observe_all(local, texts)
         self._last = (local, texts)
 

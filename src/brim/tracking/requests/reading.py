@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import FileIO
+from typing import Any
 
 from brim.tokens.calibrate import CalibrationStore
 from brim.tokens.engines import STAND_IN, encoding_counter
-from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, open_session, parsed_line, subagent_of
+from brim.tracking.readers import format_of
+from brim.tracking.readers.stream import BLOCK, LONGEST_LINE, json_values, open_session, parsed_line, subagent_of
 from brim.tracking.requests.claude import ClaudeRequests
 from brim.tracking.requests.composition import Request, requests_of
+from brim.tracking.requests.others import CodexRequests, GeminiRequests
 from brim.tracking.requests.pieces import Count
+from brim.tracking.requests.thread import Thread
+
+Reader = ClaudeRequests | CodexRequests | GeminiRequests
+READERS: dict[str, type[Reader]] = {
+    "claude-transcript": ClaudeRequests,
+    "codex-rollout": CodexRequests,
+    "gemini-transcript": GeminiRequests,
+}
+"""Who reads which format."""
 
 
 def by_bytes(text: str) -> int:
@@ -33,17 +46,39 @@ def read_requests(
     name = os.fspath(path)
     count = count or encoding_counter(STAND_IN)
     assert count is not None  # noqa: S101 - the table engine has the stand-in
-    reader = ClaudeRequests(count, agent=subagent_of(name))
-    held = b""
     with open_session(name) as file:
-        while data := file.read(BLOCK):
-            on_read(len(data))
-            *lines, held = (held + data).split(b"\n")
-            for line in lines:
-                if isinstance(parsed := parsed_line(line), dict):
-                    reader.take(parsed)
-            if len(held) > LONGEST_LINE:
-                held = b""
-    if isinstance(parsed := parsed_line(held), dict):
-        reader.take(parsed)
-    return requests_of(reader.finish(), calibrations)
+        found = _read(file, count, subagent_of(name), on_read)
+    return [] if found is None else requests_of(found, calibrations)
+
+
+def _read(file: FileIO, count: Count, agent: str, on_read: Callable[[int], object]) -> Thread | None:
+    """Return the thread in *file*; None if it's of a client that isn't known here."""
+    reader: Reader | None = None
+    for line in _objects(file, on_read):
+        if reader is None and (kind := READERS.get(format_of(line) or "")):
+            reader = kind(count, agent=agent)
+        if reader is not None:
+            reader.take(line)
+    return None if reader is None else reader.finish()
+
+
+def _objects(file: FileIO, on_read: Callable[[int], object]) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects of *file*: one a line, or those of the one value that it is."""
+    values = json_values(file)
+    if values is not None:
+        yield from values
+        return
+    held, dropping = bytearray(), False
+    while data := file.read(BLOCK):
+        on_read(len(data))
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            held += line
+            if not dropping and isinstance(parsed := parsed_line(bytes(held)), dict):
+                yield parsed
+            held, dropping = bytearray(), False
+        held += rest
+        if dropping := dropping or len(held) > LONGEST_LINE:
+            held = bytearray()
+    if not dropping and isinstance(parsed := parsed_line(bytes(held)), dict):
+        yield parsed

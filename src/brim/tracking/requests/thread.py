@@ -44,6 +44,8 @@ class Sent:
     """Whether the client recorded the request itself."""
     resumed: bool = False
     """Whether it's the first after the session was resumed."""
+    compacts: bool = False
+    """Whether it asked for a summary of the conversation."""
     usage: Tokens = field(default_factory=Tokens)
 
 
