@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from brim.models.names import split_window
 from brim.models.usage import Tokens
 from brim.report.billed import BilledRatio
 from brim.report.usage import Unattributed
@@ -20,7 +19,7 @@ from brim.tracking.estimate import length_of
 from brim.tracking.events import Compaction, Event, Message, ModelSeen, Usage
 from brim.tracking.sessions import Request, Total
 
-INSTRUCTIONS = 12_000
+INSTRUCTIONS = 6_000
 """Tokens of a compaction's prompt that no line shows, at most: its instructions, and what hooks add."""
 THOUGHT = 20_000
 """Tokens that a model may write for a compaction in addition to the summary, at most: its analysis."""
@@ -112,12 +111,13 @@ def bill(
     by_session: dict[str, list[SummaryRequest]] = {}
     for summary in summaries:
         by_session.setdefault(summary.session, []).append(summary)
-    # A stream reports the length of its answers only in its total.
-    short = {request.session for request in requests if not request.final}
+    # A stream reports the length of its answers only in its total; some report nothing but totals.
+    missing = {request.session: "" for request in requests}
+    missing |= {request.session: "output" for request in requests if not request.final}
     hidden = {}
     for rest in rests:
         mine = by_session.get(rest.session, [])
-        hidden[rest.session] = _split(rest, mine, prices, is_short=rest.session in short)
+        hidden[rest.session] = _split(rest, mine, prices, missing=missing.get(rest.session, "all"))
     ours = {name: sum(hidden.get(name, (0, 0, 0))) for name, total in totals.items() if total.cost is not None}
     without: set[str] = set()
     for request in requests:
@@ -140,26 +140,28 @@ def bill(
 
 
 def _split(
-    rest: Unattributed, summaries: list[SummaryRequest], prices: PriceList, *, is_short: bool
+    rest: Unattributed, summaries: list[SummaryRequest], prices: PriceList, *, missing: str
 ) -> tuple[int, int, int]:
-    """Return what of a session's *rest* known requests cost, what its compactions, and what isn't explained.
+    """Return what of a session's *rest* its requests cost, what its compactions, and what isn't explained.
 
-    Of known requests, only the output can be missing, if *is_short*.
+    *missing* is what no line has of the session's requests: ``""``, their ``output``, or ``all`` of them.
     """
+    if not rest.by_model:
+        return 0, 0, rest.cost or 0
+    prompt = sum(each.prompt + INSTRUCTIONS for each in summaries)
+    written = sum(each.summary + THOUGHT for each in summaries)
     costs = [0, 0, 0]
-    for model, tokens in rest.by_model.items():
-        mine = [each for each in summaries if not model or each.model in ("", model, split_window(model)[0])]
-        prompt = sum(each.prompt + INSTRUCTIONS for each in mine)
-        written = sum(each.summary + THOUGHT for each in mine)
+    # A compaction may be of another model than the last request: the largest rest is likely to be it.
+    for model, tokens in sorted(rest.by_model.items(), key=lambda item: -sum(item[1])):
         input, output, *cached = tokens
         share = min(1.0, prompt / max(1, input + sum(cached)))
         explained = [round(input * share), min(output, written), *[round(count * share) for count in cached]]
         left = [count - part for count, part in zip(tokens, explained, strict=True)]
-        answers = [0, left[1] if is_short else 0, 0, 0, 0]
-        left[1] -= answers[1]
-        named = model or (mine[0].model if mine else "")
-        for at, part in enumerate((answers, explained, left)):
-            costs[at] += _cost(part, named, rest.time, prices)
+        prompt, written = max(0, prompt - input - sum(cached)), written - explained[1]
+        lacking = left if missing == "all" else [0, left[1] if missing else 0, 0, 0, 0]
+        left = [count - part for count, part in zip(left, lacking, strict=True)]
+        for at, part in enumerate((lacking, explained, left)):
+            costs[at] += _cost(part, model or (summaries[0].model if summaries else ""), rest.time, prices)
     return costs[0], costs[1], costs[2]
 
 

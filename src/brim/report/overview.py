@@ -145,7 +145,14 @@ def overview(
     sessions = {request.session for request in wanted.values()}
     found = [(source, Findings.from_json(text)) for source, text in reading.findings]
     summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
-    waste = _waste([(source, each) for source, one in found for each in one.waste], sessions, is_wanted, prices)
+    called = {(source.project, name) for source, one in found for name in one.called}
+    every_waste = [
+        (source, each)
+        for source, one in found
+        for each in one.waste
+        if each.kind != "tool" or (source.project, each.what) not in called
+    ]
+    waste = _waste(every_waste, sessions, is_wanted, prices)
     starts = [each.tokens for each in waste.get("start", []) if not each.agent]
     return Overview(
         days=days,
@@ -163,8 +170,8 @@ def overview(
 
 
 def _once(summaries: list[SummaryRequest]) -> list[SummaryRequest]:
-    """Return each compaction's request once: a fork begins with the lines of its parent."""
-    return list({(each.time, each.prompt): each for each in reversed(summaries)}.values())
+    """Return each compaction's request once: a session's stream and its transcript both have it."""
+    return list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
 
 
 def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList) -> list[CacheBreak]:

@@ -335,7 +335,7 @@ def read_all(
     index: str | None,
     prices: str,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
-    observe: Callable[[], Observer] | None = None,
+    observe: Callable[[SessionFile], Observer] | None = None,
     most: int | None = None,
 ) -> UsageReading:
     """Read *files*, with the index at the path *index* if one is given; *prices* names the prices in force.

@@ -25,7 +25,8 @@ LARGE = 10_000
 KINDS = {
     "repeated": "the same part of an unchanged file, read again",
     "unused": f"results of more than {LARGE:,} tokens that nothing refers to again",
-    "tool": "descriptions of tools that were never called",
+    "tool": "tools of MCP servers, described in every request and never called",
+    "memory": "memory files, such as CLAUDE.md, in every request",
     "start": "the fixed beginning of every request: system prompt, tools, memory files",
 }
 """What can be waste."""
@@ -34,7 +35,8 @@ ADVICE = {
     "repeated": "Ask for the part that is needed, and begin a new session for a new task.",
     "unused": "Send long output to a file and show its end: make test > out.txt 2>&1; tail -40 out.txt",
     "tool": "Switch off MCP servers that you don't use: claude mcp remove NAME.",
-    "start": "Shorten CLAUDE.md, and move what is rarely needed to files that it names.",
+    "memory": "Shorten CLAUDE.md, and move what is rarely needed to files that it names.",
+    "start": "Switch off servers, plugins and skills that you don't use.",
 }
 """What helps against each."""
 

@@ -395,7 +395,10 @@ class FileUsage:
 
 
 class Observer(Protocol):
-    """Sees every event of one file."""
+    """Sees every event of one file, and every line of a Claude Code transcript before its events."""
+
+    def line(self, line: Mapping[str, Any]) -> None:
+        """Take the next line."""
 
     def take(self, event: Event) -> None:
         """Take the next event."""
@@ -479,6 +482,7 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
         if observer is not None and isinstance(parsed, dict):
+            observer.line(parsed)
             for seen in reader.events(parsed, at):
                 observer.take(seen)
         if reports:
@@ -520,7 +524,7 @@ def _format(file: BinaryIO) -> str:
 
 
 def scan_many(
-    files: Sequence[SessionFile], *, processes: int = 0, observe: Callable[[], Observer] | None = None
+    files: Sequence[SessionFile], *, processes: int = 0, observe: Callable[[SessionFile], Observer] | None = None
 ) -> Iterator[tuple[int, Scan | InputError]]:
     """Yield the place of each of *files* and what was read, or why nothing could be, in the order in which they end.
 
@@ -538,8 +542,8 @@ def scan_many(
         yield place, _scanned(files[place], observe)
 
 
-def _scanned(file: SessionFile, observe: Callable[[], Observer] | None) -> Scan | InputError:
-    observer = None if observe is None else observe()
+def _scanned(file: SessionFile, observe: Callable[[SessionFile], Observer] | None) -> Scan | InputError:
+    observer = None if observe is None else observe(file)
     try:
         return scan(
             file.path, format=file.format, slug=file.slug, start=file.start, check=file.check, observer=observer
@@ -549,7 +553,7 @@ def _scanned(file: SessionFile, observe: Callable[[], Observer] | None) -> Scan 
 
 
 def _in_processes(
-    files: Sequence[SessionFile], count: int, observe: Callable[[], Observer] | None
+    files: Sequence[SessionFile], count: int, observe: Callable[[SessionFile], Observer] | None
 ) -> Iterator[tuple[int, Scan | InputError]]:
     from multiprocessing.connection import Connection, Pipe, wait
 
