@@ -44,9 +44,9 @@ _LEAST_REPEATED = 1_000
 """Bytes of a repeated result that are worth a line."""
 _SHORTEST_TOKEN = 2
 """Bytes of a token at least: a result with fewer bytes than ``LARGE`` of these isn't large."""
-_MOST_OPEN = 64
+_MOST_OPEN = 16
 """Large results per thread that are followed at the same time, and the names kept of each."""
-_MOST_NAMES = 4_000
+_MOST_NAMES = 20_000
 _MOST_FOUND = 2_000
 """Things in one file that are told."""
 _KEPT, _LONGEST = 1_000, 300
@@ -187,14 +187,15 @@ class WasteReader:
         thread.before += size if not thread.requests else 0
         if event.error:
             return
-        text = hash(event.text)
-        if call and size >= _LEAST_REPEATED and thread.shown.get(call) == text:
+        text, before = hash(event.text), thread.shown.get(call)
+        if call:
+            thread.shown[call] = text
+        if call and size >= _LEAST_REPEATED and before == text:
             thread.items.append(_Item("repeated", event.id, what, event.time, size, thread.requests))
         elif size >= LARGE * _SHORTEST_TOKEN and len(thread.items) < _MOST_OPEN:
             names = names_in(f"{what} {event.text}")
-            thread.items.append(_Item("unused", event.id, what, event.time, size, thread.requests, names))
-        if call:
-            thread.shown[call] = text
+            if len(names) < _MOST_NAMES:  # with more, it can't be told whether something refers to it
+                thread.items.append(_Item("unused", event.id, what, event.time, size, thread.requests, names))
 
     def _refer(self, thread: _Thread, event: Message | ToolCall) -> None:
         """Leave out what the agent refers to in *event*."""
