@@ -171,7 +171,7 @@ def add_entries(window: Inventory, entries: Iterable[Entry], session: str) -> No
     """Add to *window* what the journal has of the *session*: also what was before the transcript's end."""
     from brim.scratch.entries import View
     from brim.scratch.index import sentence
-    from brim.scratch.inventory import told_by
+    from brim.scratch.inventory import told_in
 
     view = View(entry for entry in entries if entry.session in ("", session))
     for entry in view.of("human"):
@@ -179,7 +179,7 @@ def add_entries(window: Inventory, entries: Iterable[Entry], session: str) -> No
     for entry in view.of("artifact"):
         window.add(("file", window.file(entry.text)))
     for entry in view.of("command"):
-        if command := told_by(entry.text)[1]:
+        if command := told_in(entry.text).command:
             window.add(("command", command))
     for entry in view.of("decision"):
         window.add(("decision", sentence(entry)))

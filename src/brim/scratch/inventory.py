@@ -12,8 +12,9 @@ import re
 from functools import lru_cache
 
 from brim.files import data_lines
+from brim.record import Record
 from brim.scratch.calls import PATHS, Calls
-from brim.scratch.dead_ends.commands import looks, parts, unfiltered, unwrapped, writes
+from brim.scratch.dead_ends.commands import looks, parts, unwrapped, writes
 from brim.scratch.entries import remember
 from brim.scratch.facts import numbers_in, paths_in
 from brim.scratch.index import sentence
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from brim.tracking.events import Event
 
-    Thing = tuple[str, str]
-    """One of ``facts.KINDS``, and a text."""
+Thing = tuple[str, str]
+"""One of ``facts.KINDS``, and a text."""
 
 LONGEST = 200
 """Characters of a command that is held: a longer one is a script for once."""
@@ -113,10 +114,9 @@ class Inventory:
         if result.refusal:
             return found
         if call.tool == "shell":
-            command = call.input.get("command")
-            files, text = told_by(command) if isinstance(command, str) else ((), "")
-            found += [("file", self.file(path)) for path in files if not result.error]
-            found += [("command", text)] if text else []
+            told = told_by(call)
+            found += [("file", self.file(path)) for path in (*told.shown, *told.changed) if not result.error]
+            found += [("command", told.command)] if told.command else []
         elif call.tool in ("read", "write", "edit") and not result.error:
             found += [("file", self.file(path)) for path in _paths(call)]
         return found
@@ -128,11 +128,10 @@ class Inventory:
         path = path[len(above) :] if self.folder and path.startswith(above) else path
         name = os.path.basename(path)
         known = self._names.get(name)
-        if known and (path == name or known == name):
-            if known == name != path:  # the bare name was there first: it is this file
-                self._rename(known, path)
-            else:
-                return known
+        if known and path == name:
+            return known
+        if known == name:  # the bare name was there first: it is this file
+            self._rename(name, path)
         remember(self._names, name, path, MOST)
         return path
 
@@ -153,24 +152,39 @@ def is_set_up(text: str) -> bool:
     return first.startswith("/") and first in data_lines(__file__, "set_up_commands.txt")
 
 
-@lru_cache(maxsize=1_024)
-def told_by(command: str) -> tuple[tuple[str, ...], str]:
-    """Return the files that a shell *command* shows or changes, and the command itself if it is worth remembering.
+class Told(Record):
+    """What a shell command tells: files that it shows or changes, and itself if it is worth remembering."""
 
-    >>> told_by("cd /srv/app && sed -n '1,80p' src/app.py | head -40")
-    (('src/app.py',), '')
-    >>> told_by("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5")
-    ((), 'uv run pytest -q tests/test_a.py')
+    shown: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    command: str = ""
+
+
+def told_by(call: ToolCall) -> Told:
+    """Return what the shell command of *call* tells."""
+    command = call.input.get("command")
+    return told_in(command) if isinstance(command, str) else Told()
+
+
+@lru_cache(maxsize=1_024)
+def told_in(command: str) -> Told:
+    """Return what a shell *command* tells.
+
+    >>> told_in("cd /srv/app && sed -n '1,80p' src/app.py | head -40").shown
+    ('src/app.py',)
+    >>> told_in("cd /srv/app && uv run pytest -q tests/test_a.py 2>&1 | tail -5").command
+    'uv run pytest -q tests/test_a.py'
     """
     command = unwrapped(command).strip()
     found = parts(command)
-    shown = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:] if paths_in(word) == [word]]
-    files = tuple(dict.fromkeys([*(shown if looks(found) else ()), *writes(command, found)]))
+    words = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:]]
+    shown = [word for word in words if paths_in(word) == [word]] if looks(found) else []
+    changed = writes(command, found)
     everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
-    if not found or everyday or "\n" in command or "<<" in command:
-        return files, ""
-    text = without_folder(re.sub(_FILTERED, "", command)).removesuffix("2>&1").strip()
-    return files, text if len(text) <= LONGEST else ""
+    text = ""
+    if found and not everyday and "\n" not in command and "<<" not in command:
+        text = without_folder(re.sub(_FILTERED, "", command)).removesuffix("2>&1").strip()
+    return Told(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text if len(text) <= LONGEST else "")
 
 
 def without_folder(command: str) -> str:

@@ -93,7 +93,9 @@ def test_codex_gives_the_history_that_replaces_the_old_one() -> None:
 
 
 def test_a_summary_that_the_provider_encrypted_is_hidden() -> None:
-    (found,) = [event for event in codex({"type": "compaction", "encrypted_content": "gAAA"}) if isinstance(event, Compaction)]
+    (found,) = [
+        event for event in codex({"type": "compaction", "encrypted_content": "gAAA"}) if isinstance(event, Compaction)
+    ]
     assert found.hidden
     readable = codex({"type": "compaction", "encrypted_content": "gAAA"}, message="All done.")
     assert [event.hidden for event in readable if isinstance(event, Compaction)] == [False]

@@ -133,9 +133,8 @@ class _Reader(LineReader):
         places = [self._places[id] for id in ids if isinstance(id, str) and id in self._places]
         segment = mapping(about, "preserved_segment") or mapping(about, "preservedSegment")
         if not ids and segment:  # older versions name only the ends
-            first, last = (
-                self._places.get(text(segment, f"{end}_uuid") or text(segment, f"{end}Uuid")) for end in ("head", "tail")
-            )
+            ends = [text(segment, f"{end}_uuid") or text(segment, f"{end}Uuid") for end in ("head", "tail")]
+            first, last = map(self._places.get, ends)
             if first is not None and last is not None:
                 places = [at for at in self._places.values() if first <= at <= last]
         self.found.append(compaction.replace(kept=tuple(places)))
