@@ -11,7 +11,7 @@ from html import escape
 
 from brim.cli.output import counted, dollars, facts, heading, home_path, lines, paint, rounded, share, short, table
 from brim.report.cache import CAUSES
-from brim.report.overview import BASIS, Overview, WasteSum
+from brim.report.overview import BASIS, LostSum, Overview, WasteSum
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
 
@@ -21,10 +21,19 @@ MOST_ROWS = 10
 _WASTE = {
     "repeated": ("read of an unchanged file, repeated", "reads of unchanged files, repeated"),
     "unused": ("long result that nothing refers to again", "long results that nothing refers to again"),
-    "tool": ("tool that was never called", "tools that were never called"),
-    "start": ("", "the fixed beginning of every request"),
+    "tool": ("description of an MCP tool that was never called", "descriptions of MCP tools that were never called"),
+    "memory": ("memory file", "memory files"),
 }
 """What each kind of waste is called, one and many."""
+
+
+_LOST = {
+    "file": "{:,} of {:,} files",
+    "command": "{:,} of {:,} commands",
+    "decision": "{:,} of {:,} decisions",
+    "instruction": "{:,} of your {:,} instructions",
+}
+"""What compactions drop that is worth a word in a line; numbers are in ``brim lost``."""
 
 
 class Names:
@@ -78,13 +87,14 @@ def _money(found: Overview) -> str:
     more = "> " if bill.unpriced else ""
     text = f"{counted(bill.sessions, 'session')}   {more}{dollars(bill.total)}"
     if bill.client_sessions == bill.sessions:
-        text += f"   (the client's own total: {dollars(bill.client_total)})"
+        text += f"   (clients' own total: {dollars(bill.client_total)})"
     return text
 
 
 def _facts(found: Overview) -> list[tuple[str, str]]:
     return [
         ("money", _adding_up(found)),
+        ("compactions", _lost(found.lost)),
         ("cache", _cache(found)),
         ("every request", _start(found)),
         ("waste", "; ".join(_waste_line(each) for each in found.waste if each.kind in ("repeated", "unused"))),
@@ -106,6 +116,19 @@ def _adding_up(found: Overview) -> str:
     return "\n".join(said)
 
 
+def _lost(found: LostSum) -> str:
+    """Return what compactions dropped, and what finding files again cost."""
+    if not found.items:
+        return ""
+    parts = [_LOST[kind].format(lost, had) for kind, (had, lost, _) in found.counts.items() if lost and kind in _LOST]
+    text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing that was found'}"
+    text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
+    if not found.tokens:
+        return text
+    what = f"read {found.read_again:,} of those files again" if found.read_again else "had to find some of it again"
+    return f"{text}\nthe agent {what}: {rounded(found.tokens)} tokens, {dollars(found.cost)}"
+
+
 def _cache(found: Overview) -> str:
     if not found.breaks:
         return ""
@@ -116,16 +139,21 @@ def _cache(found: Overview) -> str:
 
 
 def _start(found: Overview) -> str:
+    """Return what every request begins with: in all, and, as far as that is recorded, what could go."""
     if not found.start:
         return ""
     cost = sum(each.cost for each in found.waste if each.kind == "start")
-    return f"begins with {rounded(found.start)} tokens before your words (median); {dollars(cost)} in all"
+    text = f"begins with {rounded(found.start)} tokens before your words (median); {dollars(cost)} in all"
+    parts = [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"] if found.memory else []
+    count, tokens = found.idle_tools
+    parts += [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
+    return lines(text, "; ".join(parts))
 
 
 def _waste_line(each: WasteSum) -> str:
     one, many = _WASTE[each.kind]
     count = f"{len(each.items):,} {one if len(each.items) == 1 else many}"
-    return f"{count}: {rounded(each.tokens)} tokens, {dollars(each.cost)}"
+    return f"{count}: sent {rounded(each.tokens)} tokens, {dollars(each.cost)}"
 
 
 def _breaks_table(found: Overview, names: Names, most: int = MOST_ROWS) -> str:
@@ -171,7 +199,7 @@ def _waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
     """Return tokens, cost and name of each thing; the same file only once."""
     sums: dict[str, list[int]] = {}
     for item in each.items:
-        kind = "file" if item.kind == "repeated" else "result"
+        kind = {"repeated": "file", "memory": "file", "tool": "tool"}.get(item.kind, "result")
         one = sums.setdefault(names.of(item.what, kind) or kind, [0, 0])
         one[0] += item.tokens * item.requests
         one[1] += item.cost or 0

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from brim.report.billed import BilledRatio
 from brim.report.cache import CacheBreak, CacheReader
+from brim.report.compactions import Compaction, CompactionReader
 from brim.report.money import SummaryReader, SummaryRequest
 from brim.report.records import RecordsReader, carried, shown, with_parts
 from brim.report.waste import Waste, WasteReader
@@ -28,22 +29,25 @@ class Findings:
     summaries: list[SummaryRequest] = field(default_factory=list)
     called: list[str] = field(default_factory=list)
     """The tools of MCP servers that were called."""
+    compactions: list[Compaction] = field(default_factory=list)
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
         parts = [[each.to_row() for each in self.breaks], [each.to_row() for each in self.waste]]
-        return [self.bytes_per_token, *parts, [list(each) for each in self.summaries], self.called]
+        compactions = [each.to_dict() for each in self.compactions]
+        return [self.bytes_per_token, *parts, [list(each) for each in self.summaries], self.called, compactions]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return what ``to_row`` returned, from its JSON."""
-        ratio, breaks, waste, summaries, called = json.loads(text)
+        ratio, breaks, waste, summaries, called, compactions = json.loads(text)
         return cls(
             ratio,
             [CacheBreak.from_row(row) for row in breaks],
             [Waste.from_row(row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
+            [Compaction.from_dict(each) for each in compactions],
         )
 
 
@@ -57,6 +61,7 @@ class FindingsReader:
         self._waste = WasteReader(self._ratio)
         self._summaries = SummaryReader(self._ratio)
         self._records = RecordsReader(agent)
+        self._compactions = CompactionReader(file.format.partition("-")[0])
         self._agent, self._session = agent, ""
         self._called: set[str] = set()
 
@@ -70,6 +75,7 @@ class FindingsReader:
         self._cache.take(event)
         self._waste.take(event)
         self._summaries.take(event)
+        self._compactions.take(event)
         if isinstance(event, ToolCall) and event.name.startswith("mcp__"):
             self._called.add(shown(event.name[:200]))
         self._session = self._session or event.session
@@ -79,5 +85,5 @@ class FindingsReader:
         requests = self._records.finish()
         breaks, waste = with_parts(self._cache.finish(), requests), self._waste.finish()
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
-        ratio, summaries = self._ratio.bytes_per_token, self._summaries.finish()
-        return Findings(ratio, breaks, waste, summaries, sorted(self._called)).to_row()
+        ratio, summaries, called = self._ratio.bytes_per_token, self._summaries.finish(), sorted(self._called)
+        return Findings(ratio, breaks, waste, summaries, called, self._compactions.finish()).to_row()

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from brim.models.usage import Tokens
 from brim.report.cache import CacheBreak
+from brim.report.compactions import Compaction
 from brim.report.findings import Findings, FindingsReader
 from brim.report.money import Bill, SummaryRequest, bill
 from brim.report.usage import Source, UsageReading, is_named, iso, price_version, read_all
@@ -20,6 +22,9 @@ from brim.tracking.sessions import Request, SessionFile
 
 SCHEMA = 1
 """Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
+
+LOST_KINDS = ("file", "command", "number", "decision", "instruction")
+"""What compactions lose."""
 
 DAYS = 30
 """Days that are looked at if nothing else is asked for."""
@@ -54,6 +59,52 @@ class WasteSum:
 
 
 @dataclass(frozen=True)
+class LostSum:
+    """What all compactions together lost, in the order of their time."""
+
+    items: list[Compaction]
+    cost: int
+    """Micro-dollars that finding things again took, of those that have a price."""
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int, int]]:
+        """How many things of each kind there were, how many were lost, and how many of these came back."""
+        found = {}
+        for kind in LOST_KINDS:
+            had, lost, back = (
+                sum(counts.get(kind, 0) for counts in (getattr(each, name) for each in self.items))
+                for name in ("had", "lost", "came_back")
+            )
+            if had:
+                found[kind] = (had, lost, back)
+        return found
+
+    @property
+    def read_again(self) -> int:
+        """Lost files that the agent read again."""
+        return sum(item.kind == "file" and item.back == "read" for each in self.items for item in each.items)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that finding things again took."""
+        return sum(each.tokens for each in self.items)
+
+    @property
+    def unreadable(self) -> int:
+        """Compactions whose summary can't be read: what they lost isn't known."""
+        return sum(not each.readable for each in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        counts = {
+            kind: {"had": had, "lost": lost, "came_back": back} for kind, (had, lost, back) in self.counts.items()
+        }
+        sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
+        sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
+        return {**sums, "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items]}
+
+
+@dataclass(frozen=True)
 class Overview:
     """What the report says."""
 
@@ -61,6 +112,7 @@ class Overview:
     """None: everything in the files."""
     project: str | None
     bill: Bill
+    lost: LostSum
     breaks: list[CacheBreak]
     """The most expensive first."""
     waste: list[WasteSum]
@@ -78,12 +130,32 @@ class Overview:
         return sum(each.cost or 0 for each in self.breaks)
 
     @property
+    def memory(self) -> int | None:
+        """Tokens of the memory files with which a session begins: the median; None if no client records it."""
+        sums: dict[str, int] = {}
+        for each in self._items("memory"):
+            sums[each.session] = sums.get(each.session, 0) + (each.tokens if not each.agent else 0)
+        return round(statistics.median(sums.values())) if sums else None
+
+    @property
+    def idle_tools(self) -> tuple[int, int]:
+        """How many tools of MCP servers were never called, and the tokens of their descriptions."""
+        tools: dict[str, int] = {}
+        for each in self._items("tool"):
+            tools[each.what] = max(each.tokens, tools.get(each.what, 0))
+        return len(tools), sum(tools.values())
+
+    def _items(self, kind: str) -> list[Waste]:
+        return next((each.items for each in self.waste if each.kind == kind), [])
+
+    @property
     def headline(self) -> dict[str, Any]:
         """The report in a few numbers."""
         return {
             "days": self.days,
             "sessions": self.bill.sessions,
             "cost": self.bill.total,
+            "compactions": len(self.lost.items),
             "cache_breaks": len(self.breaks),
             "cache_break_cost": self.break_cost,
             "start_tokens": self.start,
@@ -99,9 +171,11 @@ class Overview:
             "days": self.days,
             "project": self.project,
             "money": self.bill.to_dict(),
+            "compactions": self.lost.to_dict(),
             "cache": {"breaks": breaks, "tokens": sum(each.tokens for each in self.breaks), "cost": self.break_cost},
             "waste": [each.to_dict() for each in self.waste],
             "start_tokens": self.start,
+            "memory_tokens": self.memory,
             "basis": BASIS,
             "read": {name: getattr(self.reading, name) for name in read},
         }
@@ -160,6 +234,7 @@ def overview(
         bill=bill(
             list(wanted.values()), {name: totals[name] for name in totals.keys() & sessions}, rests, summaries, prices
         ),
+        lost=_lost([(source, one.compactions) for source, one in found], is_wanted, wanted, prices),
         breaks=_breaks([each for _, one in found for each in one.breaks], wanted, prices),
         waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
         start=round(statistics.median(starts)) if starts else None,
@@ -172,6 +247,31 @@ def overview(
 def _once(summaries: list[SummaryRequest]) -> list[SummaryRequest]:
     """Return each compaction's request once: a session's stream and its transcript both have it."""
     return list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
+
+
+def _lost(
+    found: list[tuple[Source, list[Compaction]]],
+    is_wanted: Callable[[Source, float | None], bool],
+    requests: Mapping[str, Request],
+    prices: PriceList,
+) -> LostSum:
+    """Return the compactions, each once: a stream repeats those of its transcript, a fork those of its parent."""
+    by_session: dict[tuple[str, str], list[Compaction]] = {}
+    for source, compactions in found:
+        mine: dict[tuple[str, str], list[Compaction]] = {}
+        for each in compactions:
+            if is_wanted(source, each.time):
+                mine.setdefault((each.session, each.sub_agent), []).append(each)
+        for key, some in mine.items():
+            by_session[key] = max(by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None))
+    every = {(each.time or key, each.before): each for key, some in by_session.items() for each in some}
+    models = {request.session: request.model for request in requests.values()}
+    items = sorted(every.values(), key=lambda each: each.time or 0.0)
+    costs = []
+    for each in items:
+        written = Tokens(cache_write_5m=each.tokens, writes_are_input=True)
+        costs.append(prices.request(written, models.get(each.session, ""), each.time))
+    return LostSum(items, sum(cost or 0 for cost in costs))
 
 
 def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList) -> list[CacheBreak]:

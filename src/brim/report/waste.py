@@ -52,6 +52,7 @@ _MOST_FOUND = 2_000
 _KEPT, _LONGEST = 1_000, 300
 """Characters of a path or a command that are looked at, and that are told."""
 _NAME = re.compile(r"[A-Za-z0-9_][\w./:-]{4,80}")
+_TARGETS = ("file_path", "path", "absolute_path", "pattern", "url", "query", "description")
 _SHOWS_FILE = re.compile(r"\s*(?:cat|head|tail|nl|bat|sed\s+-n)\s[^|;&<>`$]*")
 """Commands that do nothing but show a file."""
 
@@ -237,11 +238,11 @@ def names_in(text: str) -> set[str]:
 
 def _shown_by(call: ToolCall) -> tuple[str, int]:
     """Return what *call* is for a person, and a hash of what it shows; 0 if that isn't just a file."""
-    if call.tool == "read":
-        path = next((call.input[key] for key in ("file_path", "path", "absolute_path") if call.input.get(key)), "")
-        return str(path)[:_KEPT], hash(call.name + json.dumps(call.input, sort_keys=True, default=str))
     command = call.input.get("command")
-    if call.tool != "shell" or not isinstance(command, str):
-        return call.name, 0
-    shows = len(command) < _KEPT and _SHOWS_FILE.fullmatch(command)
-    return " ".join(command[:_KEPT].split()), hash(command) if shows else 0
+    if call.tool == "shell" and isinstance(command, str):
+        shows = len(command) < _KEPT and _SHOWS_FILE.fullmatch(command)
+        return " ".join(command[:_KEPT].split()), hash(command) if shows else 0
+    target = next((each for key in _TARGETS if isinstance(each := call.input.get(key), str) and each), "")
+    if call.tool == "read":
+        return target[:_KEPT], hash(call.name + json.dumps(call.input, sort_keys=True, default=str))
+    return f"{call.name} {target[:_KEPT]}".strip(), 0
