@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
+from brim.report.billed import BilledRatio
 from brim.report.statements import decisions_in, instructions_in
 from brim.scratch.facts import KINDS, measure
 from brim.scratch.inventory import Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
-from brim.tracking.estimate import by_length, length_of, prompt_of
+from brim.tracking.estimate import length_of
 from brim.tracking.events import Attachment, Event, Message, StateSeen, ToolCall, ToolResult, Usage
 from brim.tracking.events import Compaction as Compacted
 from brim.tracking.readers.fields import Bounded
@@ -27,15 +28,11 @@ MOST_ITEMS = 200
 """Lost things that are named per compaction; the counts are of all."""
 
 BASIS = "estimated from bytes by the session's billed ratio"
-GUESSED = "estimated from bytes; no request of the session says more"
+GUESSED = "estimated from bytes by the model's vocabulary; the session is too short to say more"
 
 _LONGEST = 200
 _RECENT = 2_000_000
 """Bytes of the latest events that are kept: a compaction may leave them as they are."""
-_LEAST_BILLED = 2_000
-"""Bytes between two requests that say something about the ratio."""
-_RATIOS = (0.1, 1.0)
-"""Tokens per byte that can be: beyond them something was in the prompt that no line shows."""
 _MOST_OPEN = 10_000
 
 
@@ -113,10 +110,14 @@ class Compaction:
 
 
 class CompactionReader:
-    """Takes the events of one session, and of its sub-agents, each of which has its own window."""
+    """Takes the events of one session, and of its sub-agents, each of which has its own window.
 
-    def __init__(self, agent: str = "") -> None:
+    *agent* is the client. A *ratio* that gets the same events from its owner isn't fed here.
+    """
+
+    def __init__(self, agent: str = "", *, ratio: BilledRatio | None = None) -> None:
         self._agent = agent
+        self._ratio, self._feeds_ratio = ratio or BilledRatio(), ratio is None
         self._windows: dict[str, _Window] = {}
         self._folder = ""
 
@@ -124,6 +125,8 @@ class CompactionReader:
         """Take in one event. Nothing in it raises."""
         if isinstance(event, StateSeen) and event.name == "folder":
             self._folder = self._folder or event.value
+        if self._feeds_ratio:
+            self._ratio.take(event)
         window = self._windows.get(event.agent)
         if window is None:
             window = self._windows[event.agent] = _Window(self._folder)
@@ -131,7 +134,7 @@ class CompactionReader:
 
     def finish(self) -> list[Compaction]:
         """Return the compactions so far, in the order of their time; the session may go on afterwards."""
-        found = [each for window in self._windows.values() for each in window.results(self._agent)]
+        found = [each for window in self._windows.values() for each in window.results(self._agent, self._ratio)]
         return sorted(found, key=lambda each: each.time if each.time is not None else 0.0)
 
 
@@ -170,10 +173,9 @@ class _Window:
         self._calls = Bounded(_MOST_OPEN)
         self._answers = Bounded(_MOST_OPEN)
         self._turn = 0
-        self._billing = _Billing()
+        self._model = ""
 
     def take(self, event: Event) -> None:
-        self._billing.take(event)
         if isinstance(event, Compacted):
             self._settle()
             self._open = _Measured(event)
@@ -183,6 +185,7 @@ class _Window:
             self._settle()
         if isinstance(event, Usage):
             self._turn += 1
+            self._model = event.model or self._model
         elif isinstance(event, Attachment) and self._lost:
             self._said_again(event.text, "hook" if event.kind.startswith("hook") else "")
         elif isinstance(event, ToolCall):
@@ -287,55 +290,21 @@ class _Window:
                     self._lost.pop(thing).lost[thing].back = by
                     self._inventory.add(thing)
 
-    def results(self, agent: str) -> Iterator[Compaction]:
+    def results(self, agent: str, ratio: BilledRatio) -> Iterator[Compaction]:
         """Yield what is known of each compaction."""
         self._settle()
         for done in self._done:
-            yield _result(done, agent, self._billing)
+            yield _result(done, agent, ratio, self._model)
 
 
-class _Billing:
-    """Tokens per byte, by what came between two requests and by how much the second was longer."""
-
-    def __init__(self) -> None:
-        self._tokens = self._bytes = self._arrived = 0
-        self._last: Usage | None = None
-        self._model = ""
-
-    def take(self, event: Event) -> None:
-        """Take in one event."""
-        if isinstance(event, Compacted):
-            self._last, self._arrived = None, 0
-        elif isinstance(event, Usage):
-            self._model = event.model or self._model
-            last, arrived = self._last, self._arrived
-            self._last, self._arrived = event, 0
-            if last is not None and last.final and arrived >= _LEAST_BILLED:
-                grown = prompt_of(event.tokens) - prompt_of(last.tokens) - last.tokens.output
-                if _RATIOS[0] * arrived <= grown <= _RATIOS[1] * arrived:
-                    self._tokens += grown
-                    self._bytes += arrived
-        elif isinstance(event, ToolResult | Attachment) or (isinstance(event, Message) and event.role == "user"):
-            self._arrived += length_of(event.text)
-
-    @property
-    def is_known(self) -> bool:
-        """Whether any two requests said something."""
-        return self._bytes > 0
-
-    def tokens(self, size: int) -> int:
-        """Return the tokens of *size* bytes."""
-        return round(size * self._tokens / self._bytes) if self._bytes else int(by_length(size, self._model))
-
-
-def _result(done: _Measured, agent: str, billing: _Billing) -> Compaction:
+def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Compaction:
     event, lost, back = done.event, dict.fromkeys(done.had, 0), dict.fromkeys(done.had, 0)
     for (kind, _), cost in done.lost.items():
         lost[kind] += 1
         back[kind] += bool(cost.back)
     ranked = sorted(done.lost.items(), key=lambda one: (not one[1].back, -one[1].size, -one[1].uses))
     items = tuple(
-        Lost(kind, masked_line(text, _LONGEST), cost.uses, cost.back, len(cost.turns), billing.tokens(cost.size))
+        Lost(kind, masked_line(text, _LONGEST), cost.uses, cost.back, len(cost.turns), ratio.tokens(cost.size, model))
         for (kind, text), cost in ranked[:MOST_ITEMS]
     )
     return Compaction(
@@ -351,9 +320,9 @@ def _result(done: _Measured, agent: str, billing: _Billing) -> Compaction:
         came_back=back,
         items=items,
         turns=len(frozenset[int]().union(*[cost.turns for cost in done.lost.values()])),
-        tokens=billing.tokens(sum(cost.size for cost in done.lost.values())),
+        tokens=ratio.tokens(sum(cost.size for cost in done.lost.values()), model),
         readable=done.readable,
-        basis=BASIS if billing.is_known else GUESSED,
+        basis=GUESSED if ratio.bytes_per_token is None else BASIS,
     )
 
 

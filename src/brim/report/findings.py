@@ -61,7 +61,7 @@ class FindingsReader:
         self._waste = WasteReader(self._ratio)
         self._summaries = SummaryReader(self._ratio)
         self._records = RecordsReader(agent)
-        self._compactions = CompactionReader(file.format.partition("-")[0])
+        self._compactions = CompactionReader(file.format.partition("-")[0], ratio=self._ratio)
         self._agent, self._session = agent, ""
         self._called: set[str] = set()
 
