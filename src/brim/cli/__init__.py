@@ -22,7 +22,7 @@ SHOWN = {
     "everyday": {
         "init": ("init.init", "Add brim to your agents, or bring it up to date."),
         "report": ("report.report", "Show what past sessions lost, cost and wasted."),
-        "context": ("status.context", "Show what fills the window of the current session."),
+        "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
         "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
         "lost": ("memory.lost", "Show what compactions dropped."),

@@ -1,4 +1,4 @@
-"""Bare ``brim`` and ``brim context``: where things stand."""
+"""Bare ``brim``: where things stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.cli.commands.report import look, show_summary
-from brim.cli.gauge import draw
-from brim.cli.options import add_json, command, here, option
+from brim.cli.options import add_json, command, here
 from brim.cli.output import (
     counted,
     dollars,
@@ -19,11 +18,9 @@ from brim.cli.output import (
     fields_of,
     home_path,
     lines,
-    note,
     share,
     table,
     tell_all,
-    terminal_width,
 )
 from brim.cli.report_view import one_line
 from brim.errors import InputError
@@ -56,24 +53,6 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     for tick in ticks:
         watch.take(tick.events, live=False)
     return watch.reading(path, counts)
-
-
-@command(option("path", nargs="?", default="", metavar="PATH", help="a session's file (default: the newest)"), add_json)
-def context(options: Namespace) -> int:
-    """Show what fills the window of the current session.
-
-    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
-    if there is no session.
-
-    Examples:
-      brim context
-      brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
-    """
-    reading = session_of(here(), options.path)
-    if reading is None:
-        note("no session of this project found: name its file, or start your agent here")
-        return 1
-    return emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
 
 
 @command(add_json)

@@ -197,13 +197,14 @@ class ClaudeRequests:
         message = mapping(line, "message")
         content = message.get("content")
         said, human = words(line, content)
+        # Newer clients say where a prompt came from; then the line holds nothing else, whatever it looks like.
+        is_prompt = text(line, "promptSource") not in ("", "system") and not flag(line, "isMeta")
         if flag(line, "isCompactSummary"):
             self._labels.learn(said, (SUMMARY,))
-        elif human or self._agent:
+        elif human or is_prompt or self._agent:
             for part in content if isinstance(content, list) else [content]:
-                whole_text = text_of(part)
-                if text(line, "promptSource") or "<system-reminder>" not in whole_text:
-                    self._labels.learn(whole_text, self._labels.words)
+                if is_prompt or "<system-reminder>" not in text_of(part):
+                    self._labels.learn(text_of(part), self._labels.words)
         key = hash_of(message)[:_KEY]
         self._learn(key, message)
         self._uuids[text(line, "uuid")] = key

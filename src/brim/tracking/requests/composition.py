@@ -14,11 +14,12 @@ from typing import Any
 
 from brim.models.light import lookup
 from brim.models.usage import Tokens
-from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, ratio_for
+from brim.tokens.calibrate import ANY_FAMILY, CalibrationStore, Ratio, ratio_for
 from brim.tracking.requests.pieces import THINKING, UNRESOLVED, Label, Piece
 from brim.tracking.requests.thread import Item, Sent, Thread
 
 UNRECORDED, REMAINDER = "not recorded", "not explained"
+INFERRED = "inferred: what the smallest request before held beyond its parts"
 
 LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
@@ -101,7 +102,9 @@ class Request:
                 rows.setdefault(piece.label, []).append(piece)
         found = self._tree(rows, 0)
         if self.hidden:
-            basis = "inferred: what the request before held beyond its parts" if self.known.hidden else UNRECORDED
+            basis = (
+                "inferred: what the smallest request before held beyond its parts" if self.known.hidden else UNRECORDED
+            )
             found.append(Part(f"{' and '.join(self.hidden)} ({UNRECORDED})", self.known.hidden, basis))
         found.sort(key=_by_size)
         if self.billed:
@@ -149,8 +152,8 @@ def requests_of(thread: Thread, calibrations: CalibrationStore | None = None) ->
     found = []
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
-        state = learned.setdefault(sent.model, _Learned())
-        known = state.known(sent.model, calibrations, is_hidden=bool(hidden))
+        state = learned.get(sent.model) or learned.setdefault(sent.model, _Learned(_prior(sent.model, calibrations)))
+        known = state.known(is_hidden=bool(hidden))
         about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
         found.append(Request(number, sent.model, sent.time, *about, thread, sent))
         if not sent.compacts:  # such a request may be sent without tools, and with words that no line holds
@@ -158,24 +161,28 @@ def requests_of(thread: Thread, calibrations: CalibrationStore | None = None) ->
     return found
 
 
+def _prior(model: str, calibrations: CalibrationStore | None) -> Ratio:
+    light = lookup(model)
+    return ratio_for(model, light.encoding if light.resolved else ANY_FAMILY, calibrations)
+
+
 class _Learned:
     """What the requests of one model have shown so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, prior: Ratio) -> None:
+        self._prior = prior
         self._ratio: float | None = None
         self._hidden: int | None = None
         self._last = (0, 0)
         self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
         self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part
 
-    def known(self, model: str, calibrations: CalibrationStore | None, *, is_hidden: bool) -> Known:
+    def known(self, *, is_hidden: bool) -> Known:
         """Return what is known now."""
         hidden = self._hidden if is_hidden else None
-        if self._ratio is not None:
-            return Known(self._ratio, "calibrated", hidden)
-        light = lookup(model)
-        prior = ratio_for(model, light.encoding if light.resolved else ANY_FAMILY, calibrations)
-        return Known(prior.value, prior.basis, hidden)
+        if self._ratio is None:
+            return Known(self._prior.value, self._prior.basis, hidden)
+        return Known(self._ratio, "calibrated", hidden)
 
     def observe(self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool) -> None:
         """Take what one request was billed for."""
@@ -209,7 +216,8 @@ class _Learned:
         (least, small), (most, large) = self._ends
         if most - least >= _LEAST_SPAN and LEAST_RATIO <= (large - small) / (most - least) <= MOST_RATIO:
             self._ratio = (large - small) / (most - least)
-        self._hidden = max(0, round(texts - local * (self._ratio or 1.0)))
+        # The smallest request says most about what all of them share.
+        self._hidden = max(0, round(small - least * (self._ratio or self._prior.value)))
 
 
 @dataclass(frozen=True, slots=True)

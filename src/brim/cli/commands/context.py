@@ -1,0 +1,147 @@
+"""``brim context``: what fills the window of a session."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from brim.cli.commands.status import session_of
+from brim.cli.gauge import draw
+from brim.cli.options import add_json, command, here, option, whole_number
+from brim.cli.output import (
+    Progress,
+    counted,
+    cut,
+    day,
+    dollars,
+    emit,
+    home_path,
+    lines,
+    note,
+    paint,
+    printable,
+    share,
+    table,
+    terminal_width,
+)
+from brim.report.context import ContextReport, context_report
+from brim.tracking.requests import Part
+
+PROGRESS_FROM = 30_000_000
+"""Bytes to read from which on a terminal shows progress."""
+LEAST_SHARE = 0.01
+"""Rows of the tree below this share of the request are summed up, unless all are asked for."""
+
+
+@command(
+    option("path", nargs="?", default="", metavar="PATH", help="a session's file (default: the newest)"),
+    option("--at", type=whole_number(1), metavar="N", help="show request N of the session (default: the last)"),
+    option("--since", type=whole_number(1), metavar="M", help="also show what changed since request M, and its price"),
+    option("--all", action="store_true", help="show every row, however small"),
+    add_json,
+)
+def context(options: Namespace) -> int:
+    """Show what fills the window of the current session.
+
+    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
+    if there is no session.
+
+    The parts are counted with the ratio that earlier requests of the session show; what remains to the billed number is
+    a row of its own.
+
+    Examples:
+      brim context
+      brim context --at 12 --since 11
+      brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
+    """
+    reading = session_of(here(), options.path)
+    if reading is None:
+        note("no session of this project found: name its file, or start your agent here")
+        return 1
+    size = 0
+    with suppress(OSError):
+        size = os.path.getsize(reading["path"])
+    progress = Progress(size, shown_from=PROGRESS_FROM, doing="reading")
+    report = context_report(reading, at=options.at, since=options.since, on_read=progress.advance)
+    progress.clear()
+    return emit(report, lambda each: show(each, everything=options.all), options.as_json)
+
+
+def show(report: ContextReport, *, everything: bool = False) -> str:
+    """Return the gauge, and below it the tree; without a request only the gauge."""
+    request = report.request
+    if request is None:
+        return "\n".join(draw(report.reading, terminal_width()))
+    is_last = request.number == report.count
+    gauge = "\n".join(draw({**report.reading, "filling": {}}, terminal_width())) if is_last else ""
+    when = f", {day(request.time)}" if request.time is not None else ""
+    head = f"request {request.number:,} of {report.count:,}{when}: {request.billed:,} tokens billed, {request.model}"
+    if is_last and not report.is_now:
+        head += "\nthe window was compacted since: this is what the last request held"
+    rows = [
+        [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
+        for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
+    ]
+    parts = (gauge, "", printable(head), table(rows, right=frozenset((1, 2))), "", *_notes(report))
+    return lines("\n".join(parts), _change(report))
+
+
+def _rows(
+    parts: Sequence[Part], whole: int, depth: int, everything: bool
+) -> Iterator[tuple[int, str, int | None, str, str]]:
+    small: list[Part] = []
+    for part in parts:
+        if depth and not everything and part.tokens is not None and part.tokens < LEAST_SHARE * whole:
+            small.append(part)
+            continue
+        part_share = "" if part.tokens is None else share(part.tokens, whole)
+        yield depth, cut(printable(home_path(part.name)), 60), part.tokens, part_share, part.basis
+        yield from _rows(part.parts, whole, depth + 1, everything)
+    if small and len(small) < len(parts):
+        total = sum(part.tokens or 0 for part in small)
+        yield depth, f"{len(small):,} more", total, share(total, whole), small[0].basis
+
+
+def _notes(report: ContextReport) -> Iterator[str]:
+    """Say what the numbers rest on, and what brim added."""
+    request, brim = report.request, report.brim
+    if request is None or brim is None:
+        return
+    source = "the client's record of the request" if request.recorded else "the lines before its answer"
+    learned = {
+        "calibrated": "learned from earlier requests",
+        "estimated": "a prior: the session has taught nothing yet",
+        "exact": "the model's own vocabulary",
+    }
+    ratio = f"{request.known.ratio:.3g} ({learned.get(request.known.basis, request.known.basis)})"
+    yield paint(f"parts from {source}, counted in o200k_base and multiplied by {ratio}", "faint")
+    if brim.sent_tokens:
+        cost = "no known price" if brim.cost is None else dollars(brim.cost)
+        yield paint(f"brim's texts: {brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests, {cost}", "faint")
+    if brim.resumes:
+        yield paint(
+            f"resumed {counted(brim.resumes, 'time')}: {brim.rewritten_tokens:,} cached tokens sent again, "
+            f"{brim.rewritten_without:,} without brim's texts",
+            "faint",
+        )
+
+
+def _change(report: ContextReport) -> str:
+    change, request, since = report.change, report.request, report.since
+    if change is None or request is None or since is None:
+        return ""
+    rows = [
+        [word, cut(printable(home_path(part.name)), 60), f"{part.tokens or 0:,}"]
+        for word, parts in (("came", change.came), ("left", change.left))
+        for part in parts
+    ]
+    if not change.breaker:
+        told = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
+    else:
+        cost = report.rewrite_cost
+        price = "no known price" if cost is None else dollars(cost)
+        name = " > ".join(printable(home_path(each)) for each in change.breaker)
+        told = f"first difference: {name}\n{change.rewritten_tokens:,} tokens behind it are sent again: {price} more"
+    return lines(f"\nsince request {since.number:,}", table(rows, right=frozenset((2,))), told)

@@ -1,0 +1,172 @@
+"""What fills a session's window, what changed between two requests, and what brim itself added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brim.errors import InputError
+from brim.models.charges import charged, charges_of, day_of, today
+from brim.record import Record
+from brim.report.watch import Reading
+from brim.tokens.calibrate import CalibrationStore
+from brim.tracking.requests import Change, Part, Request, compare, read_requests
+from brim.tracking.requests.pieces import BRIM
+
+
+class _Share(Record):
+    """Some tokens of a request, priced by the length of the whole request."""
+
+    prompt: int
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    writes_are_input: bool = False
+
+
+def price_of(request: Request, *, fresh: int = 0, read: int = 0) -> int | None:
+    """Return the micro-dollars of *fresh* and of cached tokens in *request*; None if there's no price for its model.
+
+    Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else plain input.
+    """
+    used, day = request.usage, today() if request.time is None else day_of(request.time)
+    tiers = charges_of(request.model).tiers(day, used.factors)
+    kind = "cache_write_1h" if used.cache_write_1h else "cache_write_5m" if used.cache_write_5m else "input"
+    share = _Share(used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh})
+    return None if tiers is None else charged(share, tiers)
+
+
+def rewrite_price(request: Request, tokens: int) -> int | None:
+    """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the cache."""
+    fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
+    return None if fresh is None or read is None else max(0, fresh - read)
+
+
+@dataclass(frozen=True)
+class BrimsShare:
+    """What brim's own texts took in a session."""
+
+    tokens: int
+    """In the request that is shown."""
+    sent_tokens: int
+    """In all requests up to it together: each sends everything again."""
+    cost: int | None
+    """Micro-dollars of that, None if a model has no price."""
+    resumes: int
+    """How often the session was resumed, as far as the client records it."""
+    rewritten_tokens: int
+    """Tokens that could have come from a cache and were sent again after resuming."""
+    rewritten_without: int
+    """The same, had brim's texts never been there."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return dict(vars(self))
+
+
+def brims_share(requests: Sequence[Request]) -> BrimsShare:
+    """Return what brim's texts took in *requests*."""
+    tokens = sent = cost = resumes = rewritten = without = 0
+    priced, before = True, None
+    for request in requests:
+        own = [piece for item in request.items for piece in item.pieces if piece.label[0] == BRIM]
+        tokens = request.tokens_of(own)
+        sent += tokens
+        if own:
+            read = tokens * request.usage.cache_read // max(1, request.billed)
+            price = price_of(request, fresh=tokens - read, read=read)
+            priced, cost = priced and price is not None, cost + (price or 0)
+        if request.resumed and before is not None:
+            resumes += 1
+            rewritten += compare(before, request).rewritten_tokens
+            without += compare(before, request, without=BRIM).rewritten_tokens
+        before = request
+    return BrimsShare(tokens, sent, cost if priced else None, resumes, rewritten, without)
+
+
+@dataclass(frozen=True)
+class ContextReport:
+    """What fills the window at one request of a session."""
+
+    reading: Reading
+    """The state of the session at its end."""
+    request: Request | None
+    """The request that is shown; None if the file has none that is understood."""
+    count: int
+    """How many requests the file has."""
+    brim: BrimsShare | None = None
+    since: Request | None = None
+    change: Change | None = None
+    """What changed since the request ``since``."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The tree, the largest part first."""
+        return self.request.parts if self.request else ()
+
+    @property
+    def is_now(self) -> bool:
+        """Whether the request is what is in the window now."""
+        return self.request is not None and self.request.billed == self.reading["used_tokens"]
+
+    @property
+    def rewrite_cost(self) -> int | None:
+        """Micro-dollars that the cache break cost, None if that isn't known."""
+        if self.request is None or self.change is None:
+            return None
+        return rewrite_price(self.request, self.change.rewritten_tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values: those of ``brim watch``, and what is known about the request."""
+        found: dict[str, Any] = {**self.reading, "requests": self.count, "request": None, "parts": [], "brim": None}
+        if self.request is None or self.brim is None:
+            return found
+        request, known = self.request, self.request.known
+        found["request"] = {
+            "number": request.number,
+            "id": request.id,
+            "time": request.time,
+            "model": request.model,
+            "billed_tokens": request.billed,
+            "basis": "request record" if request.recorded else "lines of the transcript",
+            "ratio": round(known.ratio, 4),
+            "ratio_basis": known.basis,
+            "not_recorded": list(request.hidden),
+            "not_explained": request.remainder,
+        }
+        found["parts"], found["brim"] = [part.to_dict() for part in self.parts], self.brim.to_dict()
+        if self.is_now:
+            found["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
+        if self.change is not None and self.since is not None:
+            cost = {"since": self.since.number, "rewrite_cost": self.rewrite_cost}
+            found["change"] = {**cost, **self.change.to_dict()}
+        return found
+
+
+def context_report(
+    reading: Reading,
+    *,
+    at: int | None = None,
+    since: int | None = None,
+    calibrations: CalibrationStore | None = None,
+    on_read: Callable[[int], object] = int,
+) -> ContextReport:
+    """Return what fills the window of the session in *reading*: at its last request, or at request number *at*.
+
+    *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
+    ``InputError``.
+    """
+    requests = read_requests(reading["path"], calibrations=calibrations, on_read=on_read)
+    for name, number in (("--at", at), ("--since", since)):
+        if number is not None and not 1 <= number <= len(requests):
+            known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
+            raise InputError(f"{name} {number}: the session has no such request; {known}")
+    if not requests:
+        return ContextReport(reading, None, 0)
+    number = len(requests) if at is None else at
+    request, before = requests[number - 1], requests[since - 1] if since else None
+    change = compare(before, request) if before is not None else None
+    return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
