@@ -27,13 +27,7 @@ _WASTE = {
 """What each kind of waste is called, one and many."""
 
 
-_LOST = {
-    "file": "{:,} of {:,} files",
-    "command": "{:,} of {:,} commands",
-    "decision": "{:,} of {:,} decisions",
-    "instruction": "{:,} of your {:,} instructions",
-}
-"""What compactions drop that is worth a word in a line; numbers are in ``brim lost``."""
+_YOURS = {"instruction": "your "}
 
 
 class Names:
@@ -120,7 +114,11 @@ def _lost(found: LostSum) -> str:
     """Return what compactions dropped, and what finding files again cost."""
     if not found.items:
         return ""
-    parts = [_LOST[kind].format(lost, had) for kind, (had, lost, _) in found.counts.items() if lost and kind in _LOST]
+    parts = [
+        f"{lost:,} of {_YOURS.get(kind, '')}{counted(had, kind)}"
+        for kind, (had, lost, _) in found.counts.items()
+        if lost and kind != "number"  # these are in 'brim lost'
+    ]
     text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing that was found'}"
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
     if not found.tokens:

@@ -23,6 +23,8 @@ from brim.tracking.requests.reading import by_bytes
 _RECORDS = ("api-request-shape", "api-request-blob", "api-request")
 _FILES = ("instructions", "nested_memory")
 _SERVER = "mcp: "
+_AROUND = ("instructions", "introduction")
+"""What a server says about itself, and what stands before memory files: neither tools nor files."""
 
 
 class Recorded(NamedTuple):
@@ -37,8 +39,8 @@ class RecordsReader:
 
     def __init__(self, agent: str) -> None:
         self._reader = ClaudeRequests(by_bytes, agent=agent)
-        self._agent = agent
         self._any = False
+        self._last: object = None
 
     def line(self, line: Mapping[str, Any]) -> None:
         """Take the next line."""
@@ -47,7 +49,10 @@ class RecordsReader:
             self._any = True
             self._reader.take(line)
         elif kind == "assistant" and self._any:
-            self._reader.take({**line, "message": {**mapping(line, "message"), "content": []}})
+            message = mapping(line, "message")
+            if message.get("id") != self._last:  # an answer has a line for each block: its first one says enough
+                self._last = message.get("id")
+                self._reader.take({**line, "message": {"id": self._last, "model": message.get("model")}})
         elif text(line, "attachment", "type") in _FILES or line.get("subtype") == "compact_boundary":
             self._reader.take(line)
 
