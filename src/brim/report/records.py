@@ -104,10 +104,9 @@ def carried(
         (_, first), *rest = group
         for piece in (piece for item in first.items for piece in item.pieces):
             what = ": ".join(piece.label[1:])
-            if piece.label[0] == MEMORY or (
-                piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
-            ):
-                size = sums.setdefault(("tool" if piece.label[0] == TOOLS else "memory", what), [0, 0, first])
+            is_idle = piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
+            if (is_idle or piece.label[0] == MEMORY) and piece.label[-1] not in _AROUND:
+                size = sums.setdefault(("tool" if is_idle else "memory", what), [0, 0, first])
                 size[0] = max(size[0], piece.local)
                 size[1] += 1 + len(rest)
     for (kind, what), (local, count, first) in sums.items():
