@@ -21,7 +21,10 @@ def request(key: str, tokens: Tokens, time: float | None = 0.0, model: str = MOD
     return Usage(session="s", agent=agent, time=time, tokens=tokens, model=model, request=key)
 
 
-def first(tokens: Tokens = Tokens(input=10, cache_write_5m=20_000)) -> Usage:
+FIRST = Tokens(input=10, cache_write_5m=20_000)
+
+
+def first(tokens: Tokens = FIRST) -> Usage:
     return request("m1:r1", tokens)
 
 
@@ -116,7 +119,8 @@ def test_a_break_costs_what_writing_costs_more_than_reading() -> None:
     made = Request("m2", True, True, MODEL, 10.0, "s", COLD.input, 0, 0, COLD.cache_write_5m, 0)
     read = Tokens(input=10, cache_read=20_000, cache_write_5m=500)
     both = [cost(each, MODEL) for each in (COLD, read)]
-    assert both[0] is not None and both[1] is not None
+    assert both[0] is not None
+    assert both[1] is not None
     assert only.priced(made, PriceList()).cost == both[0] - both[1] == 69_000
     made.model = "nobody-knows-me"
     assert only.priced(made, PriceList()).cost is None

@@ -22,7 +22,9 @@ def request(key: str, time: float = 1.0, *, final: bool = True, model: str = MOD
 
 
 def priced(tokens: list[int], model: str = MODEL) -> int:
-    found = PRICES.sum({model: Tokens(*tokens)}, 1.0)
+    input, output, read, minutes, hour = tokens
+    used = Tokens(input=input, output=output, cache_read=read, cache_write_5m=minutes, cache_write_1h=hour)
+    found = PRICES.sum({model: used}, 1.0)
     assert found is not None
     return found
 
@@ -119,7 +121,8 @@ def test_the_lines_around_a_compaction_say_what_its_request_took() -> None:
     reader.take(Compaction(session="s", time=5.0))
     first, second = reader.finish()
     assert (first.prompt, first.model, second.prompt, second.model) == (12_000, MODEL, 30_050, "claude-opus-4-5")
-    assert first.summary > 1_000 and second.summary == 0
+    assert first.summary > 1_000
+    assert second.summary == 0
 
 
 def test_a_total_for_a_larger_window_is_of_the_same_model() -> None:

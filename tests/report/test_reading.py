@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.report.findings import FindingsReader
 from brim.report.usage import Gathered, Source, UsageReading, read_all
 from brim.tracking.events import Usage
 from brim.tracking.readers.stream import read
@@ -91,6 +92,7 @@ def test_the_index_changes_nothing_but_the_time(rounds: list[list[tuple[str, str
             assert outcome(read_all(files, index=index, prices="p")) == fresh
             again = read_all(named_files([str(tree)]), index=index, prices="p")
             assert (outcome(again), again.new_bytes) == (fresh, 0)
+            assert outcome(read_all(files, index=index, prices="p", observe=FindingsReader)) == fresh
 
 
 @settings(max_examples=40, deadline=None)

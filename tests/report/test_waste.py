@@ -116,7 +116,8 @@ def test_the_beginning_is_the_first_prompt_without_what_was_typed() -> None:
 def test_waste_is_written_once_and_read_by_every_later_request() -> None:
     waste = Waste("unused", "k", "x", "s", "", None, MODEL, 10_000, 5)
     written, again = cost(Tokens(cache_write_5m=10_000), MODEL), cost(Tokens(cache_read=10_000), MODEL)
-    assert written is not None and again is not None
+    assert written is not None
+    assert again is not None
     assert waste.priced(PriceList()).cost == written + 4 * again
     assert Waste("unused", "k", "x", "s", "", None, "nobody-knows-me", 10, 5).priced(PriceList()).cost is None
 
