@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from brim.report.overview import Overview, overview
+from brim.report.overview import Overview, sessions_report
 from brim.tracking.sessions import named_files
 from tests.tracking.transcripts import MODEL, answer, cost_state, usage, write
 
@@ -36,7 +36,7 @@ def put(tree: Path, name: str, *lines: Any) -> Path:
 
 
 def seen(tree: Path, **more: Any) -> Overview:
-    return overview(named_files([str(tree)]), models={}, now=NOW, **{"days": 30, **more})
+    return sessions_report(named_files([str(tree)]), models={}, now=NOW, **{"days": 30, **more})
 
 
 def test_an_empty_folder_has_nothing_to_report(tree: Path) -> None:
@@ -125,9 +125,9 @@ def test_a_file_that_vanishes_or_cant_be_read_is_left_out(tree: Path) -> None:
     put(tree, "s-2", *session("s-2"))
     files = named_files([str(tree)])
     (tree / "s-2.jsonl").unlink()
-    assert overview(files, models={}, now=NOW).bill.sessions == 1
+    assert sessions_report(files, models={}, now=NOW).bill.sessions == 1
     (tree / "s-2.jsonl").mkdir()
-    found = overview(files, models={}, now=NOW)
+    found = sessions_report(files, models={}, now=NOW)
     assert (found.bill.sessions, len(found.reading.failed)) == (1, 1)
 
 

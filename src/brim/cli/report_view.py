@@ -11,7 +11,7 @@ from html import escape
 
 from brim.cli.output import counted, dollars, facts, heading, home_path, lines, paint, rounded, share, short, table
 from brim.report.cache import CAUSES
-from brim.report.overview import BASIS, LostSum, Overview, WasteSum
+from brim.report.overview import BASIS, LOST_KINDS, LostSum, Overview, WasteSum
 from brim.report.usage import in_calendar
 from brim.report.waste import ADVICE
 
@@ -46,6 +46,10 @@ class Names:
         ending = os.path.splitext(text)[1] if kind == "file" else ""
         return f"{kind} {number}{f' ({ending})' if ending.isascii() and 1 < len(ending) < 8 else ''}"
 
+    def part(self, label: str) -> str:
+        """Return the name of a part of a request; hidden, only what kind of part it is."""
+        return label.partition(":")[0] if self._hidden else label
+
 
 def summary(found: Overview, *, installed: bool) -> str:
     """Return the report in a few lines."""
@@ -68,7 +72,11 @@ def one_line(found: Overview) -> str:
 def details(found: Overview) -> str:
     """Return the whole report: the few lines, then what they are made of."""
     names = Names()
-    parts = [_breaks_table(found, names), *(_waste_block(each, names) for each in found.waste if each.kind != "start")]
+    parts = [
+        _lost_table(found),
+        _breaks_table(found, names),
+        *(_waste_block(each, names) for each in found.waste if each.kind != "start"),
+    ]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -154,13 +162,37 @@ def _waste_line(each: WasteSum) -> str:
     return f"{count}: sent {rounded(each.tokens)} tokens, {dollars(each.cost)}"
 
 
-def _breaks_table(found: Overview, names: Names, most: int = MOST_ROWS) -> str:
-    if not found.breaks:
+def _lost_table(found: Overview) -> str:
+    rows = _lost_rows(found)
+    if not rows:
         return ""
+    head = ["compaction", "dropped", "found again", "tokens", "session"]
+    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=frozenset({3}), optional=(4,)))
+    earlier = f"and {len(rows) - MOST_ROWS:,} earlier; " if len(rows) > MOST_ROWS else ""
+    return lines(drawn, paint(f"{earlier}brim lost lists what was dropped", "faint"))
+
+
+def _lost_rows(found: Overview) -> list[list[str]]:
+    """Return when, what was dropped and found again, and what that took, of each compaction."""
+    rows = []
+    for each in found.lost.items:
+        counts = [(kind, each.had.get(kind, 0), each.lost.get(kind, 0)) for kind in LOST_KINDS]
+        dropped = ", ".join(f"{lost:,} of {counted(had, kind)}" for kind, had, lost in counts if lost)
+        dropped = dropped if each.readable else "not known: its summary can't be read"
+        back = sum(each.came_back.values())
+        again = f"{back:,}" if each.readable else ""
+        rows.append([_when(each.time), dropped or "nothing", again, rounded(each.tokens), each.session[:8]])
+    return rows
+
+
+def _breaks_table(found: Overview, names: Names) -> str:
     rows = _break_rows(found, names)
-    more = f"\nand {len(rows) - most:,} more: --json lists all" if len(rows) > most else ""
+    if not rows:
+        return ""
     head = ["cache break", "likely cause", "tokens", "cost", "session", "project"]
-    return heading(table([head, *rows[:most]], right=frozenset({2, 3}), optional=(5, 4))) + paint(more, "faint")
+    drawn = heading(table([head, *rows[:MOST_ROWS]], right=frozenset({2, 3}), optional=(5, 4)))
+    more = len(rows) - MOST_ROWS
+    return lines(drawn, paint(f"and {more:,} more: --json lists all", "faint") if more > 0 else "")
 
 
 def _break_rows(found: Overview, names: Names) -> list[list[str]]:
@@ -168,7 +200,8 @@ def _break_rows(found: Overview, names: Names) -> list[list[str]]:
     for each in found.breaks:
         cost = "unknown" if each.cost is None else dollars(each.cost)
         project = names.of(os.path.basename(found.projects.get(each.session, "")), "project")
-        cause = CAUSES[each.cause] + (f": {each.part}" if each.part else "") + _pause(each.cause, each.pause)
+        part = f": {names.part(each.part)}" if each.part else ""
+        cause = CAUSES[each.cause] + part + _pause(each.cause, each.pause)
         rows.append([_when(each.time), cause, f"{each.tokens:,}", cost, each.session[:8], project])
     return rows
 
@@ -232,12 +265,27 @@ def page(found: Overview, *, full: bool, now: float) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         f'<meta name="viewport" content="width=device-width"><title>{_TITLE}</title><style>{_STYLE}</style></head>',
         f"<body><h1>{_TITLE}</h1>{_html_table([], shown, set(), 'facts')}",
+        _lost_section(found, full=full),
         _breaks_section(found, names),
         *(_waste_section(each, names) for each in found.waste if each.kind != "start"),
         f'<p class="note">Made by brim on {in_calendar(now)} from the agents\' own files; {escape(BASIS)}.{hidden}</p>',
         "</body></html>\n",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _lost_section(found: Overview, *, full: bool) -> str:
+    if not found.lost.items:
+        return ""
+    head = ["when", "dropped", "found again", "tokens", "session"]
+    rows = [[escape(cell) for cell in row] for row in _lost_rows(found)]
+    about = "What stood in the window before, and in nothing that stood in it afterwards."
+    text = f"<h2>What compactions dropped</h2><p>{about}</p>{_html_table(head, rows, {3})}"
+    if full:
+        items = [item for each in found.lost.items for item in each.items]
+        named = [[escape(item.kind), escape(item.text), escape(item.back or "never")] for item in items]
+        text += _html_table(["kind", "what", "came back"], named, set())
+    return text
 
 
 def _breaks_section(found: Overview, names: Names) -> str:

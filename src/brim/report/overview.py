@@ -1,6 +1,6 @@
 """What happened in past sessions: what they cost, what compactions dropped, what broke the cache, what was wasted.
 
-``overview`` does all of it, from the agents' own files. What the index knows isn't read again.
+``sessions_report`` does all of it, from the agents' own files. What the index knows isn't read again.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _readable(found: CacheBreak | Waste) -> dict[str, Any]:
     return {**asdict(found), "time": iso(found.time)}
 
 
-def overview(
+def sessions_report(
     files: list[SessionFile],
     *,
     days: int | None = DAYS,

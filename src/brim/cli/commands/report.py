@@ -14,7 +14,7 @@ from brim.errors import InputError
 from brim.files import save
 from brim.install.receipt import read_records
 from brim.report.index import FILE
-from brim.report.overview import DAYS, Overview, overview
+from brim.report.overview import DAYS, Overview, sessions_report
 from brim.tracking.sessions import named_files, own_files
 
 
@@ -58,7 +58,7 @@ def look(paths: list[str], *, days: int | None = None, project: str | None = Non
     tell = problems.append
     files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, on_problem=tell)
     progress = ReadingProgress()
-    found = overview(
+    found = sessions_report(
         files,
         days=days or (None if paths else DAYS),
         project=project,
