@@ -1,9 +1,10 @@
 """``brim usage`` and ``brim report`` against ccusage 18, same files: ``python bench/usage.py [--quick] [--json FILE]``.
 
-A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache:
-ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index; the
-report reads all of each file, usage only some lines. Their totals must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless
-``--ccusage`` names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
+A seeded tree of transcripts is made. All read it in turns, in fresh processes, with the files in the page cache:
+ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. The
+report reads all of each file, usage only some lines. Their totals must be equal, or the run ends with an error. ccusage
+is installed into a temporary folder by npm, unless ``--ccusage`` names its ``index.js``. Exits with 1 if a target is
+missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
