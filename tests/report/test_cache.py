@@ -14,6 +14,8 @@ from brim.tracking.sessions import Request
 MODEL = "claude-sonnet-4-5"
 WARM = Tokens(input=10, cache_read=20_000, cache_write_5m=500)
 """Reads all that ``before`` left."""
+ENDED = RunTotal(session="s", cost=1)
+"""Stands for the end of the client's process."""
 COLD = Tokens(input=10, cache_read=0, cache_write_5m=20_500)
 
 
@@ -31,7 +33,10 @@ def first(tokens: Tokens = FIRST) -> Usage:
 def found(*events: Event) -> list[CacheBreak]:
     reader = CacheReader()
     for event in events:
-        reader.take(event)
+        if event is ENDED:
+            reader.end_process()
+        else:
+            reader.take(event)
     return reader.finish()
 
 
@@ -40,7 +45,6 @@ def causes(*events: Event) -> list[str]:
 
 
 EDIT = ToolCall(session="s", tool="edit", input={"file_path": "/home/user/shop/CLAUDE.md"})
-TOTAL = RunTotal(session="s", cost=1)
 COMPACTED = Compaction(session="s")
 
 
@@ -60,11 +64,11 @@ def test_a_break_says_what_was_written_again() -> None:
         ([], request("m2", COLD, 10, model="claude-opus-4-5"), "model"),
         ([], request("m2", COLD, 301), "pause"),
         ([], request("m2", COLD, 299), "unknown"),
-        ([TOTAL], request("m2", COLD, 10), "resume"),
-        ([TOTAL], request("m2", COLD, 3_000), "resume"),
+        ([ENDED], request("m2", COLD, 10), "resume"),
+        ([ENDED], request("m2", COLD, 3_000), "resume"),
         ([EDIT], request("m2", COLD, 10), "memory"),
-        ([EDIT, TOTAL], request("m2", COLD, 10), "memory"),
-        ([TOTAL, COMPACTED], request("m2", COLD, 10), "compaction"),
+        ([EDIT, ENDED], request("m2", COLD, 10), "memory"),
+        ([ENDED, COMPACTED], request("m2", COLD, 10), "compaction"),
     ],
 )
 def test_the_likely_cause(between: list[Event], last: Usage, cause: str) -> None:
@@ -81,7 +85,7 @@ def test_an_edit_counts_when_memory_is_read_again() -> None:
     later = request("m2", WARM, 10), request("m3", Tokens(cache_read=20_500), 20)
     again = request("m4", COLD, 30)
     assert causes(first(), EDIT, *later, again) == ["unknown"]
-    assert causes(first(), EDIT, *later, TOTAL, again) == ["memory"]
+    assert causes(first(), EDIT, *later, ENDED, again) == ["memory"]
 
 
 def test_each_thread_has_its_own_cache() -> None:

@@ -82,6 +82,17 @@ def test_a_record_names_the_part_that_broke_the_cache_and_the_tools_never_called
     assert read.called == ["mcp: shop: find"]
 
 
+def test_a_total_ends_a_process_and_what_follows_is_resumed(tmp_path: Path) -> None:
+    resumed = write(tmp_path / "s-1.jsonl", *step(1, 0, 9_000), cost_state(1), *step(2, 0, 9_500))
+    assert [each.cause for each in found(resumed).breaks] == ["resume"]
+
+
+def test_a_record_without_a_base_is_resumed_too(tmp_path: Path) -> None:
+    lines = [shape("a", "Read"), record("r1", "a"), *step(1, 0, 9_000), shape("b", "Read", "New"), record("r2", "b")]
+    (only,) = found(write(tmp_path / "s-1.jsonl", *lines, *step(2, 0, 9_500))).breaks
+    assert (only.cause, only.part) == ("resume", "tools: New")
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),

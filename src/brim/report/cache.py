@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
-from brim.tracking.events import Compaction, Event, RunTotal, ToolCall, Usage
+from brim.tracking.events import Compaction, Event, ToolCall, Usage
 from brim.tracking.sessions import Request
 
 LEAST = 1_024
@@ -110,12 +110,15 @@ class CacheReader:
             self._request(thread, event)
         elif isinstance(event, Compaction):
             thread.since.compacted = True
-        elif isinstance(event, RunTotal):  # Claude Code writes its totals when it ends: what follows is a new process
-            thread.since.resumed = thread.last is not None
         elif isinstance(event, ToolCall) and event.tool in ("edit", "write"):
             path = event.input.get("file_path")
             thread.since.memory |= isinstance(path, str) and os.path.basename(path) in MEMORY_FILES
             thread.edited |= thread.since.memory
+
+    def end_process(self) -> None:
+        """Take that the client ended here: a request of the main thread that follows is of a resumed session."""
+        thread = self._threads.setdefault("", _Thread())
+        thread.since.resumed = thread.last is not None
 
     def finish(self) -> list[CacheBreak]:
         """Return the breaks, in the order of the file."""

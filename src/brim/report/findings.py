@@ -68,6 +68,8 @@ class FindingsReader:
     def line(self, line: Mapping[str, Any]) -> None:
         """Take the next line of a transcript of Claude Code; its events follow."""
         self._records.line(line)
+        if line.get("type") == "cost-state":  # Claude Code writes its totals when it ends
+            self._cache.end_process()
 
     def take(self, event: Event) -> None:
         """Take the next event."""

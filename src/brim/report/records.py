@@ -70,10 +70,10 @@ def with_parts(breaks: list[CacheBreak], recorded: list[Recorded]) -> list[Cache
     found = []
     for each in breaks:
         place = places.get(each.request.partition(":")[0], 0)
+        cause = "resume" if place and requests[place].resumed and each.cause in ("unknown", "pause") else each.cause
         part = _named(compare(requests[place - 1], requests[place]).breaker) if place else ""
-        if part and each.cause in ("unknown", "memory", "resume"):
-            each = replace(each, part=part, cause="part" if each.cause == "unknown" else each.cause)  # noqa: PLW2901
-        found.append(each)
+        part = part if cause in ("unknown", "memory", "resume") else ""
+        found.append(replace(each, part=part, cause="part" if part and cause == "unknown" else cause))
     return found
 
 
