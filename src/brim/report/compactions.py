@@ -12,6 +12,7 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from typing import Any, Self
 
 from brim.report.billed import BilledRatio
@@ -33,6 +34,8 @@ GUESSED = "estimated from bytes by the model's vocabulary; the session is too sh
 _LONGEST = 200
 _RECENT = 2_000_000
 """Bytes of the latest events that are kept: a compaction may leave them as they are."""
+_WHOLE_WINDOWS = 8
+"""Threads whose latest events are kept: a session may have had thousands of sub-agents."""
 _MOST_OPEN = 10_000
 
 
@@ -116,10 +119,10 @@ class CompactionReader:
     """
 
     def __init__(self, agent: str = "", *, ratio: BilledRatio | None = None) -> None:
-        self._agent = agent
+        self.agent = agent
         self._ratio, self._feeds_ratio = ratio or BilledRatio(), ratio is None
         self._windows: dict[str, _Window] = {}
-        self._folder = ""
+        self._last = self._folder = ""
 
     def take(self, event: Event) -> None:
         """Take in one event. Nothing in it raises."""
@@ -127,14 +130,20 @@ class CompactionReader:
             self._folder = self._folder or event.value
         if self._feeds_ratio:
             self._ratio.take(event)
-        window = self._windows.get(event.agent)
-        if window is None:
-            window = self._windows[event.agent] = _Window(self._folder)
-        window.take(event)
+        if event.agent != self._last or not self._windows:
+            self._switch(event.agent)
+        self._windows[event.agent].take(event)
+
+    def _switch(self, agent: str) -> None:
+        """Go on with the window of *agent*; of all but the last few, the latest events are forgotten."""
+        self._last = agent
+        self._windows[agent] = self._windows.pop(agent) if agent in self._windows else _Window(self._folder)
+        if len(self._windows) > _WHOLE_WINDOWS:
+            next(islice(reversed(self._windows.values()), _WHOLE_WINDOWS, None)).forget_recent()
 
     def finish(self) -> list[Compaction]:
         """Return the compactions so far, in the order of their time; the session may go on afterwards."""
-        found = [each for window in self._windows.values() for each in window.results(self._agent, self._ratio)]
+        found = [each for window in self._windows.values() for each in window.results(self.agent, self._ratio)]
         return sorted(found, key=lambda each: each.time if each.time is not None else 0.0)
 
 
@@ -221,6 +230,11 @@ class _Window:
         self._recent_size += len(getattr(event, "text", "")) + 200
         while self._recent_size > _RECENT and len(self._recent) > 1:
             self._recent_size -= len(getattr(self._recent.popleft(), "text", "")) + 200
+
+    def forget_recent(self) -> None:
+        """Forget the latest events: another thread has gone on since."""
+        self._recent.clear()
+        self._recent_size = 0
 
     # At a compaction ----------------------------------------------------------------------------------------------
 

@@ -157,28 +157,39 @@ class Newest(NamedTuple):
 
 def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
     """Return the session that was written to last for the project in *folder*, else the newest of all."""
+    found = next(newest_first(environ, folder), None)
+    if found is None:
+        raise InputError(
+            "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
+            "claude -p ... --output-format stream-json --verbose | brim watch -"
+        )
+    return Newest(found[0].path, found[1])
+
+
+def newest_first(environ: Mapping[str, str], folder: str | None) -> Iterator[tuple[SessionFile, bool]]:
+    """Yield the sessions of the project in *folder*, then all others, each with whether it is one of the project.
+
+    The one that was written to last comes first; files of sub-agents are left out.
+    """
     files = [each for each in own_files(environ) if not subagent_of(each.path)]
     files.sort(key=lambda each: (-each.stamp.modified, each.path))
     projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
     while folder and folder not in (environ.get("HOME") or os.path.expanduser("~"), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
-    slugs, opened = {slug_of(project) for project in projects}, 0
+    slugs, opened, others = {slug_of(project) for project in projects}, 0, []
     for each in files:
-        if each.format == TRANSCRIPT:
-            if each.slug in slugs:
-                return Newest(each.path, True)
-        elif opened < MOST_OPENED:
+        is_here = each.slug in slugs
+        if each.format != TRANSCRIPT:
             opened += 1
-            if _names_one(_first_line(each.path), projects):
-                return Newest(each.path, True)
-    for each in files:
+            is_here = opened <= MOST_OPENED and _names_one(_first_line(each.path), projects)
+        if is_here:
+            yield each, True
+        else:
+            others.append(each)
+    for each in others:
         if each.format == TRANSCRIPT or not _SUB_AGENT.search(_first_line(each.path)):
-            return Newest(each.path, False)
-    raise InputError(
-        "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
-        "claude -p ... --output-format stream-json --verbose | brim watch -"
-    )
+            yield each, False
 
 
 def slug_of(folder: str) -> str:
