@@ -91,7 +91,12 @@ def main() -> int:
         for name, values in by_bill.items():
             shares = (percentile(values, 0.5), percentile(values, 0.95), max(values))
             rows.append([f"{style}, {name}", f"{len(values):,}", *(f"{share:.2%}" for share in shares)])
-    table("Not explained, as a share of what was billed", ["client, billed by", "requests", "p50", "p95", "worst"], rows, [])
+    table(
+        "Not explained, as a share of what was billed",
+        ["client, billed by", "requests", "p50", "p95", "worst"],
+        rows,
+        [],
+    )
     print(f"{time.perf_counter() - began:.0f} s")
     targets = [
         Target(f"{style}: p95 of the remainder", percentile(by_bill["all"], 0.95), at_most=limit)

@@ -111,7 +111,9 @@ def steps(rng: random.Random, count: int) -> Iterator[Step]:
 def tools_of(rng: random.Random) -> list[dict[str, Any]]:
     """Return the schemas of a session's tools: the client's own, and those of three MCP servers."""
     names = ["Agent", "Bash", "Edit", "Glob", "Grep", "Read", "Skill", "WebFetch", "Write", "TodoWrite"]
-    names += [f"mcp__{server}__{tool}" for server in ("shop", "issues", "db") for tool in ("find", "list", "add", "get")]
+    names += [
+        f"mcp__{server}__{tool}" for server in ("shop", "issues", "db") for tool in ("find", "list", "add", "get")
+    ]
     about = corpus.make("markdown", 60_000, rng.randrange(50))
     found = []
     for name in names:
@@ -178,7 +180,7 @@ class Session:
             case "tool_use":
                 return 12 + self.bill.texts(block["name"], json.dumps(block["input"]))
             case "image":
-                return block["width"] * block["height"] / 750
+                return float(block["width"] * block["height"] / 750)
             case _:
                 content = block["content"]
                 inner = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -225,7 +227,7 @@ class Session:
             content = [{"type": "image", "width": width, "height": height}]
         return {"type": "tool_result", "tool_use_id": f"t{at}", "content": content}
 
-    # Codex -----------------------------------------------------------------------------------------------------------
+    # Codex ---------------------------------------------------------------------------------------------------------
 
     def _codex(self, script: list[Step]) -> None:
         about = {"id": "s1", "session_id": "s1", "cwd": "/home/user/shop", "base_instructions": {"text": self.system}}
@@ -256,7 +258,9 @@ class Session:
                 output = {"type": "function_call_output", "call_id": f"c{at}", "output": step.result}
                 self._line("response_item", output)
             if self.billed[-1] > COMPACT_AT:
-                summary = "Another language model started to solve this problem." + corpus.make("english", 6_000, at % 50)
+                summary = "Another language model started to solve this problem." + corpus.make(
+                    "english", 6_000, at % 50
+                )
                 kept = [self._entry("user", memory, "agents_md.instructions"), self._entry("user", summary, "")]
                 self._line("compacted", {"message": summary, "replacement_history": kept})
                 messages = [self._sent(memory), self._sent(summary)]
@@ -265,9 +269,9 @@ class Session:
         return {"role": "user", "content": [{"type": "text", "text": said}]}
 
     def _entry(self, role: str, said: str, kind: str) -> dict[str, Any]:
-        about = {"content_item_kinds": [kind]} if kind else {}
         content = [{"type": "input_text", "text": said}]
-        about = {"internal_chat_message_metadata_passthrough": about}
+        kinds = {"content_item_kinds": [kind]} if kind else {}
+        about = {"internal_chat_message_metadata_passthrough": kinds}
         return {"type": "message", "id": f"i{len(self.lines)}", "role": role, "content": content, **about}
 
     def _item(self, role: str, said: str, kind: str) -> Message:
@@ -277,7 +281,7 @@ class Session:
     def _line(self, kind: str, payload: dict[str, Any]) -> None:
         self.lines.append({"timestamp": "2026-11-16T09:00:00.000Z", "type": kind, "payload": payload})
 
-    # Gemini CLI --------------------------------------------------------------------------------------------------------
+    # Gemini CLI ----------------------------------------------------------------------------------------------------
 
     def _gemini(self, script: list[Step]) -> None:
         time = {"timestamp": "2026-11-16T09:00:00.000Z"}
@@ -341,7 +345,10 @@ class Records:
         first = [f"<system-reminder>\n{said}\n</system-reminder>" for _, role, said in told if role == "user"]
         content = [{"type": "text", "text": said} for said in (*first, summary or prompt)]
         joined = "\n\n".join([context, *(said for _, role, said in told if role == "system")])
-        messages = [{"role": "user", "content": content}, {"role": "system", "content": [{"type": "text", "text": joined}]}]
+        messages = [
+            {"role": "user", "content": content},
+            {"role": "system", "content": [{"type": "text", "text": joined}]},
+        ]
         for message in messages:
             self._blob(message)
         return messages
@@ -361,13 +368,16 @@ class Records:
             self._lines.append({"type": "api-request-shape", "sessionId": "s1", "shapeHash": "f" * 64, "shape": shape})
             self._shaped = True
         hashes = [hash_of(message) for message in messages]
-        keep = next((at for at, pair in enumerate(zip(hashes, self._sent)) if pair[0] != pair[1]), len(self._sent))
-        keep = min(keep, len(hashes)) if self._base else 0
+        pairs = enumerate(zip(hashes, self._sent, strict=False))
+        same = next((at for at, pair in pairs if pair[0] != pair[1]), len(self._sent))
+        keep = min(same, len(hashes)) if self._base else 0
         id = f"q{self._number}"
         about = {"type": "api-request", "sessionId": "s1", "id": id, "timestamp": "2026-11-16T09:00:00.000Z"}
         base = {"base": self._base} if keep else {}
         params = {"model": self._session.model, "thinking": {"type": "adaptive"}}
-        self._lines.append({**about, **base, "keep": keep, "tail": hashes[keep:], "shapeHash": "f" * 64, "params": params})
+        self._lines.append(
+            {**about, **base, "keep": keep, "tail": hashes[keep:], "shapeHash": "f" * 64, "params": params}
+        )
         self._base, self._sent = id, hashes
 
     def answer(self, message: Message, usage: Line, at: int) -> Message:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import FileIO
 from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Self
 
@@ -413,11 +414,11 @@ def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: 
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
-            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and _check(file, start) == check
+            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and check_before(file, start) == check
             format = TRANSCRIPT if resumed else format or _format(file)
             if format == TRANSCRIPT:
                 usage, offset = _transcript(file, path, slug, start if resumed else 0)
-                return Scan(usage, Stamp.of(about), format, offset, _check(file, offset), resumed)
+                return Scan(usage, Stamp.of(about), format, offset, check_before(file, offset), resumed)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     usage, broken = FileUsage(), list[int]()
@@ -452,7 +453,7 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
     return found, offset
 
 
-def _check(file: BinaryIO, offset: int) -> int:
+def check_before(file: BinaryIO | FileIO, offset: int) -> int:
     """Return a sum of the first and the last bytes before *offset*."""
     size, check = min(_CHECKED, offset), 0
     for place in (0, offset - size):
