@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 from brim.errors import InputError
 from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record
+from brim.report.request_index import RequestIndex
 from brim.report.watch import Reading
-from brim.tokens.calibrate import CalibrationStore
-from brim.tracking.requests import Change, Part, Request, compare, read_requests
+from brim.tracking.requests import Change, Part, Request, compare, requests_of
 from brim.tracking.requests.pieces import BRIM
+from brim.tracking.requests.reading import read_thread
 
 
 class _Share(Record):
@@ -151,15 +153,15 @@ def context_report(
     *,
     at: int | None = None,
     since: int | None = None,
-    calibrations: CalibrationStore | None = None,
+    index: str = "",
     on_read: Callable[[int], object] = int,
 ) -> ContextReport:
     """Return what fills the window of the session in *reading*: at its last request, or at request number *at*.
 
     *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
-    ``InputError``.
+    ``InputError``. *index* is the file that keeps what was read for the next time.
     """
-    requests = read_requests(reading["path"], calibrations=calibrations, on_read=on_read)
+    requests = _requests(os.path.realpath(reading["path"]), RequestIndex(index), on_read)
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
             known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
@@ -170,3 +172,14 @@ def context_report(
     request, before = requests[number - 1], requests[since - 1] if since else None
     change = compare(before, request) if before is not None else None
     return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
+
+
+def _requests(path: str, index: RequestIndex, on_read: Callable[[int], object]) -> list[Request]:
+    """Return the requests in *path*, each with what was known before it, from other sessions too."""
+    before = index.mark(path)
+    thread, reached = read_thread(path, mark=before, on_read=on_read)
+    begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
+    requests = requests_of(thread, *index.learned(path, begins))
+    if thread.sent and (before is None or before.offset != reached.offset):
+        index.keep(path, reached, requests)
+    return requests

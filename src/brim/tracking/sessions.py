@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import FileIO
 from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
@@ -457,11 +458,11 @@ def scan(
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
-            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and _check(file, start) == check
+            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and check_before(file, start) == check
             format = TRANSCRIPT if resumed else format or _format(file)
             if format == TRANSCRIPT:
                 usage, offset = _transcript(file, path, slug, start if resumed else 0, observer)
-                found = Scan(usage, Stamp.of(about), format, offset, _check(file, offset), resumed)
+                found = Scan(usage, Stamp.of(about), format, offset, check_before(file, offset), resumed)
                 return _observed(found, observer)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
@@ -514,7 +515,7 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
     return found, offset
 
 
-def _check(file: BinaryIO, offset: int) -> int:
+def check_before(file: BinaryIO | FileIO, offset: int) -> int:
     """Return a sum of the first and the last bytes before *offset*."""
     size, check = min(_CHECKED, offset), 0
     for place in (0, offset - size):

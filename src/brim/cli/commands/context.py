@@ -27,6 +27,7 @@ from brim.cli.output import (
     terminal_width,
 )
 from brim.report.context import ContextReport, context_report
+from brim.report.request_index import FILE
 from brim.tracking.requests import Part
 
 PROGRESS_FROM = 30_000_000
@@ -56,7 +57,8 @@ def context(options: Namespace) -> int:
       brim context --at 12 --since 11
       brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
     """
-    reading = session_of(here(), options.path)
+    workspace = here()
+    reading = session_of(workspace, options.path)
     if reading is None:
         note("no session of this project found: name its file, or start your agent here")
         return 1
@@ -64,7 +66,8 @@ def context(options: Namespace) -> int:
     with suppress(OSError):
         size = os.path.getsize(reading["path"])
     progress = Progress(size, shown_from=PROGRESS_FROM, doing="reading")
-    report = context_report(reading, at=options.at, since=options.since, on_read=progress.advance)
+    index = os.path.join(workspace.home, FILE) if os.path.isdir(workspace.home) else ""
+    report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
     progress.clear()
     return emit(report, lambda each: show(each, everything=options.all), options.as_json)
 

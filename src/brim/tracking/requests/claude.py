@@ -12,9 +12,11 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from brim.tracking.compaction import fold
 from brim.tracking.readers.claude import words
 from brim.tracking.readers.fields import (
     SYNTHETIC,
+    Bounded,
     count,
     flag,
     items,
@@ -27,6 +29,7 @@ from brim.tracking.readers.fields import (
     whole,
 )
 from brim.tracking.requests.pieces import (
+    LONGEST_LABEL,
     MEMORY,
     REMINDERS,
     RESULTS,
@@ -38,7 +41,6 @@ from brim.tracking.requests.pieces import (
     Labels,
     compact_json,
     mark,
-    short,
 )
 from brim.tracking.requests.thread import NOWHERE, Sent, Thread
 
@@ -74,22 +76,22 @@ class ClaudeRequests:
         self.thread = Thread()
         self._labels = Labels(count_text, is_agents=bool(agent))
         self._agent = agent
-        self._records: dict[str, Sent] = {}  # requests by their record's id
+        self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
         self._window = NOWHERE  # where the lines of this window end
         self._loose: list[tuple[str, Label, str]] = []  # key, label and text of lines that no request has had yet
-        self._uuids: dict[str, str] = {}  # which message a line of this window is
+        self._uuids = Bounded(20_000)  # which message a line is
         self._compacted = True  # whether the window was empty since the last request
         self._snapshot = ""  # the fixed start that the client last named
 
-    def take(self, line: Mapping[str, Any]) -> None:
-        """Take one line."""
+    def take(self, line: Mapping[str, Any], at: int = 0) -> None:
+        """Take one line, which begins at byte *at*."""
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
         kind = line.get("type")
         if kind == "assistant":
-            self._assistant(line)
+            self._assistant(line, at)
         elif kind == "user":
             self._user(line)
         elif kind == "attachment":
@@ -107,7 +109,50 @@ class ClaudeRequests:
     def finish(self) -> Thread:
         """Return what was read so far; more may follow."""
         self._close()
+        self._settle()
         return self.thread
+
+    @property
+    def open_at(self) -> int | None:
+        """Where the answer begins that more lines may follow of; None if there's none."""
+        return self._answer.get("at")
+
+    def to_row(self) -> dict[str, Any]:
+        """Return the state as JSON values, to go on later: labels and counts, no text.
+
+        It's the state at ``open_at``, if there's an open answer: its blocks are merged, so it's read again as a whole.
+        """
+        if not self._answer:
+            self._settle()
+            return self._state()
+        sent, before = self._answer["sent"], (self._compacted, self._snapshot)
+        self.thread.sent.pop()
+        self._compacted, self._snapshot = self._answer["before"]
+        row = self._state()
+        self.thread.sent.append(sent)
+        self._compacted, self._snapshot = before
+        return row
+
+    def _state(self) -> dict[str, Any]:
+        places = {id(sent): at for at, sent in enumerate(self.thread.sent)}
+        records = [(key, places.get(id(sent)), sent.to_row()) for key, sent in [*self._records.items()][-50:]]
+        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot}
+        known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
+        later = {key for key, _, _ in self._loose}  # lines after the open answer: they are read again with it
+        uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
+        return {**known, "records": records, "uuids": uuids[-2_000:], **state}
+
+    def restore(self, row: Mapping[str, Any]) -> None:
+        """Go on where ``to_row`` was called."""
+        self.thread = Thread.from_row(row["thread"])
+        self._labels.restore(row["labels"])
+        for key, at, sent in row["records"]:
+            self._records[key] = Sent.from_row(sent) if at is None else self.thread.sent[at]
+            self._waiting = self._records[key] if at is None else None
+            self._records[key].id = "" if at is None else self._records[key].id
+        for uuid, key in row["uuids"]:
+            self._uuids[uuid] = key
+        self._window, self._compacted, self._snapshot = row["window"], row["compacted"], row["snapshot"]
 
     # Recorded requests ----------------------------------------------------------------------------------------------
 
@@ -152,48 +197,52 @@ class ClaudeRequests:
 
     # Lines ------------------------------------------------------------------------------------------------------------
 
-    def _assistant(self, line: Mapping[str, Any]) -> None:
+    def _assistant(self, line: Mapping[str, Any], at: int) -> None:
         message = mapping(line, "message")
         id, model = text(message, "id"), text(message, "model")
-        if not id or model == SYNTHETIC or flag(line, "isApiErrorMessage"):
-            return
+        if not id or model == SYNTHETIC or flag(line, "isApiErrorMessage") or text(line, "uuid") in self._uuids:
+            return  # a session that is resumed can have its history again
         if self._answer.get("id") != id:
             self._close()
-            if any(sent.id == id for sent in self.thread.sent[-50:]):
-                return  # a session that is resumed can have its history again
-            self._open(line, id, model)
-        used = tokens(message.get("usage"))
-        self._answer["content"] += items(message, "content")
-        self._answer["usage"] = mapping(message, "usage")
-        if used is not None:
-            self._answer["sent"].usage = used
+            self._open(line, id, model, at)
+        for block in items(message, "content"):
+            self._answer["content"].append(block)
+            self._labels.learn_call(text(block, "id"), text(block, "name"), value(block, "input"))
+        self._answer["usage"] = mapping(message, "usage") or self._answer["usage"]
         self._answer["uuids"].append(text(line, "uuid"))
 
-    def _open(self, line: Mapping[str, Any], id: str, model: str) -> None:
+    def _open(self, line: Mapping[str, Any], id: str, model: str, at: int) -> None:
         """Begin an answer: it belongs to the request that its line names, else to the last one that was recorded."""
         sent = self._records.get(text(line, "requestRef")) or self._waiting
         if sent is None or sent.id:
             self._settle()
             sent = Sent("", model, seconds(line.get("timestamp")), self._window, self._snapshot, "", recorded=False)
         sent.id, sent.model = id, model or sent.model
+        before = (self._compacted, self._snapshot)
+        self._answer = {"id": id, "at": at, "sent": sent, "before": before, "content": [], "usage": {}, "uuids": []}
         self._waiting, self._compacted = None, False
-        self._answer = {"id": id, "content": [], "usage": {}, "sent": sent, "uuids": []}
         self.thread.sent.append(sent)
 
     def _close(self) -> None:
-        """End the answer that is being written: it's a message of the next request."""
+        """End the answer that is being written: it's a message of the next request.
+
+        Results may stand between its lines, so only another answer or request ends it.
+        """
         if not self._answer:
             return
         answer, self._answer = self._answer, {}
         message = {"role": "assistant", "content": answer["content"]}
         used, key = answer["usage"], hash_of(message)[:_KEY]
+        answer["sent"].usage = tokens(used) or answer["sent"].usage
         thinking = whole(used, "output_tokens_details", "thinking_tokens") or 0
         self._learn(key, message, output=count(used, "output_tokens"), thinking=thinking)
         self._window = self.thread.add(self._window, [key])
-        self._uuids.update(dict.fromkeys(answer["uuids"], key))
+        for uuid in filter(None, answer["uuids"]):
+            self._uuids[uuid] = key
 
     def _user(self, line: Mapping[str, Any]) -> None:
-        self._close()
+        if text(line, "uuid") in self._uuids:
+            return
         message = mapping(line, "message")
         content = message.get("content")
         said, human = words(line, content)
@@ -207,7 +256,8 @@ class ClaudeRequests:
                     self._labels.learn(text_of(part), self._labels.words)
         key = hash_of(message)[:_KEY]
         self._learn(key, message)
-        self._uuids[text(line, "uuid")] = key
+        if uuid := text(line, "uuid"):
+            self._uuids[uuid] = key
         self._loose.append((key, (), ""))
 
     def _settle(self) -> None:
@@ -256,7 +306,7 @@ class ClaudeRequests:
         if kind == "nested_memory":
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
-            return (RESULTS, "Read", short(text(attachment, "filename")))
+            return (RESULTS, "Read", fold(text(attachment, "filename"), LONGEST_LABEL))
         return _ATTACHED.get(kind, ()) if kind else (REMINDERS, "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:

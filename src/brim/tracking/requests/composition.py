@@ -8,7 +8,7 @@ billed number is a true remainder: it is shown as its own row, and never shared 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from brim.tracking.requests.pieces import THINKING, UNRESOLVED, Label, Piece
 from brim.tracking.requests.thread import Item, Sent, Thread
 
 UNRECORDED, REMAINDER = "not recorded", "not explained"
-INFERRED = "inferred: what the smallest request before held beyond its parts"
+INFERRED = "inferred: what earlier requests held beyond their parts"
 
 LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 """An observed ratio beyond these is of a request that held more, or less, than its parts show."""
@@ -146,13 +146,21 @@ def _by_size(part: Part) -> tuple[int, str]:
     return -(part.tokens or 0), part.name
 
 
-def requests_of(thread: Thread, calibrations: CalibrationStore | None = None) -> list[Request]:
-    """Return the requests of *thread*, each with what was known before it."""
+def requests_of(
+    thread: Thread, calibrations: CalibrationStore | None = None, hidden_before: Mapping[str, int] | None = None
+) -> list[Request]:
+    """Return the requests of *thread*, each with what was known before it.
+
+    *calibrations* and *hidden_before* are what other sessions showed: a model's ratio, and how many tokens its client
+    sends without recording them.
+    """
     learned: dict[str, _Learned] = {}
     found = []
     for number, (sent, size) in enumerate(zip(thread.sent, thread.sizes(), strict=True), 1):
         hidden = thread.hidden(sent)
-        state = learned.get(sent.model) or learned.setdefault(sent.model, _Learned(_prior(sent.model, calibrations)))
+        if sent.model not in learned:
+            learned[sent.model] = _Learned(_prior(sent.model, calibrations), (hidden_before or {}).get(sent.model))
+        state = learned[sent.model]
         known = state.known(is_hidden=bool(hidden))
         about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
         found.append(Request(number, sent.model, sent.time, *about, thread, sent))
@@ -169,10 +177,9 @@ def _prior(model: str, calibrations: CalibrationStore | None) -> Ratio:
 class _Learned:
     """What the requests of one model have shown so far."""
 
-    def __init__(self, prior: Ratio) -> None:
-        self._prior = prior
+    def __init__(self, prior: Ratio, hidden: int | None) -> None:
+        self._prior, self._hidden = prior, hidden
         self._ratio: float | None = None
-        self._hidden: int | None = None
         self._last = (0, 0)
         self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
         self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part

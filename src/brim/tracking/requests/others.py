@@ -70,7 +70,7 @@ class CodexRequests:
         self._summarizes = False
         self._calls: dict[str, Label] = {}
 
-    def take(self, line: Mapping[str, Any]) -> None:
+    def take(self, line: Mapping[str, Any], _at: int = 0) -> None:
         """Take one line."""
         kind, payload = text(line, "type"), mapping(line, "payload")
         if kind == "session_meta" and not self._head:
@@ -196,7 +196,7 @@ class GeminiRequests:
         self._calls: dict[str, Label] = {}
         self._results: dict[str, object] = {}  # results that no message of their own has held yet
 
-    def take(self, line: Mapping[str, Any]) -> None:
+    def take(self, line: Mapping[str, Any], _at: int = 0) -> None:
         """Take one line."""
         used = [event for event in self._reader.events(line) if isinstance(event, Usage)]
         replaced = items(line, "$set", "messages")

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -104,10 +105,14 @@ def tool_label(name: str) -> Label:
 def call_label(name: str, given: object) -> Label:
     """Return how the result of a call is shown: the tool, and the file, command or search that it was for."""
     known = named(tool_of(name), arguments(given))
-    target = next((found for key in _TARGETS if isinstance(found := known.get(key), str) and found), "")
-    return (*tool_label(name), *([short(target)] if target else []))
+    key = next((key for key in _TARGETS if isinstance(known.get(key), str) and known[key]), "")
+    if not key:
+        return tool_label(name)
+    target = known[key]
+    return (*tool_label(name), fold(target, LONGEST_LABEL) if key in ("file_path", "path") else short(target))
 
 
+@lru_cache(4_096)
 def short(target: str) -> str:
     """Return *target* as a label: one line, masked, at most ``LONGEST_LABEL`` characters."""
     return fold(mask(target[: 4 * LONGEST_LABEL]), LONGEST_LABEL)
@@ -124,6 +129,19 @@ class Labels:
         self._files: set[str] = set()
         self.words: Label = (TASK,) if is_agents else (YOURS,)
 
+    def to_row(self) -> dict[str, Any]:
+        """Return what was learned as JSON values: labels and digests, no text."""
+        known = [(head, *key, label) for head, each in self._known.items() for key, label in each.items()]
+        return {"known": known, "calls": list(self._calls.items()), "brims": [*self._brims], "files": [*self._files]}
+
+    def restore(self, row: Mapping[str, Any]) -> None:
+        """Take what ``to_row`` gave."""
+        for head, size, digest, label in row["known"]:
+            self._known.setdefault(head, {})[size, digest] = tuple(label)
+        for id, label in row["calls"]:
+            self._calls[id] = tuple(label)
+        self._brims, self._files = set(row["brims"]), set(row["files"])
+
     # What lines say ------------------------------------------------------------------------------------------------
 
     def learn(self, said: str, label: Label) -> None:
@@ -134,7 +152,7 @@ class Labels:
 
     def learn_call(self, id: str, name: str, given: object) -> None:
         """Take that the call *id* was of the tool *name*."""
-        if id:
+        if id and name and id not in self._calls:
             self._calls[id] = call_label(name, given)
 
     def learn_files(self, paths: Iterable[str]) -> None:

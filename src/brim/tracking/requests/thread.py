@@ -7,11 +7,12 @@ Only labels and counts are kept, never text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from brim.models.usage import Tokens
-from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Piece
+from brim.tracking.requests.pieces import SYSTEM, TOOLS, UNRESOLVED, Label, Piece
 
 NOWHERE = -1
 """The place before the first item of a chain."""
@@ -48,6 +49,21 @@ class Sent:
     """Whether it asked for a summary of the conversation."""
     usage: Tokens = field(default_factory=Tokens)
 
+    def to_row(self) -> list[Any]:
+        """Return it as JSON values."""
+        used = self.usage
+        counts = [used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h]
+        about = [self.id, self.model, self.time, self.place, self.head, self.settings]
+        return [*about, self.recorded, self.resumed, self.compacts, [*counts, used.writes_are_input, used.factors]]
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> Self:
+        """Return what ``to_row`` gave."""
+        id, model, time, place, head, settings, recorded, resumed, compacts, counts = row
+        input, output, read, written, written_1h, writes_are_input, factors = counts
+        usage = Tokens(input, output, read, written, written_1h, writes_are_input, tuple(factors))
+        return cls(id, model, time, place, head, settings, recorded, resumed, compacts, usage)
+
 
 class Thread:
     """All requests of one thread, in the order in which they were answered."""
@@ -63,6 +79,27 @@ class Thread:
         self.missing: tuple[str, ...] = (SYSTEM, TOOLS)
         """What of the fixed start the client doesn't record."""
         self._chain: list[tuple[int, str, int]] = []  # the place before, the key, and how many items there are
+
+    def to_row(self) -> dict[str, Any]:
+        """Return it as JSON values; each label is written once."""
+        labels: dict[Label, int] = {}
+        items = {
+            key: [(labels.setdefault(piece.label, len(labels)), piece.local, piece.own, piece.mark) for piece in pieces]
+            for key, pieces in self.items.items()
+        }
+        about = {"heads": self.heads, "partial": sorted(self.partial), "chain": self._chain}
+        return {"labels": list(labels), "items": items, "sent": [sent.to_row() for sent in self.sent], **about}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Self:
+        """Return what ``to_row`` gave."""
+        found, labels = cls(), [tuple(label) for label in row["labels"]]
+        for key, pieces in row["items"].items():
+            found.items[key] = tuple([Piece(labels[label], *rest) for label, *rest in pieces])
+        found.heads, found.partial = dict(row["heads"]), set(row["partial"])
+        found.sent = [Sent.from_row(sent) for sent in row["sent"]]
+        found._chain = [(before, key, length) for before, key, length in row["chain"]]
+        return found
 
     def add(self, place: int, keys: Sequence[str]) -> int:
         """Put *keys* after *place*, and return the place of the last one."""
