@@ -69,7 +69,7 @@ def test_bare_brim_shows_the_report_until_brim_is_installed(brim: Brim, session:
     ran = brim()
     assert ran.lines[0].startswith("project")
     (past,) = [line for line in ran.lines if line.startswith("past")]
-    assert re.search(r"1 session, \$0\.\d\d, 1 cache break \$0\.07 in the last 30 days", past)
+    assert re.search(r"1 session, \$0\.\d\d, 1 cache break \(\$0\.07\) in the last 30 days; brim report", past)
     assert "brim init" not in brim("report").out
 
 

@@ -64,9 +64,10 @@ def one_line(found: Overview) -> str:
     if not found.bill.sessions:
         return ""
     parts = [counted(found.bill.sessions, "session"), dollars(found.bill.total)]
-    parts += [f"{counted(len(found.breaks), 'cache break')} {dollars(found.break_cost)}"] if found.breaks else []
-    rest = " (more to read: brim report)" if found.reading.unread else ""
-    return f"{', '.join(parts)} in the last {counted(found.days or 0, 'day')}{rest}"
+    parts += [counted(len(found.lost.items), "compaction")] if found.lost.items else []
+    parts += [f"{counted(len(found.breaks), 'cache break')} ({dollars(found.break_cost)})"] if found.breaks else []
+    rest = "not all of them are read yet: " if found.reading.unread else ""
+    return f"{', '.join(parts)} in the last {counted(found.days or 0, 'day')}; {rest}brim report"
 
 
 def details(found: Overview) -> str:
