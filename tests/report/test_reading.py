@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,3 +134,15 @@ def test_a_file_that_vanishes_meanwhile_is_no_problem(tmp_path: Path) -> None:
     paths[0].unlink()
     reading = read_all(files, index=None, prices="p")
     assert (len(reading.gathered.requests()), reading.failed) == (1, [])
+
+
+def test_what_was_read_before_an_interruption_is_kept(tmp_path: Path) -> None:
+    paths = [write(tmp_path / name, answer(name)) for name in ("a.jsonl", "b.jsonl")]
+    files, index = named_files(map(str, paths)), str(tmp_path / "index" / "usage.db")
+
+    def interrupt(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_all(files, index=index, prices="p", on_read=interrupt)
+    assert read_all(files, index=index, prices="p").new_bytes == files[1].stamp.size

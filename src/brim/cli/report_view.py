@@ -128,7 +128,7 @@ def _lost(found: LostSum) -> str:
         for kind, (had, lost, _) in found.counts.items()
         if lost and kind != "number"  # these are in 'brim lost'
     ]
-    text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing that was found'}"
+    text = f"{len(found.items):,}: dropped {', '.join(parts) or 'nothing'}" if found.counts else f"{len(found.items):,}"
     text += f" ({found.unreadable:,} can't be read)" if found.unreadable else ""
     if not found.tokens:
         return text

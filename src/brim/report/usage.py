@@ -351,21 +351,23 @@ def read_all(
     size = sum(file.unread for file in jobs)
     if most is not None and size > most:
         reading.unread, jobs = size, []
-    for place, scanned in scan_many(jobs, observe=observe):
-        file = jobs[place]
-        on_read(file.unread, size, len(jobs))
-        if isinstance(scanned, InputError):
-            if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
-                reading.failed.append(str(scanned))
-            continue
-        reading.new_bytes += scanned.stamp.size - (file.start if scanned.resumed else 0)
-        if scanned.resumed:
-            scanned.usage = known[file.path][0].usage.merge(scanned.usage)
-        found[file.path] = changed[file.path] = scanned
-    for scan in changed.values():
-        put_costs(scan.usage.requests.values(), pricing)
-    if index:
-        reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
+    try:
+        for place, scanned in scan_many(jobs, observe=observe):
+            file = jobs[place]
+            if isinstance(scanned, InputError):
+                if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
+                    reading.failed.append(str(scanned))
+            else:
+                reading.new_bytes += scanned.stamp.size - (file.start if scanned.resumed else 0)
+                if scanned.resumed:
+                    scanned.usage = known[file.path][0].usage.merge(scanned.usage)
+                found[file.path] = changed[file.path] = scanned
+            on_read(file.unread, size, len(jobs))
+    finally:  # what was read before an interruption isn't read again
+        for scan in changed.values():
+            put_costs(scan.usage.requests.values(), pricing)
+        if index:
+            reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
     read = [(file, found[file.path]) for file in files if file.path in found]
     names = {file.slug: scan.usage.folder for file, scan in read if scan.usage.folder and scan.format in _SLUGGED}
     for file, scan in read:
