@@ -27,6 +27,16 @@ _WASTE = {
 """What each kind of waste is called, one and many."""
 
 
+_CAUSES = {
+    "compaction": "compaction",
+    "model": "model changed",
+    "resume": "resumed",
+    "pause": "pause",
+    "part": "request changed",
+    "memory": "memory file edited",
+    "unknown": "not known",
+}
+"""What the causes of a cache break are called in a table."""
 _YOURS = {"instruction": "your "}
 
 
@@ -202,7 +212,7 @@ def _break_rows(found: Overview, names: Names) -> list[list[str]]:
         cost = "unknown" if each.cost is None else dollars(each.cost)
         project = names.of(os.path.basename(found.projects.get(each.session, "")), "project")
         part = f": {names.part(each.part)}" if each.part else ""
-        cause = CAUSES[each.cause] + part + _pause(each.cause, each.pause)
+        cause = _CAUSES[each.cause] + part + _pause(each.cause, each.pause)
         rows.append([_when(each.time), cause, f"{each.tokens:,}", cost, each.session[:8], project])
     return rows
 
@@ -297,7 +307,7 @@ def _breaks_section(found: Overview, names: Names) -> str:
         causes[each.cause] = causes.get(each.cause, 0) + (each.cost or 0)
     largest = max(*causes.values(), 1)
     bars = [
-        [escape(CAUSES[cause]), dollars(cost), f'<span class="bar" style="width:{100 * cost // largest}%"></span>']
+        [escape(_CAUSES[cause]), dollars(cost), f'<span class="bar" style="width:{100 * cost // largest}%"></span>']
         for cause, cost in sorted(causes.items(), key=lambda pair: -pair[1])
     ]
     rows = [[escape(cell) for cell in row] for row in _break_rows(found, names)]
