@@ -23,6 +23,7 @@ _WASTE = {
     "unused": ("long result that nothing refers to again", "long results that nothing refers to again"),
     "tool": ("description of an MCP tool that was never called", "descriptions of MCP tools that were never called"),
     "memory": ("memory file", "memory files"),
+    "start": ("fixed beginning of a session", "fixed beginnings of sessions"),
 }
 """What each kind of waste is called, one and many."""
 
@@ -83,11 +84,7 @@ def one_line(found: Overview) -> str:
 def details(found: Overview) -> str:
     """Return the whole report: the few lines, then what they are made of."""
     names = Names()
-    parts = [
-        _lost_table(found),
-        _breaks_table(found, names),
-        *(_waste_block(each, names) for each in found.waste if each.kind != "start"),
-    ]
+    parts = [_lost_table(found), _breaks_table(found, names), *(_waste_block(each, names) for each in found.waste)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -240,7 +237,7 @@ def _waste_block(each: WasteSum, names: Names, most: int = 3) -> str:
 def _waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
     """Return tokens, cost and name of each thing; the same file only once."""
     sums: dict[str, list[int]] = {}
-    for item in each.items:
+    for item in each.items if each.kind != "start" else ():
         kind = {"repeated": "file", "memory": "file", "tool": "tool"}.get(item.kind, "result")
         one = sums.setdefault(names.of(item.what, kind) or kind, [0, 0])
         one[0] += item.tokens * item.requests
@@ -278,7 +275,7 @@ def page(found: Overview, *, full: bool, now: float) -> str:
         f"<body><h1>{_TITLE}</h1>{_html_table([], shown, set(), 'facts')}",
         _lost_section(found, full=full),
         _breaks_section(found, names),
-        *(_waste_section(each, names) for each in found.waste if each.kind != "start"),
+        *(_waste_section(each, names) for each in found.waste),
         f'<p class="note">Made by brim on {in_calendar(now)} from the agents\' own files; {escape(BASIS)}.{hidden}</p>',
         "</body></html>\n",
     ]
@@ -323,7 +320,7 @@ def _waste_section(each: WasteSum, names: Names) -> str:
     rows = [[escape(row[2]), escape(row[0].strip()), escape(row[1])] for row in _waste_rows(each, names)]
     title = _waste_line(each)
     about = f"<h2>{escape(title[:1].upper() + title[1:])}</h2><p>{escape(ADVICE[each.kind])}</p>"
-    return about + _html_table(["what", "tokens sent", "cost"], rows, {1, 2})
+    return about + (_html_table(["what", "tokens sent", "cost"], rows, {1, 2}) if rows else "")
 
 
 def _html_table(head: list[str], rows: list[list[str]], numbers: set[int], kind: str = "plain") -> str:
