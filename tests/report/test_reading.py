@@ -74,7 +74,7 @@ def outcome(reading: UsageReading) -> tuple[object, ...]:
         (each.key, each.output, each.prompt, each.cost or 0, each.session, source.agent, source.project)
         for each, source in reading.gathered.requests()
     )
-    totals = sorted((each.session, each.cost) for each in reading.gathered.totals.values())
+    totals = sorted((each.session, each.cost, each.until or 0) for each in reading.gathered.totals.values())
     return requests, totals, reading.files, reading.bytes, reading.broken_lines
 
 
@@ -146,3 +146,11 @@ def test_what_was_read_before_an_interruption_is_kept(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         read_all(files, index=index, prices="p", on_read=interrupt)
     assert read_all(files, index=index, prices="p").new_bytes == files[1].stamp.size
+
+
+def test_a_total_is_compared_with_the_requests_before_it(tmp_path: Path) -> None:
+    total = cost_state(1.0, inputTokens=10, outputTokens=5, cacheReadInputTokens=700)
+    later = answer("msg_2", "req_2", usage(read=900), time="2026-01-05T10:05:00Z")
+    files = named_files([str(write(tmp_path / "a.jsonl", answer(), total, later))])
+    (rest,) = read_all(files, index=None, prices="p").gathered.unattributed()
+    assert (rest.tokens, rest.cost) == ([0, 0, 700, 0, 0], 1_000_000 - 105)

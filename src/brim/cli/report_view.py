@@ -23,7 +23,7 @@ _WASTE = {
     "unused": ("long result that nothing refers to again", "long results that nothing refers to again"),
     "tool": ("description of an MCP tool that was never called", "descriptions of MCP tools that were never called"),
     "memory": ("memory file", "memory files"),
-    "start": ("fixed beginning of a session", "fixed beginnings of sessions"),
+    "start": ("fixed beginning of a session", "fixed beginnings of sessions and sub-agents"),
 }
 """What each kind of waste is called, one and many."""
 
