@@ -65,7 +65,7 @@ class Inventory:
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
         self.held: dict[Thing, Held] = {}
-        self._calls = Calls()
+        self._open: dict[str, ToolCall] = {}
         self._names: dict[str, str] = {}
         self._clock = 0
 
@@ -75,7 +75,7 @@ class Inventory:
             if event.name == "folder" and not event.agent:
                 self.folder = self.folder or event.value
         elif isinstance(event, ToolCall):
-            self._calls.called(event)
+            remember(self._open, event.id, event, MOST)
         elif isinstance(event, ToolResult):
             return self._answered(event)
         elif isinstance(event, Message) and event.human and not is_set_up(event.text):
@@ -111,12 +111,11 @@ class Inventory:
         return sorted(self.held, key=lambda thing: self.held[thing].rank, reverse=True)
 
     def _answered(self, result: ToolResult) -> list[Thing]:
-        call = self._calls.call_of(result)
+        call = self._open.pop(result.id, None)
         if call is None:
             return []
-        decided = [entry for entry in self._calls.answered(call, result) if entry.kind == "decision"]
         found: list[Thing] = []
-        for text in map(sentence, decided):
+        for text in _decided(call, result):
             self.add(("decision", text))
             found += [("decision", text), *self.read(text)]
         told = told_by(call)
@@ -147,6 +146,13 @@ class Inventory:
     def _rename(self, old: str, new: str) -> None:
         if held := self.held.pop(("file", old), None):
             self.held[("file", new)] = held
+
+
+def _decided(call: ToolCall, result: ToolResult) -> list[str]:
+    """Return what a person decided by answering *call*."""
+    if call.tool not in ("question", "plan") and result.refusal != "permission":
+        return []
+    return [sentence(entry) for entry in Calls().answered(call, result) if entry.kind == "decision"]
 
 
 def _paths(call: ToolCall) -> list[str]:
