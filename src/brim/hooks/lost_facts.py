@@ -111,7 +111,7 @@ def _relative(path: str, root: str) -> str:
 TAIL = 1 << 21
 """Bytes of the transcript's end in which files, commands and the summary are looked for."""
 
-LINES = 12
+LINES = 20
 """Lost things that are given back at most; all of them are in the scratch files."""
 
 _LONGEST_LINE = 140
@@ -177,7 +177,7 @@ def add_entries(window: Inventory, entries: Iterable[Entry], session: str) -> No
     for entry in view.of("human"):
         window.read(entry.text)
     for entry in view.of("artifact"):
-        window.add(("file", window.file(entry.text)))
+        window.add(("file", window.file(entry.text)), worked_on=True)
     for entry in view.of("command"):
         if command := told_in(entry.text).command:
             window.add(("command", command))

@@ -12,13 +12,14 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Self
 
 from brim.report.billed import BilledRatio
 from brim.report.statements import decisions_in, instructions_in
 from brim.scratch.facts import KINDS, measure
-from brim.scratch.inventory import Inventory, Thing, is_set_up, told_by
+from brim.scratch.inventory import MOST, Inventory, Thing, is_set_up, told_by
 from brim.scratch.quotes import masked_line
 from brim.tracking.estimate import length_of
 from brim.tracking.events import Attachment, Event, Message, StateSeen, ToolCall, ToolResult, Usage
@@ -176,7 +177,7 @@ class _Window:
         self._done: list[_Measured] = []
         self._open: _Measured | None = None
         self._standing: list[str] = []
-        self._lost: dict[Thing, _Measured] = {}
+        self._lost: dict[Thing, _Measured] = Bounded(MOST)
         self._recent: deque[Event] = deque()
         self._recent_size = 0
         self._calls = Bounded(_MOST_OPEN)
@@ -266,7 +267,8 @@ class _Window:
             done.had[kind] = done.had.get(kind, 0) + 1
         if done.readable:
             done.lost = {thing: _Cost(held[thing].uses) for thing in measured.lost}
-            self._lost |= dict.fromkeys(done.lost, done)
+            for thing in done.lost:
+                self._lost[thing] = done
             self._inventory.keep_only(set(measured.had) - set(measured.lost))
         self._standing = []
         self._done.append(done)
@@ -295,14 +297,15 @@ class _Window:
             del self._lost[thing]
 
     def _said_again(self, text: str, by: str) -> None:
-        """Note which lost things *text* names: a person or a hook brought them back."""
-        waiting = [thing for thing, lost in self._lost.items() if not lost.lost[thing].back]
-        if by and waiting:
-            gone = set(measure(text, waiting).lost)
-            for thing in waiting:
-                if thing not in gone:
-                    self._lost.pop(thing).lost[thing].back = by
-                    self._inventory.add(thing)
+        """Note what of the last compaction's losses *text* names: a person or a hook brought it back."""
+        last = self._done[-1]
+        waiting = [thing for thing, cost in last.lost.items() if not cost.back and self._lost.get(thing) is last]
+        gone = set(measure(text, waiting).lost) if by and text else set(waiting)
+        for thing in waiting:
+            if thing not in gone:
+                last.lost[thing].back = by
+                del self._lost[thing]
+                self._inventory.add(thing)
 
     def results(self, agent: str, ratio: BilledRatio) -> Iterator[Compaction]:
         """Yield what is known of each compaction."""
@@ -318,7 +321,7 @@ def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Comp
         back[kind] += bool(cost.back)
     ranked = sorted(done.lost.items(), key=lambda one: (not one[1].back, -one[1].size, -one[1].uses))
     items = tuple(
-        Lost(kind, masked_line(text, _LONGEST), cost.uses, cost.back, len(cost.turns), ratio.tokens(cost.size, model))
+        Lost(kind, _masked(text), cost.uses, cost.back, len(cost.turns), ratio.tokens(cost.size, model))
         for (kind, text), cost in ranked[:MOST_ITEMS]
     )
     return Compaction(
@@ -338,6 +341,11 @@ def _result(done: _Measured, agent: str, ratio: BilledRatio, model: str) -> Comp
         readable=done.readable,
         basis=GUESSED if ratio.bytes_per_token is None else BASIS,
     )
+
+
+@lru_cache(maxsize=4_096)
+def _masked(text: str) -> str:
+    return masked_line(text, _LONGEST)
 
 
 def _text_of(event: Event) -> str:

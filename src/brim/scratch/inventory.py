@@ -14,7 +14,7 @@ from functools import lru_cache
 from brim.files import data_lines
 from brim.record import Record
 from brim.scratch.calls import PATHS, Calls
-from brim.scratch.dead_ends.commands import looks, parts, unwrapped, writes
+from brim.scratch.dead_ends.commands import check_in, looks, parts, unwrapped, writes
 from brim.scratch.entries import remember
 from brim.scratch.facts import numbers_in, paths_in
 from brim.scratch.index import sentence
@@ -43,12 +43,20 @@ _FILTERED = r"\s*(?:2>&1\s*)?\|&?\s*(?:tail|head|grep|egrep|rg|sed|awk|tee|cat|l
 
 
 class Held:
-    """How often a thing was used, and when last: the larger ``last``, the later."""
+    """How often a thing was used, and when last: the larger ``last``, the later.
 
-    __slots__ = ("last", "uses")
+    ``worked_on`` says that more than a look was taken: a file was changed or named by a person, a command checks work.
+    """
+
+    __slots__ = ("last", "uses", "worked_on")
 
     def __init__(self) -> None:
-        self.uses = self.last = 0
+        self.uses, self.last, self.worked_on = 0, 0, False
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """What is likely to be used again ranks higher."""
+        return self.uses + 2 * self.worked_on, self.last
 
 
 class Inventory:
@@ -57,35 +65,32 @@ class Inventory:
     def __init__(self, folder: str = "") -> None:
         self.folder = folder
         self.held: dict[Thing, Held] = {}
-        self._calls = Calls()
+        self._open: dict[str, ToolCall] = {}
         self._names: dict[str, str] = {}
         self._clock = 0
 
     def take(self, event: Event) -> list[Thing]:
         """Take in *event*; return the things that it names or uses."""
-        found: list[Thing] = []
         if isinstance(event, StateSeen):
             if event.name == "folder" and not event.agent:
                 self.folder = self.folder or event.value
         elif isinstance(event, ToolCall):
-            self._calls.called(event)
+            remember(self._open, event.id, event, MOST)
         elif isinstance(event, ToolResult):
-            found = self._answered(event)
+            return self._answered(event)
         elif isinstance(event, Message) and event.human and not is_set_up(event.text):
             return self.read(event.text)
-        for thing in found:
-            self.add(thing)
-        return found
+        return []
 
     def read(self, text: str) -> list[Thing]:
         """Take in what a person wrote or decided; return the files and numbers in it."""
         found = [("file", self.file(path)) for path in paths_in(text)]
         found += [("number", number) for number in numbers_in(text)]
         for thing in found:
-            self.add(thing)
+            self.add(thing, worked_on=True)
         return found
 
-    def add(self, thing: Thing) -> None:
+    def add(self, thing: Thing, *, worked_on: bool = False) -> None:
         """Hold *thing*, or note that it was used once more."""
         self._clock += 1
         held = self.held.get(thing)
@@ -93,6 +98,7 @@ class Inventory:
             held = Held()
             remember(self.held, thing, held, MOST)
         held.uses += 1
+        held.worked_on |= worked_on
         held.last = self._clock
 
     def keep_only(self, things: Iterable[Thing]) -> None:
@@ -102,23 +108,25 @@ class Inventory:
 
     def ranked(self) -> list[Thing]:
         """Return everything, the most used first, and of these the latest."""
-        return sorted(self.held, key=lambda thing: (-self.held[thing].uses, -self.held[thing].last))
+        return sorted(self.held, key=lambda thing: self.held[thing].rank, reverse=True)
 
     def _answered(self, result: ToolResult) -> list[Thing]:
-        call = self._calls.call_of(result)
+        call = self._open.pop(result.id, None)
         if call is None:
             return []
-        decided = [entry for entry in self._calls.answered(call, result) if entry.kind == "decision"]
-        found: list[Thing] = [("decision", sentence(entry)) for entry in decided]
-        found += [("number", number) for _, text in found for number in numbers_in(text)]
-        if result.refusal:
-            return found
-        if call.tool == "shell":
-            told = told_by(call)
-            found += [("file", self.file(path)) for path in (*told.shown, *told.changed) if not result.error]
-            found += [("command", told.command)] if told.command else []
-        elif call.tool in ("read", "write", "edit") and not result.error:
-            found += [("file", self.file(path)) for path in _paths(call)]
+        found: list[Thing] = []
+        for text in _decided(call, result):
+            self.add(("decision", text))
+            found += [("decision", text), *self.read(text)]
+        told = told_by(call)
+        changes = call.tool in ("write", "edit")
+        shown = _paths(call) if changes or call.tool == "read" else told.shown
+        used = [] if result.error else [(("file", self.file(path)), changes) for path in shown]
+        used += [] if result.error else [(("file", self.file(path)), True) for path in told.changed]
+        used += [(("command", told.command), told.checks)] if told.command else []
+        for thing, worked_on in used if not result.refusal else ():
+            self.add(thing, worked_on=worked_on)
+            found.append(thing)
         return found
 
     def file(self, path: str) -> str:
@@ -140,6 +148,13 @@ class Inventory:
             self.held[("file", new)] = held
 
 
+def _decided(call: ToolCall, result: ToolResult) -> list[str]:
+    """Return what a person decided by answering *call*."""
+    if call.tool not in ("question", "plan") and result.refusal != "permission":
+        return []
+    return [sentence(entry) for entry in Calls().answered(call, result) if entry.kind == "decision"]
+
+
 def _paths(call: ToolCall) -> list[str]:
     given = [path for key in PATHS if isinstance(path := call.input.get(key), str) and path.strip()]
     several = call.input.get("paths") if call.tool == "read" else None  # read_many_files
@@ -158,11 +173,13 @@ class Told(Record):
     shown: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     command: str = ""
+    checks: bool = False
+    """Whether it tests, builds or lints."""
 
 
 def told_by(call: ToolCall) -> Told:
-    """Return what the shell command of *call* tells."""
-    command = call.input.get("command")
+    """Return what the shell command of *call* tells; nothing if it is another call."""
+    command = call.input.get("command") if call.tool == "shell" else None
     return told_in(command) if isinstance(command, str) else Told()
 
 
@@ -184,7 +201,9 @@ def told_in(command: str) -> Told:
     text = ""
     if found and not everyday and "\n" not in command and "<<" not in command:
         text = without_folder(re.sub(_FILTERED, "", command)).removesuffix("2>&1").strip()
-    return Told(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text if len(text) <= LONGEST else "")
+    text = text if len(text) <= LONGEST else ""
+    checks = bool(text) and check_in(found)[0] is not None
+    return Told(tuple(dict.fromkeys(shown)), tuple(dict.fromkeys(changed)), text, checks)
 
 
 def without_folder(command: str) -> str:
