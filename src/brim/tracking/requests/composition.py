@@ -109,7 +109,7 @@ class Request:
         found.sort(key=_by_size)
         if self.billed:
             rest = self.billed - sum(part.tokens or 0 for part in found)
-            found.append(Part(REMAINDER, rest, "billed, less all other parts"))
+            found.append(Part(REMAINDER, rest, "billed minus the parts"))
         return tuple(found)
 
     @property
