@@ -61,6 +61,29 @@ def test_what_brim_adds_is_counted_and_priced(brim: Brim, session: Path) -> None
     assert 0 < found["tokens"] < found["sent_tokens"]
     assert found["cost"] > 0
     assert (found["resumes"], found["rewritten_tokens"], found["rewritten_without"]) == (1, 0, 0)
+    assert (found["rewrite_cost"], found["rewrite_cost_without"]) == (0, 0)
+
+
+def test_a_start_text_that_moves_on_resume_is_brims_cost(brim: Brim, session: Path) -> None:
+    lines = [json.loads(line) for line in session.read_text(encoding="utf-8").splitlines()]
+    records = [line for line in lines if line.get("type") == "api-request"]
+    blobs = {line["hash"]: line for line in lines if line.get("type") == "api-request-blob"}
+    start = next(hash for hash, blob in blobs.items() if "Never commit" in json.dumps(blob))
+    moved = json.loads(json.dumps(blobs[start]))
+    moved["hash"] = "f" * 64
+    (block,) = moved["message"]["content"]
+    block["text"] = block["text"].replace("Never commit", "From now on: never commit")
+    resumed = next(record for record in records[1:] if "base" not in record)
+    resumed["tail"] = [moved["hash"] if hash == start else hash for hash in resumed["tail"]]
+    lines.insert(lines.index(resumed), moved)
+    hook = "SessionStart hook additional context: ## Constraints\n- From now on: never commit"
+    assert hook in block["text"]
+    session.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = brim("context", str(session), "--json").json["brim"]
+    assert found["rewritten_tokens"] > 1_000
+    assert found["rewrite_cost"] > 0
+    assert (found["rewritten_without"], found["rewrite_cost_without"]) == (0, 0)
+    assert "without brim's texts" in brim("context", str(session)).out
 
 
 def test_every_row_is_shown_if_asked_for(brim: Brim, session: Path) -> None:

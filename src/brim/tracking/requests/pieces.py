@@ -62,6 +62,7 @@ _OPENINGS: tuple[tuple[str, Label], ...] = (
     ("Caveat: The messages below", (REMINDERS, "local commands")),
     ("This session is being continued from a previous conversation", (SUMMARY,)),
 )
+_GAP = re.compile(r"\n\n+")
 _MCP_INSTRUCTIONS = "# MCP Server Instructions"
 _SERVER = re.compile(r"^## (\S+)$", re.MULTILINE)
 
@@ -273,10 +274,8 @@ class Labels:
             if known:
                 label, begun = known
                 yield from self.labelled(label, said[at:begun])
-                at = begun + len(said[begun:]) - len(said[begun:].lstrip())
-            else:
-                gap = said.find("\n\n", at)
-                at = gap + 2 if gap >= 0 else len(said)
+            gap = _GAP.search(said, begun if known else at)
+            at = gap.end() if gap else len(said)
         if said[begun:].strip():
             yield from self.labelled((), said[begun:])
 
