@@ -13,7 +13,7 @@ from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record
 from brim.report.request_index import RequestIndex
 from brim.report.watch import Reading
-from brim.tracking.requests import Change, Part, Request, compare, requests_of
+from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import BRIM
 from brim.tracking.requests.reading import read_thread
 
@@ -75,17 +75,15 @@ class BrimsShare:
 
 
 def brims_share(requests: Sequence[Request]) -> BrimsShare:
-    """Return what brim's texts took in *requests*."""
-    tokens = sent = 0
+    """Return what brim's texts took in *requests*, of which there is at least one."""
+    sizes = tokens_of_part(requests, BRIM)
     costs: list[int | None] = []
-    for request in requests:
-        own = [piece for item in request.items for piece in item.pieces if piece.label[0] == BRIM]
-        tokens = request.tokens_of(own)
-        sent += tokens
-        read = tokens * request.usage.cache_read // max(1, request.billed)
-        costs.append(price_of(request, fresh=tokens - read, read=read) if own else 0)
+    for request, size in zip(requests, sizes, strict=True):
+        read = size * request.usage.cache_read // max(1, request.billed)
+        costs.append(price_of(request, fresh=size - read, read=read) if size else 0)
     resumes = sum(request.resumed for request in requests[1:])
-    return BrimsShare(tokens, sent, _sum(costs), resumes, *_rewritten(requests, ""), *_rewritten(requests, BRIM))
+    again = (*_rewritten(requests, ""), *_rewritten(requests, BRIM))
+    return BrimsShare(sizes[-1], sum(sizes), _sum(costs), resumes, *again)
 
 
 def _rewritten(requests: Sequence[Request], without: str) -> tuple[int, int | None]:

@@ -169,6 +169,13 @@ def requests_of(
     return found
 
 
+def tokens_of_part(requests: Sequence[Request], name: str) -> list[int]:
+    """Return the tokens of the part *name* of the first level in each of *requests*, which begin with a thread's first."""
+    sizes = requests[0]._thread.sizes(name) if requests else ()
+    pairs = zip(requests, sizes, strict=False)
+    return [round(local * request.known.ratio) + own for request, (local, own, _) in pairs]
+
+
 def _prior(model: str, calibrations: CalibrationStore | None) -> Ratio:
     light = lookup(model)
     return ratio_for(model, light.encoding if light.resolved else ANY_FAMILY, calibrations)
