@@ -36,6 +36,8 @@ LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
 ALWAYS_SHOWN = 3
 """Rows of the second level that are shown however small they are."""
+MOST_LEAVES = 8
+"""Parts that came, or left, that are listed."""
 
 
 @command(
@@ -143,15 +145,26 @@ def _notes(report: ContextReport) -> Iterator[str]:
         )
 
 
+def _leaves(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the largest leaves of the tree, each with the way to it, and what the others take together."""
+
+    def leaves(parts: Sequence[Part], above: str) -> Iterator[tuple[int, str]]:
+        for part in parts:
+            name = f"{above}{printable(home_path(part.name))}"
+            yield from leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]
+
+    found = sorted(leaves(parts, ""), key=lambda each: (-each[0], each[1]))
+    rows = [[cut(name, 60), f"{tokens:,}"] for tokens, name in found[:MOST_LEAVES]]
+    if rest := found[MOST_LEAVES:]:
+        rows.append([f"{len(rest):,} more", f"{sum(tokens for tokens, _ in rest):,}"])
+    return rows
+
+
 def _change(report: ContextReport) -> str:
     change, request, since = report.change, report.request, report.since
     if change is None or request is None or since is None:
         return ""
-    rows = [
-        [word, cut(printable(home_path(part.name)), 60), f"{part.tokens or 0:,}"]
-        for word, parts in (("came", change.came), ("left", change.left))
-        for part in parts
-    ]
+    rows = [[word, *row] for word, parts in (("came", change.came), ("left", change.left)) for row in _leaves(parts)]
     if not change.breaker:
         told = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
     else:

@@ -170,7 +170,7 @@ def requests_of(
 
 
 def tokens_of_part(requests: Sequence[Request], name: str) -> list[int]:
-    """Return the tokens of the part *name* of the first level in each of *requests*, which begin with a thread's first."""
+    """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's first ones."""
     sizes = requests[0]._thread.sizes(name) if requests else ()
     pairs = zip(requests, sizes, strict=False)
     return [round(local * request.known.ratio) + own for request, (local, own, _) in pairs]
