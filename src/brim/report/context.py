@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from brim.errors import InputError
@@ -12,7 +13,7 @@ from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record
 from brim.report.request_index import RequestIndex
 from brim.report.watch import Reading
-from brim.tracking.requests import Change, Part, Request, compare, requests_of
+from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import BRIM
 from brim.tracking.requests.reading import read_thread
 
@@ -61,8 +62,12 @@ class BrimsShare:
     """How often the session was resumed, as far as the client records it."""
     rewritten_tokens: int
     """Tokens that could have come from a cache and were sent again after resuming."""
+    rewrite_cost: int | None
+    """Micro-dollars of that, over reading them from the cache."""
     rewritten_without: int
-    """The same, had brim's texts never been there."""
+    """Tokens that would have been sent again, had brim's texts never been there."""
+    rewrite_cost_without: int | None
+    """Micro-dollars of that."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -70,23 +75,27 @@ class BrimsShare:
 
 
 def brims_share(requests: Sequence[Request]) -> BrimsShare:
-    """Return what brim's texts took in *requests*."""
-    tokens = sent = cost = resumes = rewritten = without = 0
-    priced, before = True, None
-    for request in requests:
-        own = [piece for item in request.items for piece in item.pieces if piece.label[0] == BRIM]
-        tokens = request.tokens_of(own)
-        sent += tokens
-        if own:
-            read = tokens * request.usage.cache_read // max(1, request.billed)
-            price = price_of(request, fresh=tokens - read, read=read)
-            priced, cost = priced and price is not None, cost + (price or 0)
-        if request.resumed and before is not None:
-            resumes += 1
-            rewritten += compare(before, request).rewritten_tokens
-            without += compare(before, request, without=BRIM).rewritten_tokens
-        before = request
-    return BrimsShare(tokens, sent, cost if priced else None, resumes, rewritten, without)
+    """Return what brim's texts took in *requests*, of which there is at least one."""
+    sizes = tokens_of_part(requests, BRIM)
+    costs: list[int | None] = []
+    for request, size in zip(requests, sizes, strict=True):
+        read = size * request.usage.cache_read // max(1, request.billed)
+        costs.append(price_of(request, fresh=size - read, read=read) if size else 0)
+    resumes = sum(request.resumed for request in requests[1:])
+    again = (*_rewritten(requests, ""), *_rewritten(requests, BRIM))
+    return BrimsShare(sizes[-1], sum(sizes), _sum(costs), resumes, *again)
+
+
+def _rewritten(requests: Sequence[Request], without: str) -> tuple[int, int | None]:
+    """Return the tokens that were sent again after resuming, and what that cost more, *without* one part."""
+    resumed = [(before, after) for before, after in pairwise(requests) if after.resumed]
+    sizes = [(after, compare(before, after, without=without).rewritten_tokens) for before, after in resumed]
+    return sum(size for _, size in sizes), _sum([rewrite_price(*each) for each in sizes])
+
+
+def _sum(costs: Sequence[int | None]) -> int | None:
+    """Return the sum of *costs*; None if one isn't known."""
+    return None if None in costs else sum(cost or 0 for cost in costs)
 
 
 @dataclass(frozen=True)

@@ -218,6 +218,63 @@ def test_a_result_that_quotes_a_reminder_is_still_a_result(tmp_path: Path) -> No
     assert places(path, "PLANTED-QUOTE", 2) == {("tool results", "Read", "notes.md")}
 
 
+def attachment(kind: str, said: str, **about: Any) -> dict[str, Any]:
+    rendered = [{"content": f"<system-reminder>\n{said}\n</system-reminder>"}]
+    line = {"type": "attachment", "sessionId": "s", "isSidechain": False, "rendered": rendered}
+    return {**line, "attachment": {"type": kind, **about}}
+
+
+def joined(tmp_path: Path, *lines: dict[str, Any]) -> Path:
+    """Write a session whose one request holds the texts of all *lines* in one system message."""
+    texts = [part["content"][18:-19] for line in lines for part in line["rendered"]]
+    message = {"role": "system", "content": [{"type": "text", "text": "\n\n".join(texts)}]}
+    records: list[dict[str, Any]] = [
+        {"type": "api-request-blob", "sessionId": "s", "hash": "a" * 64, "message": message},
+        {"type": "api-request", "sessionId": "s", "id": "r", "keep": 0, "tail": ["a" * 64]},
+    ]
+    path = tmp_path / "joined.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *records, answer_line("m1")]))
+    return path
+
+
+def test_texts_that_imitate_others_stay_where_their_lines_say(tmp_path: Path) -> None:
+    memory = "Contents of /p/CLAUDE.md (project instructions):\n\nContents of /etc/passwd:\n\nPLANTED-IN-MEMORY"
+    servers = "# MCP Server Instructions\n\n## shop\nAsk first.\n\n## Usage notes\nPLANTED-IN-SERVER"
+    skills = (
+        "The following skills are available\n\n# Environment\n\nSessionStart hook additional context: PLANTED-IN-SKILLS"
+    )
+    path = joined(
+        tmp_path,
+        attachment("instructions", memory, files=[{"path": "/p/CLAUDE.md"}]),
+        attachment("mcp_instructions_delta", servers, addedNames=["shop"]),
+        attachment("skill_listing", skills),
+        attachment("environment", "# Environment\nlinux PLANTED-IN-ENVIRONMENT"),
+        attachment("new_kind", "Some news.\n\nToday's date is PLANTED-IN-NEWS"),
+    )
+    assert places(path, "PLANTED-IN-MEMORY", 1) == {("memory files", "/p/CLAUDE.md")}
+    assert places(path, "PLANTED-IN-SERVER", 1) == {("tools", "mcp: shop", "instructions")}
+    assert places(path, "PLANTED-IN-SKILLS", 1) == {("reminders", "skills")}
+    assert places(path, "PLANTED-IN-ENVIRONMENT", 1) == {("reminders", "environment")}
+    assert places(path, "PLANTED-IN-NEWS", 1) == {("reminders", "new kind")}
+
+
+def test_without_lines_that_say_so_the_words_decide(tmp_path: Path) -> None:
+    lines = [
+        attachment("environment", "# Environment\nPLANTED-ENVIRONMENT"),
+        attachment("mcp", "# MCP Server Instructions\n\n## shop\nPLANTED-SHOP\n\n## issues\nPLANTED-ISSUES"),
+        attachment("hook", "SessionStart hook additional context: ## Constraints\n- PLANTED-RULE\n\n"),
+        attachment("hook", "PostToolUse:Bash hook additional context: PLANTED-OTHER"),
+    ]
+    path = joined(tmp_path, *lines)
+    kept = [line for line in path.read_text().splitlines() if '"attachment"' not in line]
+    path.write_text("\n".join(kept) + "\n")
+    assert places(path, "PLANTED-ENVIRONMENT", 1) == {("reminders", "environment")}
+    assert places(path, "PLANTED-SHOP", 1) == {("tools", "mcp: shop", "instructions")}
+    assert places(path, "PLANTED-ISSUES", 1) == {("tools", "mcp: issues", "instructions")}
+    assert places(path, "PLANTED-RULE", 1) == {("brim", "SessionStart")}
+    assert places(path, "PLANTED-OTHER", 1) == {("reminders", "hooks", "PostToolUse")}
+
+
 def answer_line(id: str, *blocks: dict[str, Any], **usage: Any) -> dict[str, Any]:
     used = {"input_tokens": 100, "output_tokens": 10, **usage}
     content = list(blocks) or [{"type": "text", "text": "ok"}]

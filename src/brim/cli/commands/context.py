@@ -34,6 +34,10 @@ PROGRESS_FROM = 30_000_000
 """Bytes to read from which on a terminal shows progress."""
 LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
+ALWAYS_SHOWN = 3
+"""Rows of the second level that are shown however small they are."""
+MOST_LEAVES = 8
+"""Parts that came, or left, that are listed."""
 
 
 @command(
@@ -94,17 +98,27 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
 def _rows(
     parts: Sequence[Part], whole: int, depth: int, everything: bool
 ) -> Iterator[tuple[int, str, int | None, str, str]]:
+    """Give the rows of the tree: all of the first level, and below it the largest."""
     small: list[Part] = []
-    for part in parts:
-        if depth and not everything and part.tokens is not None and part.tokens < LEAST_SHARE * whole:
+    for at, part in enumerate(parts):
+        is_small = part.tokens is not None and part.tokens < LEAST_SHARE * whole
+        if is_small and not everything and at >= (ALWAYS_SHOWN if depth == 1 else 0) and depth:
             small.append(part)
             continue
-        part_share = "" if part.tokens is None else share(part.tokens, whole)
-        yield depth, cut(printable(home_path(part.name)), 60), part.tokens, part_share, part.basis
-        yield from _rows(part.parts, whole, depth + 1, everything)
+        yield depth, cut(printable(home_path(part.name)), 60), part.tokens, _share(part.tokens, whole), part.basis
+        if everything or not is_small:
+            yield from _rows(part.parts, whole, depth + 1, everything)
     if small and len(small) < len(parts):
         total = sum(part.tokens or 0 for part in small)
-        yield depth, f"{len(small):,} more", total, share(total, whole), small[0].basis
+        name = small[0].name if len(small) == 1 else f"{len(small):,} more"
+        yield depth, cut(printable(home_path(name)), 60), total, _share(total, whole), small[0].basis
+
+
+def _share(tokens: int | None, whole: int) -> str:
+    if tokens is None:
+        return ""
+    said = share(abs(tokens), whole)
+    return f"-{said}" if tokens < 0 and said[0] not in "<0" else said
 
 
 def _notes(report: ContextReport) -> Iterator[str]:
@@ -112,14 +126,14 @@ def _notes(report: ContextReport) -> Iterator[str]:
     request, brim = report.request, report.brim
     if request is None or brim is None:
         return
-    source = "the client's record of the request" if request.recorded else "the lines before its answer"
+    source = "as the client recorded them" if request.recorded else "from the lines before the answer"
     learned = {
-        "calibrated": "learned from earlier requests",
-        "estimated": "a prior: the session has taught nothing yet",
+        "calibrated": "by earlier requests",
+        "estimated": "a prior: nothing is learned yet",
         "exact": "the model's own vocabulary",
     }
     ratio = f"{request.known.ratio:.3g} ({learned.get(request.known.basis, request.known.basis)})"
-    yield paint(f"parts from {source}, counted in o200k_base and multiplied by {ratio}", "faint")
+    yield paint(f"parts: {source}, counted in o200k_base tokens times {ratio}", "faint")
     if brim.sent_tokens:
         cost = "no known price" if brim.cost is None else dollars(brim.cost)
         yield paint(f"brim's texts: {brim.tokens:,} tokens here, {brim.sent_tokens:,} in all requests, {cost}", "faint")
@@ -131,15 +145,26 @@ def _notes(report: ContextReport) -> Iterator[str]:
         )
 
 
+def _leaves(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the largest leaves of the tree, each with the way to it, and what the others take together."""
+
+    def leaves(parts: Sequence[Part], above: str) -> Iterator[tuple[int, str]]:
+        for part in parts:
+            name = f"{above}{printable(home_path(part.name))}"
+            yield from leaves(part.parts, f"{name} > ") if part.parts else [(part.tokens or 0, name)]
+
+    found = sorted(leaves(parts, ""), key=lambda each: (-each[0], each[1]))
+    rows = [[cut(name, 60), f"{tokens:,}"] for tokens, name in found[:MOST_LEAVES]]
+    if rest := found[MOST_LEAVES:]:
+        rows.append([f"{len(rest):,} more", f"{sum(tokens for tokens, _ in rest):,}"])
+    return rows
+
+
 def _change(report: ContextReport) -> str:
     change, request, since = report.change, report.request, report.since
     if change is None or request is None or since is None:
         return ""
-    rows = [
-        [word, cut(printable(home_path(part.name)), 60), f"{part.tokens or 0:,}"]
-        for word, parts in (("came", change.came), ("left", change.left))
-        for part in parts
-    ]
+    rows = [[word, *row] for word, parts in (("came", change.came), ("left", change.left)) for row in _leaves(parts)]
     if not change.breaker:
         told = f"the cache holds: everything of request {since.number:,} comes first, unchanged"
     else:

@@ -288,9 +288,11 @@ class ClaudeRequests:
             self._see_prompt(attachment)
             return
         if kind == "instructions":
-            self._labels.learn_files(text(file, "path") for file in items(attachment, "files"))
+            self._labels.learn_headings(text(file, "path") for file in items(attachment, "files"))
         elif kind == "nested_memory":
-            self._labels.learn_files([text(attachment, "path")])
+            self._labels.learn_headings([text(attachment, "path")])
+        elif kind == "mcp_instructions_delta":
+            self._labels.learn_headings(name for name in items(attachment, "addedNames") if isinstance(name, str))
         rendered = [text(part, "content") for part in items(line, "rendered")]
         for said in rendered or [_unrendered(attachment)]:
             inner = said.strip().removeprefix("<system-reminder>").removesuffix("</system-reminder>").strip()
@@ -307,7 +309,7 @@ class ClaudeRequests:
             return (MEMORY, text(attachment, "path"))
         if kind == "file":
             return (RESULTS, "Read", fold(text(attachment, "filename"), LONGEST_LABEL))
-        return _ATTACHED.get(kind, ()) if kind else (REMINDERS, "other")
+        return _ATTACHED.get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:
         """Take the system prompt and tools that the client says it uses; tools come with a later line."""

@@ -109,7 +109,7 @@ class Request:
         found.sort(key=_by_size)
         if self.billed:
             rest = self.billed - sum(part.tokens or 0 for part in found)
-            found.append(Part(REMAINDER, rest, "billed, less all other parts"))
+            found.append(Part(REMAINDER, rest, "billed minus the parts"))
         return tuple(found)
 
     @property
@@ -167,6 +167,13 @@ def requests_of(
         if not sent.compacts:  # such a request may be sent without tools, and with words that no line holds
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
     return found
+
+
+def tokens_of_part(requests: Sequence[Request], name: str) -> list[int]:
+    """Return the tokens of the part *name*, of the first level, in each of *requests*: a thread's first ones."""
+    sizes = requests[0]._thread.sizes(name) if requests else ()
+    pairs = zip(requests, sizes, strict=False)
+    return [round(local * request.known.ratio) + own for request, (local, own, _) in pairs]
 
 
 def _prior(model: str, calibrations: CalibrationStore | None) -> Ratio:

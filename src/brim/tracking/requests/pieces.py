@@ -36,7 +36,6 @@ _REMINDER = re.compile(r"\s*<system-reminder>\n?(.*?)\n?</system-reminder>\s*", 
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
 _AFTER_FILES = re.compile(r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE)
 _HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?")
-_READ_AGAIN = re.compile(r'Called the (\w+) tool with the following input: \{"(?:file_path|path)":"((?:[^"\\]|\\.)*)"')
 _BRIMS_HOOK = re.compile(r"[/\\](?:\.brim[/\\]bin[/\\]hook|bin[/\\]hook(?:-unless-resident)?[\"']? \w+ \w+)")
 _BRIMS_TEXT = re.compile(
     r"- Before the compaction this session kept a scratch memory|## (?:Constraints|Directives|Procedures|Preferences"
@@ -60,10 +59,13 @@ _OPENINGS: tuple[tuple[str, Label], ...] = (
     ("<local-command-", (REMINDERS, "local commands")),
     ("<bash-stdout>", (REMINDERS, "local commands")),
     ("Caveat: The messages below", (REMINDERS, "local commands")),
+    ("Called the Read tool with", (RESULTS, "Read")),
+    ("Result of calling the Read tool", (RESULTS, "Read")),
     ("This session is being continued from a previous conversation", (SUMMARY,)),
 )
+_GAP = re.compile(r"\n\n+")
 _MCP_INSTRUCTIONS = "# MCP Server Instructions"
-_SERVER = re.compile(r"^## (\S+)$", re.MULTILINE)
+_SERVER = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +128,19 @@ class Labels:
         self._known: dict[str, dict[tuple[int, str], Label]] = {}
         self._calls = Bounded(20_000)
         self._brims: set[str] = set()
-        self._files: set[str] = set()
+        self._headings: set[str] = set()
+        self._shared: dict[Label, Label] = {}
         self.words: Label = (TASK,) if is_agents else (YOURS,)
 
     def to_row(self) -> dict[str, Any]:
         """Return what was learned as JSON values: labels and digests, no text."""
         known = [(head, *key, label) for head, each in self._known.items() for key, label in each.items()]
-        return {"known": known, "calls": list(self._calls.items()), "brims": [*self._brims], "files": [*self._files]}
+        return {
+            "known": known,
+            "calls": list(self._calls.items()),
+            "brims": [*self._brims],
+            "headings": [*self._headings],
+        }
 
     def restore(self, row: Mapping[str, Any]) -> None:
         """Take what ``to_row`` gave."""
@@ -140,7 +148,7 @@ class Labels:
             self._known.setdefault(head, {})[size, digest] = tuple(label)
         for id, label in row["calls"]:
             self._calls[id] = tuple(label)
-        self._brims, self._files = set(row["brims"]), set(row["files"])
+        self._brims, self._headings = set(row["brims"]), set(row["headings"])
 
     # What lines say ------------------------------------------------------------------------------------------------
 
@@ -155,9 +163,9 @@ class Labels:
         if id and name and id not in self._calls:
             self._calls[id] = call_label(name, given)
 
-    def learn_files(self, paths: Iterable[str]) -> None:
-        """Take that the client put these memory files into the window."""
-        self._files.update(paths)
+    def learn_headings(self, names: Iterable[str]) -> None:
+        """Take that the client names these memory files or MCP servers: what else looks like a heading is text."""
+        self._headings.update(names)
 
     def learn_hook(self, command: str, stdout: str) -> None:
         """Take what a hook wrote; if the hook is brim's, so is the text."""
@@ -177,6 +185,7 @@ class Labels:
 
     def piece(self, label: Label, said: str) -> Piece:
         """Return *said* as one piece."""
+        label = self._shared.setdefault(label, label)  # one label is that of many pieces
         return Piece(label, self._count(said) if said else 0, 0, mark(said))
 
     def pieces(self, role: str, content: object, **reported: int) -> tuple[Piece, ...]:
@@ -273,10 +282,8 @@ class Labels:
             if known:
                 label, begun = known
                 yield from self.labelled(label, said[at:begun])
-                at = begun + len(said[begun:]) - len(said[begun:].lstrip())
-            else:
-                gap = said.find("\n\n", at)
-                at = gap + 2 if gap >= 0 else len(said)
+            gap = _GAP.search(said, begun if known else at)
+            at = gap.end() if gap else len(said)
         if said[begun:].strip():
             yield from self.labelled((), said[begun:])
 
@@ -313,8 +320,7 @@ class Labels:
 
     def _memory(self, said: str) -> Iterator[Piece]:
         """Memory files, each below a line that names it; a line of a file that looks the same is no border."""
-        heads = [head for head in _FILE.finditer(said) if not self._files or head[1] in self._files]
-        heads = heads or list(_FILE.finditer(said))
+        heads = self._heads(_FILE, said)
         last = heads[-1].end()
         after = _AFTER_FILES.search(said, last)
         end = after.start() if after else len(said)
@@ -327,12 +333,17 @@ class Labels:
 
     def _servers(self, said: str) -> Iterator[Piece]:
         """Instructions of MCP servers, each below its name."""
-        heads = list(_SERVER.finditer(said))
+        heads = self._heads(_SERVER, said)
         for head, following in zip(heads, [*(each.start() for each in heads[1:]), len(said)], strict=True):
             begin = 0 if head is heads[0] else head.start()
             yield self.piece((TOOLS, f"mcp: {head[1]}", "instructions"), said[begin:following])
         if not heads:
             yield self.piece((TOOLS, "mcp instructions"), said)
+
+    def _heads(self, pattern: re.Pattern[str], said: str) -> list[re.Match[str]]:
+        """Return the headings in *said*; those that lines have named, if there are any."""
+        found = list(pattern.finditer(said))
+        return [head for head in found if head[1] in self._headings] or found
 
     # The fixed start -----------------------------------------------------------------------------------------------
 

@@ -145,24 +145,21 @@ class Thread:
             return self.missing
         return self.missing[-1:] if sent.head in self.partial else ()
 
-    def sizes(self) -> Iterator[tuple[int, int, int]]:
-        """Yield the local tokens, own tokens and unresolved items of each request."""
+    def sizes(self, label: str = "") -> Iterator[tuple[int, int, int]]:
+        """Yield the local tokens, own tokens and unresolved items of each request; of one *label*, if it's given."""
         weights: dict[str, tuple[int, int, int]] = {}
         for key, pieces in self.items.items():
-            weights[key] = (sum(piece.local for piece in pieces), sum(piece.own for piece in pieces), 0)
-        unknown, sums = (0, 0, 1), list[tuple[int, int, int]]()
+            counted = [piece for piece in pieces if not label or piece.label[0] == label]
+            weights[key] = (sum(piece.local for piece in counted), sum(piece.own for piece in counted), 0)
+        nothing, unknown, sums = (0, 0, 0), (0, 0, 1), list[tuple[int, int, int]]()
         for before, key, _ in self._chain:
-            start = (0, 0, 0) if before == NOWHERE else sums[before]
-            sums.append(_plus(start, weights.get(key, unknown)))
-        heads = {}
+            sums.append(_plus(nothing if before == NOWHERE else sums[before], weights.get(key, unknown)))
+        heads = dict.fromkeys(self.heads, nothing)
         for head, keys in self.heads.items():
-            total = (0, 0, 0)
             for key in keys:
-                total = _plus(total, weights.get(key, unknown))
-            heads[head] = total
+                heads[head] = _plus(heads[head], weights.get(key, unknown))
         for sent in self.sent:
-            start = (0, 0, 0) if sent.place == NOWHERE else sums[sent.place]
-            yield _plus(start, heads.get(sent.head, (0, 0, 0)))
+            yield _plus(nothing if sent.place == NOWHERE else sums[sent.place], heads.get(sent.head, nothing))
 
 
 def _plus(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
