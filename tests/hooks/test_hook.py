@@ -94,7 +94,7 @@ def test_paused_it_says_nothing(world: World) -> None:
         ([], b"{}", "EVENT and AGENT"),
         (["Stop", "claude"], b"{", "JSONDecodeError"),
         (["Stop", "claude"], b"", "JSONDecodeError"),
-        (["Stop", "claude"], b"[1]", "no JSON object"),
+        (["Stop", "claude"], b"[1]", "isn't a JSON object"),
         (["Stop", "claude"], b"[" * 200_000, "RecursionError"),
         (["Stop", "claude"], b" " * (LARGEST + 1), "bytes came"),
     ],

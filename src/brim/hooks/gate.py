@@ -39,7 +39,7 @@ _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserv
 
 # Who spends -------------------------------------------------------------------------------------------------------
 #
-# A scope is ``project/session/agent``. A project has the name of its folder, so a person can write ``brim spend limit
+# A scope is ``project/session/agent``. A project has the name of its folder, so a person can write ``brim limit
 # shop 10``. A session has the first eight characters of its id; Codex's ids begin with the time, so those of one minute
 # would be the same, and their last eight are used. The main thread is ``main``, a sub-agent has its id.
 
@@ -235,7 +235,7 @@ def _commands(scope: Scope) -> str:
     """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by a tenth."""
     if scope.limit.state in ("stopped", "wrapping_up") or scope.limit.base == 0:
         if scope.limit.amount is None:
-            return f"brim spend limit {scope.name} none --anew"
-        return f"brim spend raise {scope.name} USD"
+            return f"brim limit {scope.name} none --anew"
+        return f"brim limit raise {scope.name} USD"
     words = "continue|wrap-up|stop" if scope.limit.amount is None else "continue|raise|wrap-up|stop"
-    return f"brim spend {words} {scope.name}" + (" (raise takes USD)" if "raise" in words else "")
+    return f"brim limit {words} {scope.name}" + (" (raise takes USD)" if "raise" in words else "")

@@ -17,7 +17,7 @@ from brim.cli.options import (
     settings,
     working_folder,
 )
-from brim.cli.output import emit, heading, home_path, note, table
+from brim.cli.output import emit, heading, home_path, note, table, terminal_width
 from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths
 from brim.config.settings import Setting
@@ -25,6 +25,8 @@ from brim.config.text import KNOWN, unknown
 from brim.config.values import Config
 from brim.errors import InputError
 
+NARROW = 80
+"""Columns of a terminal under which a list shows less about each setting."""
 TAKES = {
     "list": (" [PATTERN]", 0, 1),
     "get": (" KEY", 1, 1),
@@ -72,7 +74,7 @@ def config(options: Namespace) -> int:
       get KEY          one value; where it was set goes to standard error
       set KEY VALUE    write it to the user's file, or with --project to the project's
       unset KEY        take it out of that file again
-      path             the files that are read, the weaker first
+      path             the files that are read, lowest priority first
 
     Comments and order in the file stay. brim refuses a change that would make the file wrong.
 
@@ -100,7 +102,8 @@ def _list(options: Namespace) -> int:
         for each in shown:
             value, origin = found.values[each.key]
             rows.append([each.key, each.shown(value), home_path(origin), each.help])
-        first, *rest = table(rows).split("\n")
+        narrow = (3, 2) if terminal_width() < NARROW else ()
+        first, *rest = table(rows, optional=narrow).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
         for at in range(len(rest) - 1, 0, -1):
             if above[at] != above[at - 1]:

@@ -35,7 +35,7 @@ def merge(options: Namespace) -> int:
 
     Examples:
       brim rules merge use-uv prefer-uv --dry-run
-      brim merge b-3f2a b-91cc --into b-91cc --yes
+      brim rules merge b-3f2a b-91cc --into b-91cc --yes
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -73,7 +73,7 @@ def dedupe(options: Namespace) -> int:
 
     Examples:
       brim rules dedupe --dry-run
-      brim dedupe --threshold 0.9 --yes
+      brim rules dedupe --threshold 0.9 --yes
     """
     workspace = here()
     threshold = workspace.config.yours["behaviors.near_duplicate"] if options.threshold is None else options.threshold

@@ -31,9 +31,7 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
-START_TOKENS = tokens(
-    "most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)
-)
+START_TOKENS = tokens("most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0))
 
 
 @command(
@@ -41,7 +39,7 @@ START_TOKENS = tokens(
         option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
         option("--project", **scope_option("project"), help="for the project around here only"),
     ),
-    agent_option("those that are used here"),
+    agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
     START_TOKENS,
     option("--resident", action="store_true", help=SUPPRESS),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
@@ -101,7 +102,7 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     return []
 
 
-AGAIN = "for a limit: start over even if the limit is the same: what was stopped is open again"
+AGAIN = "for a limit: start over, and forget earlier answers, even if the limit is the same"
 MOST_SHOWN, MOST_WRITTEN = 200, 10_000
 MOST = option(
     "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
@@ -144,6 +145,10 @@ def limit(options: Namespace) -> int:
         return _status(words[0] if words else "", options)
     with Money() as money:
         scope = words[0] if words else folder_scope(money.workspace.project)
+        near = get_close_matches(scope, ANSWERS, 1, cutoff=0.8) if words and not action else []
+        if near and not money.ledger.statuses(scope, most=1):
+            meant = f"did you mean 'brim limit {near[0]}'?"
+            raise InputError(f"{meant} To limit a scope of that name: brim ledger limit {scope} {amount}")
         return _answer(money, action or "limit", scope, amount, options)
 
 
@@ -187,7 +192,7 @@ def ledger(options: Namespace) -> int:
       brim ledger reserve shop/job-7 0.25 --request-id r1
       brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
       brim ledger settle r1 0.18
-      brim spend status
+      brim ledger status
     """
     usage, least, most = ACTIONS[options.action]
     check_words(f"brim ledger {options.action} {usage}", options.words, least, most)

@@ -91,7 +91,7 @@ def check(options: Namespace) -> int:
 
     Examples:
       brim rules check
-      brim validate --fix
+      brim rules check --fix
     """
     if options.yes and not options.fix:
         raise InputError("--yes has a meaning only with --fix")
