@@ -9,7 +9,7 @@ import os
 from collections import Counter
 from html import escape
 
-from brim.cli.output import counted, dollars, facts, heading, home_path, lines, paint, rounded, share, short, table
+from brim.cli.output import counted, cut, dollars, facts, heading, home_path, lines, paint, rounded, share, table
 from brim.report.cache import CAUSES
 from brim.report.overview import BASIS, LOST_KINDS, LostSum, Overview, WasteSum
 from brim.report.usage import in_calendar
@@ -230,7 +230,7 @@ def _waste_block(each: WasteSum, names: Names, most: int = 3) -> str:
     return lines(
         _waste_line(each),
         paint(f"  {ADVICE[each.kind]}", "faint"),
-        *(f"  {row[0]}  {short(row[2], 60)}" for row in _waste_rows(each, names)[:most]),
+        *(f"  {row[0]}  {cut(row[2], 60)}" for row in _waste_rows(each, names)[:most]),
     )
 
 
