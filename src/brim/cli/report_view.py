@@ -85,7 +85,7 @@ def details(found: Overview) -> str:
     """Return the whole report: the few lines, then what they are made of."""
     names = Names()
     parts = [_lost_table(found), _breaks_table(found, names), *(_waste_block(each, names) for each in found.waste)]
-    return "\n\n".join(part for part in parts if part)
+    return "\n\n".join([*filter(None, parts), paint(BASIS, "faint")])
 
 
 def _period(found: Overview) -> str:
@@ -140,7 +140,7 @@ def _lost(found: LostSum) -> str:
     if not found.tokens:
         return text
     what = f"read {found.read_again:,} of those files again" if found.read_again else "had to find some of it again"
-    return f"{text}\nthe agent {what}: {rounded(found.tokens)} tokens, {dollars(found.cost)}"
+    return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens, {dollars(found.cost)}"
 
 
 def _cache(found: Overview) -> str:
@@ -167,7 +167,7 @@ def _start(found: Overview) -> str:
 def _waste_line(each: WasteSum) -> str:
     one, many = _WASTE[each.kind]
     count = f"{len(each.items):,} {one if len(each.items) == 1 else many}"
-    return f"{count}: sent {rounded(each.tokens)} tokens, {dollars(each.cost)}"
+    return f"{count}: sent about {rounded(each.tokens)} tokens, {dollars(each.cost)}"
 
 
 def _lost_table(found: Overview) -> str:

@@ -120,8 +120,6 @@ class Overview:
     """Tokens with which a session begins before anything is typed: the median."""
     projects: Mapping[str, str]
     """The project of each session."""
-    estimated: int
-    """Sessions' files that are too short to tell how long a token is."""
     reading: UsageReading
 
     @property
@@ -215,31 +213,21 @@ def sessions_report(
     wanted = {request.key: request for request, source in every if is_wanted(source, request.time)}
     partly = gathered.forked | {request.session for request, _ in every if request.key not in wanted}
     rests = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
-    totals = {name: total for name, total in gathered.totals.items() if name not in partly}
     sessions = {request.session for request in wanted.values()}
+    totals = {name: total for name, total in gathered.totals.items() if name in sessions and name not in partly}
     found = [(source, Findings.from_json(text)) for source, text in reading.findings]
     summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
-    called = {(source.project, name) for source, one in found for name in one.called}
-    every_waste = [
-        (source, each)
-        for source, one in found
-        for each in one.waste
-        if each.kind != "tool" or (source.project, each.what) not in called
-    ]
-    waste = _waste(every_waste, sessions, is_wanted, prices)
+    waste = _waste(found, sessions, is_wanted, prices)
     starts = [each.tokens for each in waste.get("start", []) if not each.agent]
     return Overview(
         days=days,
         project=project,
-        bill=bill(
-            list(wanted.values()), {name: totals[name] for name in totals.keys() & sessions}, rests, summaries, prices
-        ),
+        bill=bill(list(wanted.values()), totals, rests, summaries, prices),
         lost=_lost([(source, one.compactions) for source, one in found], is_wanted, wanted, prices),
         breaks=_breaks([each for _, one in found for each in one.breaks], wanted, prices),
         waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
         start=round(statistics.median(starts)) if starts else None,
         projects={session: source.project for session, source in gathered.sources.items()},
-        estimated=sum(one.bytes_per_token is None for _, one in found),
         reading=reading,
     )
 
@@ -282,15 +270,20 @@ def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: Pr
 
 
 def _waste(
-    found: list[tuple[Source, Waste]],
+    found: list[tuple[Source, Findings]],
     sessions: set[str],
     is_wanted: Callable[[Source, float | None], bool],
     prices: PriceList,
 ) -> dict[str, list[Waste]]:
-    """Return the waste of *sessions* by kind, each thing once, with what it cost, the most expensive first."""
+    """Return the waste of *sessions* by kind, each thing once, with what it cost, the most expensive first.
+
+    A tool that any session of the project called isn't waste.
+    """
     by_key: dict[tuple[str, str], Waste] = {}
-    for source, each in found:
-        if each.session in sessions and (each.kind == "start" or is_wanted(source, each.time)):
+    called = {(source.project, name) for source, one in found for name in one.called}
+    for source, each in ((source, each) for source, one in found for each in one.waste):
+        idle = each.kind != "tool" or (source.project, each.what) not in called
+        if idle and each.session in sessions and (each.kind == "start" or is_wanted(source, each.time)):
             known = by_key.get((each.kind, each.key))
             by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
     by_kind: dict[str, list[Waste]] = {}

@@ -77,8 +77,8 @@ def look(paths: list[str], *, days: int | None = None, project: str | None = Non
 def show(found: Overview) -> None:
     """Print the report."""
     show_summary(found)
-    if found.bill.sessions and (rest := details(found)):
-        say(f"\n{rest}")
+    if found.bill.sessions:
+        say(f"\n{details(found)}")
 
 
 def show_summary(found: Overview) -> None:
