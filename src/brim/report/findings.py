@@ -22,8 +22,6 @@ from brim.tracking.sessions import SessionFile
 class Findings:
     """What was found in one file."""
 
-    bytes_per_token: float | None = None
-    """By the session's own bill; None if it is too short to tell."""
     breaks: list[CacheBreak] = field(default_factory=list)
     waste: list[Waste] = field(default_factory=list)
     summaries: list[SummaryRequest] = field(default_factory=list)
@@ -35,14 +33,13 @@ class Findings:
         """Return it as JSON can hold it."""
         parts = [[each.to_row() for each in self.breaks], [each.to_row() for each in self.waste]]
         compactions = [each.to_dict() for each in self.compactions]
-        return [self.bytes_per_token, *parts, [list(each) for each in self.summaries], self.called, compactions]
+        return [*parts, [list(each) for each in self.summaries], self.called, compactions]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return what ``to_row`` returned, from its JSON."""
-        ratio, breaks, waste, summaries, called, compactions = json.loads(text)
+        breaks, waste, summaries, called, compactions = json.loads(text)
         return cls(
-            ratio,
             [CacheBreak.from_row(row) for row in breaks],
             [Waste.from_row(row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
@@ -87,5 +84,5 @@ class FindingsReader:
         requests = self._records.finish()
         breaks, waste = with_parts(self._cache.finish(), requests), self._waste.finish()
         waste += carried(requests, self._called, self._session, self._agent, self._ratio)
-        ratio, summaries, called = self._ratio.bytes_per_token, self._summaries.finish(), sorted(self._called)
-        return Findings(ratio, breaks, waste, summaries, called, self._compactions.finish()).to_row()
+        summaries, called = self._summaries.finish(), sorted(self._called)
+        return Findings(breaks, waste, summaries, called, self._compactions.finish()).to_row()
