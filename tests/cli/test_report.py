@@ -130,6 +130,14 @@ def test_a_home_that_cant_be_written_to_is_no_problem(brim: Brim, session: Path)
     assert (ran.code, ran.json["read"]["index"], ran.json["money"]["sessions"]) == (0, "unavailable", 1)
 
 
+def test_a_named_file_that_isnt_text_is_an_error(brim: Brim) -> None:
+    path = brim.cwd / "bad.jsonl"
+    path.write_bytes(b"\0" * 5_000)
+    ran = brim("report", path)
+    assert ran.code == 2
+    assert f"{path}: " in ran.err
+
+
 def test_an_unreadable_file_is_named(brim: Brim, session: Path) -> None:
     (session.parent / "bad.jsonl").symlink_to("/dev/zero")
     (session.parent / "s-2.jsonl").write_bytes(b"\0" * 5_000)

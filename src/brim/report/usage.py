@@ -314,6 +314,11 @@ class UsageReading:
     findings: list[tuple[Source, str]] = field(default_factory=list)
     """What observers found in each file, as JSON."""
 
+    def lacks(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files that *paths* name could not be read."""
+        named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
+        return any(problem.startswith(f"{path}: ") for problem in self.failed for path in named)
+
     def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
         """Add what is in *file*; *names* are the projects' folders by the names that agents give them."""
         usage, has_slug = scan.usage, file.slug and scan.format in _SLUGGED

@@ -49,7 +49,7 @@ def report(options: Namespace) -> int:
     if options.html:
         note(f"wrote {os.path.abspath(options.html)}")
     tell_all(*found.reading.failed)
-    return 0
+    return 2 if found.reading.lacks(options.paths) else 0
 
 
 def look(paths: list[str], *, days: int | None = None, project: str | None = None, most: int | None = None) -> Overview:

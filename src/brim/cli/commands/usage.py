@@ -77,8 +77,7 @@ def usage(options: Namespace) -> int:
     tell_all(*report.reading.notes)
     emit(report, show, options.as_json)
     tell_all(*report.reading.failed)
-    named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
-    return 2 if any(problem.startswith(f"{path}: ") for problem in report.reading.failed for path in named) else 0
+    return 2 if report.reading.lacks(paths) else 0
 
 
 def show(report: UsageReport) -> None:
