@@ -177,6 +177,7 @@ class _Window:
         self._done: list[_Measured] = []
         self._open: _Measured | None = None
         self._standing: list[str] = []
+        self._data: list[str] = []
         self._lost: dict[Thing, _Measured] = Bounded(MOST)
         self._recent: deque[Event] = deque()
         self._recent_size = 0
@@ -189,7 +190,6 @@ class _Window:
         if isinstance(event, Compacted):
             self._settle()
             self._open = _Measured(event)
-            self._standing = []
             return
         if self._open is not None and not self._is_standing(event):
             self._settle()
@@ -242,7 +242,7 @@ class _Window:
     def _is_standing(self, event: Event) -> bool:
         """Whether *event* is part of what the compaction leaves; if so, take its text."""
         if isinstance(event, Attachment):
-            self._standing.append(f"{event.path}\n{event.text}")
+            (self._data if event.path else self._standing).append(f"{event.path}\n{event.text}")
         elif isinstance(event, Message) and event.role != "assistant":
             if event.human and not is_set_up(event.text):
                 return False
@@ -258,11 +258,13 @@ class _Window:
         done, self._open = self._open, None
         if done is None:
             return
-        done.readable = not done.event.hidden and (done.readable or bool(self._standing))
+        done.readable = not done.event.hidden and (done.readable or bool(self._standing or self._data))
         places = set(done.event.kept)
-        stayed = [_text_of(event) for event in self._recent if event.at in places]
+        for event in self._recent:
+            if event.at in places:
+                (self._standing if isinstance(event, Message) else self._data).append(_text_of(event))
         held = self._inventory.held
-        measured = measure("\n".join([*self._standing, *stayed]), self._inventory.ranked())
+        measured = measure("\n".join(self._standing), self._inventory.ranked(), data="\n".join(self._data))
         for kind, _ in measured.had:
             done.had[kind] = done.had.get(kind, 0) + 1
         if done.readable:
@@ -270,7 +272,7 @@ class _Window:
             for thing in done.lost:
                 self._lost[thing] = done
             self._inventory.keep_only(set(measured.had) - set(measured.lost))
-        self._standing = []
+        self._standing, self._data = [], []
         self._done.append(done)
 
     # After a compaction -------------------------------------------------------------------------------------------

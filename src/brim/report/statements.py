@@ -26,10 +26,19 @@ _SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
 _MARKS = " \t-*+>•\"'`(_"
 _OPENERS = ("please", "also", "and", "then", "now", "ok", "okay", "so", "but", "oh", "first", "next", "finally", "just")
 _PASTED = re.compile(r"^\s*(?:at |File \"|\$ |>>> |[{}<\[#/|]|\S+:\d+[:\s]|\d{4}-\d\d-\d\d)|[{};]\s*$|```")
+_REQUEST = re.compile(r"(?i)(?:can|could|would|will) you\b|let'?s\b|(?:i|we)(?:'d like| want| need| would like)\b")
+"""How a request opens that has no verb first."""
+_REQUIRED = re.compile(r"(?i)\b(?:must|has to|have to|needs to|should)\b")
+_PERSONAL = re.compile(r"(?i)^(?:i|you should see|you must have|this should have|it should have)\b")
+"""What has to be is a requirement, unless it is about the one who writes or about what was expected."""
+_CONDITION = re.compile(r"(?i)(?:if|when|whenever|once|before|after|until|unless|while|for|in|on|whatever)\b[^,]*,\s*")
 _CHOSEN = re.compile(
-    r"(?i)\b(?:decided|decision:|we agreed|agreed:|chose|i'll go with|let's go with|we'll go with|going with|went with"
-    r"|opted for|settled on|the plan is to|we'll use|i'll use|let's use)\b"
+    r"(?i)^decision:|\b(?:(?:i|we)(?:'ve| have)? (?:decided|chose|chosen|agreed|opted|settled|went with)"
+    r"|(?:i|we)(?:'ll|'m|'re| will| am| are) (?:go(?:ing)? with|use)|let's (?:go with|use)|the plan is to)\b"
+    r"|^(?:going|went) with\b|^(?:chose|decided|opted|settled)\b|^as agreed\b"
 )
+_MAY_CHOOSE = re.compile(r"(?i)\b(?:decision|with|chose|decided|opted|settled|agreed|plan is|use)\b")
+"""Quickly tells most answers apart that choose nothing."""
 _OPEN = re.compile(
     r"(?i)\?\s*$|\b(?:should (?:i|we)|would you|do you want|if you (?:want|prefer)|could|might|maybe|before i decide)\b"
 )
@@ -51,9 +60,9 @@ def decisions_in(answer: str) -> list[str]:
     >>> decisions_in("Both work. I'll go with SQLite because it needs no server. Should we use WAL?")
     ["I'll go with SQLite because it needs no server."]
     """
-    if not _CHOSEN.search(answer):
+    if not _MAY_CHOOSE.search(answer):
         return []
-    found = _sentences(answer[: LONGEST_PROMPT * 4])
+    found = [sentence.strip(_MARKS) for sentence in _sentences(answer[: 4 * LONGEST_PROMPT])]
     return [sentence for sentence in found if _CHOSEN.search(sentence) and not _OPEN.search(sentence)][:MOST]
 
 
@@ -64,13 +73,24 @@ def _sentences(text: str) -> list[str]:
 
 
 def _asks(sentence: str) -> bool:
-    if sentence.endswith("?"):
+    plain = sentence.strip(_MARKS).replace("’", "'")
+    if _REQUEST.match(plain):
+        return True
+    if plain.endswith("?"):
         return False
-    words = [word.strip(",:;.!*_").lower().replace("’", "'") for word in sentence.strip(_MARKS).split()]
+    if _REQUIRED.search(plain) and not _PERSONAL.match(plain):
+        return True
+    return _is_asked(plain) or _is_asked(_CONDITION.sub("", plain, count=1))
+
+
+def _is_asked(clause: str) -> bool:
+    """Whether *clause* opens with a verb that asks for something, or forbids or prefers something."""
+    words = [word.strip(",:;.!*_").lower() for word in clause.split()]
     while words and words[0] in _OPENERS:
         words = words[1:]
     if len(words) < 2:
         return False
-    if words[0] in data_lines(__file__, "asking_verbs.txt"):
-        return True
-    return infer_kind(" ".join(words)) in (BehaviorKind.CONSTRAINT, BehaviorKind.PREFERENCE)
+    return words[0] in data_lines(__file__, "asking_verbs.txt") or infer_kind(" ".join(words)) in (
+        BehaviorKind.CONSTRAINT,
+        BehaviorKind.PREFERENCE,
+    )

@@ -32,7 +32,8 @@ _BARE = re.compile(
     r"(?:(?<![\w-])[^\W\d_][\w-]{0,30}(?:[ \t]?[=:#][ \t]?|[ \t]#?))?(?<![\w.,/-])(?<!\d:)"
     r"(?P<value>\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w%]|[.,:/-]\d)(?: [^\W\d_][\w-]{0,30})?"
 )
-_DIGITS = re.compile(r"[0-9]+")
+_UNIT = 24
+"""Characters after a number in which its unit is looked for."""
 _WORD = re.compile(r"\w{3,}")
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp"}
 _LOOKED_AT = 400_000
@@ -57,15 +58,15 @@ class Measured(Record):
         return {kind: [had.count(kind), lost.count(kind)] for kind in KINDS if kind in had}
 
 
-def measure(left: str, had: Iterable[tuple[str, str]]) -> Measured:
-    """Return what of *had* isn't in *left*, what a compaction left in the window.
+def measure(left: str, had: Iterable[tuple[str, str]], *, data: str = "") -> Measured:
+    """Return what of *had* isn't in *left*, the prose that a compaction left in the window, nor in the *data* there.
 
     A file is kept if it is named in any way, with its folder if several have that name; a command if its words are
     there together; a number if it has the same unit, or is there at all if it has none; a decision and an instruction
-    if most of their words stand together. Prose is never guessed at.
+    if most of their words stand together in the prose, for files and results of tools say something else.
     """
     known = list(dict.fromkeys((kind, text) for kind, text in had if kind in KINDS and text.strip()))
-    standing = _Standing(left, [text for kind, text in known if kind == "file"])
+    standing = _Standing(left, data, [text for kind, text in known if kind == "file"])
     lost = [pair for pair in known if not standing.has(*pair)]
     return Measured(tuple(known), tuple(sorted(lost, key=lambda one: KINDS.index(one[0]))))
 
@@ -73,14 +74,13 @@ def measure(left: str, had: Iterable[tuple[str, str]]) -> Measured:
 class _Standing:
     """A text that is asked whether it still says something."""
 
-    def __init__(self, text: str, files: Iterable[str]) -> None:
-        self._text = text[:_STANDING]
-        self._folded = _folded(self._text)
+    def __init__(self, prose: str, data: str, files: Iterable[str]) -> None:
+        self._prose, text = prose[:_STANDING], f"{prose}\n{data}"[:_STANDING]
+        self._folded, self._digits = _folded(text), text.replace(",", "")
         names: dict[str, set[str]] = {}
         for path in files:
             names.setdefault(_name(path), set()).add(_parent(path))
         self._shared = {name for name, parents in names.items() if len(parents - {""}) > 1}
-        self._numbers: set[tuple[str, str]] | None = None
         self._pieces: list[frozenset[str]] | None = None
 
     def has(self, kind: str, text: str) -> bool:
@@ -90,11 +90,16 @@ class _Standing:
         if kind == "command":
             return _has_command(self._folded, text)
         if kind == "number":
-            if self._numbers is None:
-                self._numbers = {key for _, key in _with_units(self._text, _STANDING)}
-                self._numbers |= {(digits, "") for digits in _DIGITS.findall(self._text.replace(",", ""))}
-            return all(key in self._numbers for _, key in _numbers(text))
+            return all(self._counts(*key) for _, key in _numbers(text))
         return self._says(text)
+
+    def _counts(self, value: str, unit: str) -> bool:
+        """Whether the number *value* is there, with its *unit* if it has one."""
+        for match in re.finditer(rf"(?<!\d){value.partition('.')[0]}(?!\d)", self._digits):
+            around = self._digits[max(0, match.start() - 2) : match.end() + _UNIT]
+            if not unit or any(key == (value, unit) for _, key in _with_units(around)):
+                return True
+        return False
 
     def _names(self, path: str) -> bool:
         """Whether the file *path* is named on its own, and not as a part of another name."""
@@ -108,7 +113,7 @@ class _Standing:
     def _says(self, text: str) -> bool:
         """Whether most words of *text* stand together, in as many sentences as it has itself and one more."""
         if self._pieces is None:
-            self._pieces = [_stems(piece) for piece in _PIECE.split(self._text)]
+            self._pieces = [_stems(piece) for piece in _PIECE.split(self._prose)]
         asked = [words for piece in _PIECE.split(text) if (words := _stems(piece))]
         wanted = frozenset().union(*asked)
         if not wanted:
@@ -168,10 +173,10 @@ def _numbers(text: str) -> list[tuple[str, tuple[str, str]]]:
     return found
 
 
-def _with_units(text: str, most: int = _LOOKED_AT) -> list[tuple[str, tuple[str, str]]]:
+def _with_units(text: str) -> list[tuple[str, tuple[str, str]]]:
     units = _units()
     found = []
-    for match in _NUMBER.finditer(text[:most]):
+    for match in _NUMBER.finditer(text[:_LOOKED_AT]):
         unit = _MONEY.get(match["money"] or "") or units.get((match["unit"] or "").lower(), "")
         if unit:
             value = match["value"].replace(",", "")
