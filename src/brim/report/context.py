@@ -194,7 +194,7 @@ def _requests(path: str, at: int | None, index: RequestIndex, on_read: Callable[
     are read.
     """
     before = index.mark(path)
-    thread, reached = read_thread(path, mark=before, on_read=on_read)
+    thread, reached = read_thread(path, mark=before, marking=index.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
     requests = requests_of(thread, *index.learned(path, begins))
     if thread.sent and (before is None or before.offset != reached.offset):

@@ -48,6 +48,11 @@ class RequestIndex:
     def __init__(self, path: str) -> None:
         self._path = path
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is kept."""
+        return bool(self._path)
+
     def mark(self, file: str) -> Mark | None:
         """Return how far *file* was read; None if that isn't known."""
         with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), self._open() as database:
@@ -72,12 +77,14 @@ class RequestIndex:
 
     def keep(self, file: str, mark: Mark, requests: Sequence[Request]) -> None:
         """Keep how far *file* was read, and what its *requests* showed."""
+        if not self._path:
+            return
         ratios, hidden = learned_from(requests)
         ends = max((each.time for each in requests if each.time is not None), default=0.0)
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
         row = (file, mark.offset, mark.check, state, ends, json.dumps(ratios), json.dumps(hidden))
         try:
-            if self._path and not os.path.lexists(self._path):
+            if not os.path.lexists(self._path):
                 make_file(self._path)
             with self._open(emptied=True) as database, database.writing():
                 known = [each for (each,) in database.rows("SELECT path FROM threads")]
