@@ -124,10 +124,23 @@ def test_looking_makes_no_home_and_a_second_look_reads_only_what_is_new(brim: Br
     assert brim("context", str(session), "--json").json["parts"] == first["parts"]
 
 
+def later_than(session: Path, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    later = folder / "later.jsonl"
+    later.write_text(session.read_text(encoding="utf-8").replace("2026-11-16T", "2099-11-16T"), encoding="utf-8")
+    return later
+
+
+def test_without_an_index_the_session_before_is_read(brim: Brim, session: Path) -> None:
+    later = later_than(session, session.parent)
+    known = brim("context", str(later), "--at", "1", "--json").json["request"]
+    assert (known["ratio_basis"], abs(known["not_explained"]) < 0.02 * known["billed_tokens"]) == ("calibrated", True)
+    assert brim("context", str(session), "--at", "1", "--json").json["request"]["ratio_basis"] == "estimated"
+
+
 def test_a_later_session_begins_with_the_ratio_of_an_earlier_one(brim: Brim, session: Path) -> None:
     (brim.home / ".brim").mkdir(mode=0o700)
-    later = session.with_name("later.jsonl")
-    later.write_text(session.read_text(encoding="utf-8").replace("2026-11-16T", "2026-11-17T"), encoding="utf-8")
+    later = later_than(session, session.parent / "elsewhere")
     assert brim("context", str(later), "--at", "1", "--json").json["request"]["ratio_basis"] == "estimated"
     (brim.home / ".brim" / "requests.db").unlink()
     brim("context", str(session))

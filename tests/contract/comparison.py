@@ -65,6 +65,8 @@ IGNORED: tuple[str, ...] = (
     "*/left/*/.brim/secret*",
     "*/left/*/.context/*.brim-scratch",
     "*/files/*/.context/.brim-scratch",
+    "*/left/*/.brim/state/*.json/pays",  # a session pays under the limit of the project that it began in,
+    "home/*PreToolUse/files/*/.brim/state/*",  # which is noted for sessions of 0.1 too
     "*/left/*/.brim/trust.json/projects/*/settings",  # trust is of content, not of a folder
     "home/*/files/*/.brim/trust.json",  # what 0.1 trusted as a folder is noted
     "home/left/*/.brim/trust.json",

@@ -140,7 +140,7 @@ class _Reader:
             self.relate(number, text, id, node)
 
     def relate(self, number: int, text: str, id: str, node: dict[str, Any]) -> None:
-        """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""
+        """Make edges of what a node says of others. It stays in its ``extra`` too, where they aren't edges."""
         content, metadata = _inner(node, "content"), _inner(node, "metadata")
         for key, kind in _RELATIONS.items():
             given = content.get(key) or []

@@ -156,6 +156,19 @@ def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Co
     return here({**(flags or {}), **more}).config
 
 
+def own_prices(config: Config) -> Mapping[str, Any]:
+    """Return the user's own models, and use only those: prices in a project's file could make anything look cheap."""
+    own: Mapping[str, Any] = config.yours["models"]
+    if config["models"] != own:
+        from brim.models.overrides import use
+
+        use(own)
+        if "models" not in _warned:
+            _warned.add("models")
+            note("the models in this project's file don't count here: put them into your own, see 'brim config path'")
+    return own
+
+
 def add_model(parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding") -> None:
     """Add ``--model``, which completes model names; *default* says what is used without it."""
     text = f"model to count for, in any spelling (default: {default})"

@@ -237,7 +237,7 @@ def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Docum
 
 
 def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Document | None:
-    """Return the conversation in the lines that were *read*, or None if they are no transcript."""
+    """Return the conversation in the lines that were *read*, or None if they aren't a transcript."""
     from brim.history.transcript import conversation, is_transcript
 
     lines, broken = read

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -11,11 +12,14 @@ from typing import Any
 from brim.errors import InputError
 from brim.models.charges import charged, charges_of, day_of, today
 from brim.record import Record
-from brim.report.request_index import RequestIndex
+from brim.report.request_index import RequestIndex, learned_from
 from brim.report.watch import Reading
 from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
 from brim.tracking.requests.pieces import BRIM
 from brim.tracking.requests.reading import read_thread
+
+MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
+"""Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes each may have."""
 
 
 class _Share(Record):
@@ -170,7 +174,7 @@ def context_report(
     *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
     ``InputError``. *index* is the file that keeps what was read for the next time.
     """
-    requests = _requests(os.path.realpath(reading["path"]), RequestIndex(index), on_read)
+    requests = _requests(os.path.realpath(reading["path"]), at, RequestIndex(index), on_read)
     for name, number in (("--at", at), ("--since", since)):
         if number is not None and not 1 <= number <= len(requests):
             known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
@@ -183,12 +187,35 @@ def context_report(
     return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
 
 
-def _requests(path: str, index: RequestIndex, on_read: Callable[[int], object]) -> list[Request]:
-    """Return the requests in *path*, each with what was known before it, from other sessions too."""
+def _requests(path: str, at: int | None, index: RequestIndex, on_read: Callable[[int], object]) -> list[Request]:
+    """Return the requests in *path*, each with what was known before it, from other sessions too.
+
+    If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier sessions next to the file
+    are read.
+    """
     before = index.mark(path)
-    thread, reached = read_thread(path, mark=before, on_read=on_read)
+    thread, reached = read_thread(path, mark=before, marking=index.is_kept, on_read=on_read)
     begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
     requests = requests_of(thread, *index.learned(path, begins))
     if thread.sent and (before is None or before.offset != reached.offset):
         index.keep(path, reached, requests)
+    shown = requests[-1 if at is None else at - 1 :][:1]
+    for sibling in _earlier(path, begins) if shown and shown[0].known.basis == "estimated" else ():
+        with suppress(InputError):
+            ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
+            if shown[0].model in ratios:
+                return requests_of(thread, ratios, hidden)
     return requests
+
+
+def _earlier(path: str, before: float) -> list[str]:
+    """Return the sessions next to *path* that were last written *before* this time, the latest first."""
+    found = []
+    with suppress(OSError), os.scandir(os.path.dirname(path)) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                about = entry.stat()
+                is_session = entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
+                if is_session and about.st_size <= LARGEST_SIBLING:
+                    found.append((about.st_mtime, entry.path))
+    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][:MOST_SIBLINGS]

@@ -33,7 +33,8 @@ CREATE TABLE threads (
     read_check INTEGER NOT NULL,
     state BLOB NOT NULL,
     ends REAL NOT NULL,
-    learned TEXT NOT NULL
+    ratios TEXT NOT NULL,
+    hidden TEXT NOT NULL
 ) WITHOUT ROWID
 """
 _TIMEOUT = 2.0
@@ -46,6 +47,11 @@ class RequestIndex:
 
     def __init__(self, path: str) -> None:
         self._path = path
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is kept."""
+        return bool(self._path)
 
     def mark(self, file: str) -> Mark | None:
         """Return how far *file* was read; None if that isn't known."""
@@ -62,28 +68,28 @@ class RequestIndex:
         """
         ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
         with suppress(StoreError, ValueError, TypeError, AttributeError), self._open() as database:
-            sql = "SELECT learned FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
-            for (learned,) in database.rows(sql, [file, before, _MOST_ASKED]):
-                for model, (ratio, unrecorded) in json.loads(learned).items():
-                    ratios.setdefault(model, Calibration(ratio, 0.0, MIN_SAMPLES))
-                    if unrecorded:
-                        hidden.setdefault(model, unrecorded)
+            sql = "SELECT ratios, hidden FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
+            for one, other in database.rows(sql, [file, before, _MOST_ASKED]):
+                for model, calibration in json.loads(one).items():
+                    ratios.setdefault(model, Calibration(*calibration))
+                hidden = {**json.loads(other), **hidden}
         return ratios, hidden
 
     def keep(self, file: str, mark: Mark, requests: Sequence[Request]) -> None:
         """Keep how far *file* was read, and what its *requests* showed."""
-        taught = [each for each in requests if each.known.basis == "calibrated"]
-        learned = {each.model: (clamped(each.known.ratio), each.known.hidden) for each in taught}
+        if not self._path:
+            return
+        ratios, hidden = learned_from(requests)
         ends = max((each.time for each in requests if each.time is not None), default=0.0)
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
-        row = (file, mark.offset, mark.check, state, ends, json.dumps(learned))
+        row = (file, mark.offset, mark.check, state, ends, json.dumps(ratios), json.dumps(hidden))
         try:
-            if self._path and not os.path.lexists(self._path):
+            if not os.path.lexists(self._path):
                 make_file(self._path)
             with self._open(emptied=True) as database, database.writing():
                 known = [each for (each,) in database.rows("SELECT path FROM threads")]
                 database.run_many("DELETE FROM threads WHERE path = ?", [(each,) for each in known if _is_gone(each)])
-                database.run("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?)", row)
+                database.run("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         except StoreError as error:
             if error.reason == "damaged":
                 with suppress(OSError):
@@ -108,9 +114,16 @@ class RequestIndex:
         return database
 
 
-def clamped(ratio: float) -> float:
-    """Return *ratio* as near as a calibration can be."""
-    return min(MAX_RATIO, max(MIN_RATIO, ratio))
+def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
+    """Return what *requests* showed: each model's ratio, and the tokens that its client doesn't record."""
+    ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
+    for each in requests:
+        if each.known.basis == "calibrated":
+            ratio = min(MAX_RATIO, max(MIN_RATIO, each.known.ratio))
+            ratios.put(each.model, Calibration(ratio, 0.0, MIN_SAMPLES))
+        if each.known.hidden:
+            hidden[each.model] = each.known.hidden
+    return ratios, hidden
 
 
 def _is_gone(path: str) -> bool:

@@ -174,6 +174,7 @@ def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
 
     request = read_requests(rewritten(tmp_path, "claude_opus", without_prompt))[7]
     row = next(part for part in request.parts if part.name == "not resolved")
+    assert row.tokens is None
     assert [(inner.tokens, inner.basis) for inner in row.parts] == [
         (None, "named by the request, in no line of the transcript")
     ]

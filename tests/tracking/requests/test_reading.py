@@ -31,7 +31,7 @@ def test_a_file_that_grows_is_read_on_from_where_it_ended(tmp_path: Path, name: 
     assert len(expected) == 10
     for cut in range(5, len(lines), 7):
         path.write_bytes(b"".join(lines[:cut]))
-        _, mark = read_thread(path)
+        _, mark = read_thread(path, marking=True)
         mark = Mark(mark.offset, mark.check, json.loads(json.dumps(mark.state)))  # as a store would keep it
         path.write_bytes(b"".join(lines))
         read: list[int] = []
@@ -45,14 +45,14 @@ def test_a_file_that_grows_is_read_on_from_where_it_ended(tmp_path: Path, name: 
 def test_a_mark_of_another_file_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes((DATA / "claude_haiku.jsonl").read_bytes())
-    _, mark = read_thread(path)
+    _, mark = read_thread(path, marking=True)
     path.write_bytes((DATA / "claude_opus.jsonl").read_bytes() * 2)
     thread, _ = read_thread(path, mark=mark)
     assert [each.id for each in requests_of(thread)] == [each.id for each in read_requests(path)]
 
 
 def test_a_mark_holds_no_text() -> None:
-    _, mark = read_thread(DATA / "claude_opus.jsonl")
+    _, mark = read_thread(DATA / "claude_opus.jsonl", marking=True)
     state = json.dumps(mark.state)
     for word in ("PLANTED-PROMPT", "PLANTED-BRIM-RULE", "PLANTED-FILE", "THOUGHT-1", "PLANTED-MCP-RESULT"):
         assert word in (DATA / "claude_opus.jsonl").read_text(encoding="utf-8")

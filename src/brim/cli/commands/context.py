@@ -91,8 +91,8 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
         for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
     ]
-    parts = (gauge, "", printable(head), table(rows, right=frozenset((1, 2))), "", *_notes(report))
-    return lines("\n".join(parts), _change(report))
+    shown = "\n".join((printable(head), table(rows, right=frozenset((1, 2))), "", *_notes(report)))
+    return lines(f"{gauge}\n" if gauge else "", shown, _change(report))
 
 
 def _rows(

@@ -8,11 +8,20 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
-from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
+from brim.cli.options import (
+    add_json,
+    check_belongs,
+    check_words,
+    command,
+    complete_model,
+    here,
+    option,
+    own_prices,
+    whole_number,
+)
 from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
 from brim.hooks.gate import folder_scope
-from brim.models.overrides import use
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, micro_dollars
@@ -78,12 +87,6 @@ class Money:
     def statuses(self, under: str, most: int) -> list[ScopeStatus]:
         """Return how the first scopes stand under the settings of this place; nothing is written."""
         return self.ledger.statuses(under, default=Limit(self.default), most=most)
-
-    def believe_own_prices(self) -> None:
-        """Ignore the prices in a project's file: low ones would raise every limit."""
-        if self.config["models"] != self.config.yours["models"]:
-            use(self.config.yours["models"])
-            note("the prices in this project's file don't count here: put them into your own, see 'brim config path'")
 
     def __enter__(self) -> Money:
         return self
@@ -307,7 +310,7 @@ def _amount(options: Namespace, money: Money) -> int:
         return micro_dollars(options.words[1])
     if options.model is None or None in tokens:
         raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    money.believe_own_prices()
+    own_prices(money.config)
     try:
         return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
     except UnknownPrice as error:

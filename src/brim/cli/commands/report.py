@@ -6,7 +6,7 @@ import os
 import time
 from argparse import Namespace
 
-from brim.cli.options import add_json, command, option, settings, whole_number
+from brim.cli.options import add_json, command, option, own_prices, settings, whole_number
 from brim.cli.output import ReadingProgress, counted, emit, note, say, tell_all
 from brim.cli.report_view import details, page, summary
 from brim.config import user_folder
@@ -63,7 +63,7 @@ def look(paths: list[str], *, days: int | None = None, project: str | None = Non
         days=days or (None if paths else DAYS),
         project=project,
         index=os.path.join(user_folder(os.environ), FILE),
-        models=settings()["models"],
+        models=own_prices(settings()),
         now=time.time(),
         on_read=progress,
         most=most,

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.limit import Money
-from brim.cli.options import add_json, command, option, settings, working_folder
+from brim.cli.options import add_json, command, option, own_prices, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
@@ -121,8 +121,8 @@ def _purse(
     options: Namespace, command: ClientCommand, config: Config, money: Money | None, *, scope: str, tell: Tell
 ) -> Purse:
     """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
+    own_prices(config)
     if money is not None:
-        money.believe_own_prices()
         money.apply_default(scope)
     given = [text for text in (options.budget_usd, command.own_cap or None) if text is not None]
     return Purse(

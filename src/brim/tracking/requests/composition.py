@@ -96,16 +96,11 @@ class Request:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Return the tree, the largest part first; with what isn't explained, it adds up to what was billed."""
-        rows: dict[Label, list[Piece]] = {}
-        for item in self.items:
-            for piece in item.pieces:
-                rows.setdefault(piece.label, []).append(piece)
-        found = self._tree(rows, 0)
+        pieces = [piece for item in self.items for piece in item.pieces]
+        found = self.tree([piece for piece in pieces if piece.local or piece.own or piece.label[0] == UNRESOLVED])
         if self.hidden:
-            basis = (
-                "inferred: what the smallest request before held beyond its parts" if self.known.hidden else UNRECORDED
-            )
-            found.append(Part(f"{' and '.join(self.hidden)} ({UNRECORDED})", self.known.hidden, basis))
+            size = self.known.hidden or None
+            found.append(Part(f"{' and '.join(self.hidden)} ({UNRECORDED})", size, INFERRED if size else UNRECORDED))
         found.sort(key=_by_size)
         if self.billed:
             rest = self.billed - sum(part.tokens or 0 for part in found)
@@ -117,22 +112,19 @@ class Request:
         """What was billed beyond all parts; negative if the parts are more."""
         return next((part.tokens or 0 for part in self.parts if part.name == REMAINDER), 0)
 
-    def _tree(self, rows: dict[Label, list[Piece]], depth: int) -> list[Part]:
-        groups: dict[str, dict[Label, list[Piece]]] = {}
-        for label, pieces in rows.items():
-            groups.setdefault(label[depth] if depth < len(label) else "", {})[label] = pieces
+    def tree(self, pieces: Iterable[Piece], depth: int = 0) -> list[Part]:
+        """Return *pieces* as rows, the largest first, from the level *depth* of their labels on."""
+        groups: dict[str, list[Piece]] = {}
+        for piece in pieces:
+            groups.setdefault(piece.label[depth] if depth < len(piece.label) else "", []).append(piece)
         found = []
         for name, group in groups.items():
-            pieces = [piece for each in group.values() for piece in each]
-            if name == "" or all(len(label) == depth + 1 for label in group):
-                unknown = any(piece.label[0] == UNRESOLVED for piece in pieces)
-                tokens = None if unknown else self.tokens_of(pieces)
-                found.append(Part(name or "other", tokens, self._basis(pieces), len(pieces)))
-            else:
-                below = sorted(self._tree(group, depth + 1), key=_by_size)
-                tokens = sum(part.tokens or 0 for part in below)
-                found.append(Part(name, tokens, self._basis(pieces), len(pieces), tuple(below)))
-        return found
+            is_leaf = all(len(piece.label) <= depth + 1 for piece in group)
+            below = () if is_leaf else tuple(self.tree(group, depth + 1))
+            known = [part.tokens for part in below if part.tokens is not None] if below else [self.tokens_of(group)]
+            tokens = sum(known) if known and not (is_leaf and group[0].label[0] == UNRESOLVED) else None
+            found.append(Part(name or "other", tokens, self._basis(group), len(group), below))
+        return sorted(found, key=_by_size)
 
     def _basis(self, pieces: Sequence[Piece]) -> str:
         if any(piece.local for piece in pieces):
@@ -268,8 +260,8 @@ def compare(before: Request, after: Request, *, without: str = "") -> Change:
     came, left = _only(news, had), _only(olds, has)
     again = [piece for piece in news[same:] if had[_key(piece)]]
     return Change(
-        _rows(after, came),
-        _rows(before, left),
+        tuple(after.tree(came)),
+        tuple(before.tree(left)),
         breaker,
         after.tokens_of(news[:same]),
         after.tokens_of(again) if breaker else 0,
@@ -296,10 +288,3 @@ def _only(pieces: list[Piece], others: Counter[tuple[Label, str]]) -> list[Piece
         else:
             found.append(piece)
     return found
-
-
-def _rows(request: Request, pieces: Sequence[Piece]) -> tuple[Part, ...]:
-    rows: dict[Label, list[Piece]] = {}
-    for piece in pieces:
-        rows.setdefault(piece.label, []).append(piece)
-    return tuple(sorted(request._tree(rows, 0), key=_by_size))

@@ -64,13 +64,14 @@ def read_thread(
     path: str | os.PathLike[str],
     *,
     mark: Mark | None = None,
+    marking: bool = False,
     count: Count | None = None,
     on_read: Callable[[int], object] = int,
 ) -> tuple[Thread, Mark]:
-    """Return what *path* holds, and a mark to go on from next time.
+    """Return what *path* holds, and with *marking* a mark to go on from next time.
 
-    With a *mark* of before only what is new is read, if the file is still the same one up to there. Files that can't
-    be gone on with are read whole, and their mark is empty.
+    With a *mark* of before only what is new is read, if the file is still the same one up to there. Files of Codex and
+    Gemini CLI are read whole each time, and their mark is empty.
     """
     name = os.fspath(path)
     count = count or encoding_counter(STAND_IN)
@@ -88,7 +89,7 @@ def read_thread(
         if reader is None:
             return Thread(), Mark()
         reached = Mark()
-        if isinstance(reader, ClaudeRequests) and lines.offset:
+        if marking and isinstance(reader, ClaudeRequests) and lines.offset:
             offset = lines.offset if reader.open_at is None else reader.open_at
             reached = Mark(offset, check_before(file, offset), reader.to_row())
         if lines.rest is not None:  # a last line without an end may be written on: it's in no mark
