@@ -209,3 +209,13 @@ def test_since_and_until_may_be_some_time_ago(brim: Brim) -> None:
     assert asked(brim, "--since", "20260101", "--until", "0d")["total"]["requests"] == 1
     ran = brim("usage", "--since", "soon")
     assert (ran.code, "7d, 2w or 1m" in ran.err) == (2, True)
+
+
+def test_prices_in_a_projects_file_never_count(brim: Brim) -> None:
+    session(brim, answer())
+    before = asked(brim)["total"]["cost"]
+    (brim.cwd / ".git").mkdir()
+    for fields in ("prices: {input: 0, output: 0}", "like: gpt-5-nano"):
+        brim.configure(project=f"models: {{claude-sonnet-4-5: {{{fields}}}}}\n")
+        assert asked(brim)["total"]["cost"] == before > 0
+        assert "don't count" in brim("usage").err

@@ -13,9 +13,9 @@ from brim.scratch.inventory import LONGEST, Inventory, is_set_up, told_in
 from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
 
 
-def read(inventory: Inventory, path: str, *, tool: str = "read", **result: str) -> None:
+def read(inventory: Inventory, path: str, *, tool: str = "read", refusal: str = "") -> None:
     inventory.take(ToolCall(id=path, name="Read", tool=tool, input={"file_path": path}))
-    inventory.take(ToolResult(id=path, text="x", **result))
+    inventory.take(ToolResult(id=path, text="x", refusal=refusal))
 
 
 def test_the_examples_hold() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from brim.cli.options import add_json, command, option, settings
+from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.config import user_folder
 from brim.errors import InputError
@@ -80,7 +80,7 @@ def usage(options: Namespace) -> int:
         project=options.project,
         utc=options.utc,
         index=None if options.no_index else os.path.join(user_folder(os.environ), FILE),
-        models=settings()["models"],
+        models=own_prices(settings()),
         now=time.time(),
         on_read=advance,
     )
