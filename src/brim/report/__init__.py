@@ -2,6 +2,9 @@
 
 ``usage`` adds up the requests of all sessions, each once; ``index`` remembers what was read, so that the next time only
 what is new is. ``watch`` is the same for one session while it goes on: how full its window is and what it cost.
+
+``compactions`` finds what each compaction of a session lost and what came back, ``statements`` which sentences are
+instructions and decisions, ``billed`` how many bytes a token has; ``lost`` finds the session that a person means.
 """
 
 from __future__ import annotations
