@@ -221,7 +221,11 @@ class Claude(Writer):
         self.say("x" * int(output * BYTES_PER_TOKEN))
         usage = {"input_tokens": 4, "cache_creation_input_tokens": 900, "cache_read_input_tokens": prompt - 904}
         usage["output_tokens"] = output
-        message = {"id": f"msg_{self._count:024}", "role": "assistant", "model": "claude-sonnet-4-5-20250929"}
+        message: dict[str, Any] = {
+            "id": f"msg_{self._count:024}",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5-20250929",
+        }
         message |= {"type": "message", "content": [block], "usage": usage}
         return self._line("assistant", message=message, requestId=f"req_{self._count:024}")
 
@@ -367,7 +371,12 @@ class Gemini(Writer):
             self.line(self._message("gemini", step.text, **about))
             return
         response = {"error": answer} if step.failed else {"output": answer}
-        call = {"id": f"c-{self._count}", "name": tool, "args": given, "status": "error" if step.failed else "success"}
+        call: dict[str, Any] = {
+            "id": f"c-{self._count}",
+            "name": tool,
+            "args": given,
+            "status": "error" if step.failed else "success",
+        }
         call["result"] = [{"functionResponse": {"name": tool, "response": response}}]
         self.say(answer)
         self.line(self._message("gemini", "", **about, toolCalls=[call]))

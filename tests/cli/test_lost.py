@@ -111,7 +111,7 @@ def test_only_the_newest_are_shown_if_there_are_many(brim: Brim) -> None:
     ("content", "code", "said"),
     [
         (b"", 1, "no compaction is known"),
-        (b"\x00\x01\x02", 2, "is no text"),
+        (b"\x00\x01\x02", 2, "isn't text"),
         (b'{"type": "user", "sessionId": "s", "isSidechain": false}\n{"half', 1, "no compaction is known"),
         (b"not json\n[1, 2]\n", 1, "could not be read"),
     ],

@@ -265,8 +265,7 @@ class _Window:
                 (self._standing if isinstance(event, Message) else self._data).append(_text_of(event))
         held = self._inventory.held
         measured = measure("\n".join(self._standing), self._inventory.ranked(), data="\n".join(self._data))
-        for kind, _ in measured.had:
-            done.had[kind] = done.had.get(kind, 0) + 1
+        done.had = {kind: had for kind, (had, _) in measured.counts().items()}
         if done.readable:
             done.lost = {thing: _Cost(held[thing].uses) for thing in measured.lost}
             for thing in done.lost:

@@ -85,7 +85,12 @@ def find_lost(
     """
     for path, here in _named(workspace, session) if session else _compacted(workspace):
         broken: list[int] = []
-        compactions = lost_in(path, taken=taken, on_broken=broken.append)
+        try:
+            compactions = lost_in(path, taken=taken, on_broken=broken.append)
+        except InputError:
+            if session:
+                raise
+            continue  # another user's, or deleted since it was found
         if compactions or session:
             return LostReport(tuple(compactions[-limit:]), path, here, sum(broken))
     return LostReport(tuple(_noted(workspace, session)[-limit:]))

@@ -195,8 +195,8 @@ def told_in(command: str) -> Told:
     command = unwrapped(command).strip()
     found = parts(command)
     words = [word for part in found if part.named[0] in _PRINTS for word in part.words[1:]]
-    shown = [word for word in words if paths_in(word) == [word]] if looks(found) else []
     changed = writes(command, found)
+    shown = [word for word in words if paths_in(word) == [word] and word not in changed] if looks(found) else []
     everyday = looks(found, data_lines(__file__, "everyday_commands.txt"))
     text = ""
     if found and not everyday and "\n" not in command and "<<" not in command:

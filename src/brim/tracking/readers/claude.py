@@ -211,7 +211,7 @@ class ClaudeTranscriptReader(_Reader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
-        self._places[line.get("uuid") or ""] = self.where["at"]
+        self._places[text(line, "uuid")] = self.where["at"]
         if not self.where["agent"]:
             self.states(line, permission_mode="permissionMode", branch="gitBranch", folder="cwd", version="version")
         if kind == "assistant":
@@ -313,7 +313,7 @@ class ClaudeStreamReader(_Reader):
         parent, time = text(line, "parent_tool_use_id"), seconds(line.get("timestamp"))
         agent = (text(line, "agent_id") or parent) if parent else ""
         self.where |= {"session": text(line, "session_id"), "agent": agent, "time": time}
-        self._places[line.get("uuid") or ""] = self.where["at"]
+        self._places[text(line, "uuid")] = self.where["at"]
         readers: dict[str, Callable[[Mapping[str, Any]], object]] = {
             "assistant": self._assistant,
             "user": self._user,
