@@ -60,7 +60,7 @@ def reading(**changed: Any) -> Any:
 
 def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
     assert draw(reading(), 72) == [
-        "158,700 of 200,000 tokens  79.3%     claude-sonnet-4-5  session 5e551011",
+        "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
         "                                         warn 70% ▲     ▲ compact 78%",
         "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",

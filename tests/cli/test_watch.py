@@ -80,7 +80,7 @@ def test_a_transcript_and_a_stream_of_one_session_agree(brim: Brim) -> None:
 def test_a_growing_file_is_followed_line_by_line(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
     watcher = Watcher(brim, str(path), *QUICK)
-    assert watcher.line().startswith("20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5")
+    assert watcher.line().startswith("20,000 of 200,000 tokens  10%  claude-sonnet-4-5")
     with path.open("a") as file:
         file.write(called(2, 30_000) + called(3, 40_000))
     assert watcher.line().startswith("30,000")
@@ -139,14 +139,14 @@ def test_a_file_that_vanishes_does_not_end_it(brim: Brim) -> None:
 def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
     ran = brim("watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
     assert ran.code == 0
-    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26.2%  claude-sonnet-4-5  $1.27  1 compaction")
+    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26%  claude-sonnet-4-5  $1.27  1 compaction")
     assert "It is time to compact" in ran.err
     assert "It is time to compact" not in ran.out
 
 
 def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
     assert brim("watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
-        "20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5  $0.01"
+        "20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"
     ]
     path = brim.write("s.jsonl", called(1, 20_000).rstrip())
     assert brim("watch", path, "--once").lines[0].startswith("20,000 of 200,000")
@@ -309,4 +309,4 @@ def test_whoever_stops_reading_ends_it(brim: Brim) -> None:
 
 def test_it_ends_by_itself_when_nothing_grows(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
-    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5  $0.01"]
+    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"]

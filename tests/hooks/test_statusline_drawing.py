@@ -54,10 +54,9 @@ def test_a_mark_is_crossed_when_it_is_reached(used: int, said: str) -> None:
     assert drawn(sent(used)).endswith(said)
 
 
-def test_a_share_is_rounded_down_so_that_no_mark_looks_crossed_before_it_is() -> None:
-    assert "77%" in drawn(sent(155_999))
-    assert "78%" in drawn(sent(156_000))
-    assert "29%" in drawn(sent(58_000))
+@pytest.mark.parametrize(("used", "share"), [(13_467, "7%"), (154_999, "77%"), (155_000, "78%"), (199_100, "100%")])
+def test_a_share_is_rounded_half_up_as_the_client_rounds_its_own(used: int, share: str) -> None:
+    assert f"  {share}  " in drawn(sent(used))
 
 
 def test_a_window_that_is_overfull_says_so() -> None:

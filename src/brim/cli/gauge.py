@@ -18,7 +18,7 @@ from typing import NoReturn, Self
 
 from brim.cli.output import counted, dollars, note, paint, printable, say, symbols, terminal_width, width_of
 from brim.report.watch import UNTOLD, Reading
-from brim.tracking.gauge import bar, column
+from brim.tracking.gauge import bar, column, percent
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
@@ -75,12 +75,7 @@ def level(reading: Reading) -> str:
     if not reading["context_window"]:
         return f"{reading['used_tokens']:,} tokens; the window's size isn't known"
     of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
-    return f"{of}  {percent(reading['utilization'], digits=1)}"
-
-
-def percent(share: float, *, digits: int = 0) -> str:
-    """Return *share* as a percentage."""
-    return f"{100 * share:,.{digits}f}%"
+    return f"{of}  {percent(reading['utilization'])}"
 
 
 def colour_of(reading: Reading) -> str:
@@ -169,7 +164,7 @@ def _filling(reading: Reading, width: int) -> list[str]:
         rest = items[MOST_ROWS - 1 :]
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    shares = [percent(tokens / whole) if tokens * 200 >= whole else "<1%" for _, tokens in items]
+    shares = [percent(tokens / whole) for _, tokens in items]
     names, numbers = max(width_of(name) for name, _ in items), max(len(f"{tokens:,}") for _, tokens in items)
     parts = max(map(len, shares))
     room = width - names - numbers - parts - 6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from brim.record import Record
-from brim.tracking.gauge import bar
+from brim.tracking.gauge import bar, percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,12 +114,7 @@ def _percent(status: Status, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
-    return _said(_colour(level_of(status, look)), "<1%" if 0 < share < 0.01 else f"{_percents(share)}%")
-
-
-def _percents(share: float) -> int:
-    """Return whole per cent, rounded down: 77.9% is not yet the mark at 78."""
-    return int(100 * share + 1e-9)
+    return _said(_colour(level_of(status, look)), percent(share))
 
 
 def _tokens(status: Status) -> Part:
@@ -160,7 +155,7 @@ def _cache(status: Status, until: struct_time | None) -> Part:
 def _warning(level: str, look: Look) -> Part:
     if level == "compact":
         return _said("bold red", "time to /compact", "/compact")
-    return _said("yellow", f"compact at {_percents(look.compact)}%", "nearly full") if level else []
+    return _said("yellow", f"compact at {percent(look.compact)}", "nearly full") if level else []
 
 
 def _colour(level: str) -> str:

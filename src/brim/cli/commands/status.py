@@ -19,7 +19,6 @@ from brim.cli.output import (
     home_path,
     lines,
     note,
-    share,
     table,
     terminal_width,
 )
@@ -28,6 +27,7 @@ from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
+from brim.tracking.gauge import percent
 from brim.tracking.live import follow, ignore
 from brim.tracking.sessions import newest
 from brim.workspace import DATABASE, Workspace
@@ -151,7 +151,7 @@ def _status_view(found: dict[str, Any]) -> str:
 
 def _session_line(session: dict[str, Any]) -> str:
     used, window = session["used_tokens"], session["context_window"]
-    parts = [session["model"], f"{share(used, window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)
