@@ -61,7 +61,11 @@ def chain(environ: Mapping[str, str], command: str) -> None:
 def test_it_prints_one_line(environ: dict[str, str]) -> None:
     out = io.BytesIO()
     assert main(io.BytesIO(encoded(sent())), out, environ) == 0
-    assert out.getvalue().decode().startswith("Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache cold")
+    assert (
+        out.getvalue()
+        .decode()
+        .startswith("Sonnet 4.5  █████▏░░││░░  43% · 93.6k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold")
+    )
     assert out.getvalue().endswith(b"\n")
 
 
@@ -69,13 +73,13 @@ def test_marks_and_window_are_those_of_the_settings(environ: dict[str, str]) -> 
     config = Path(environ["BRIM_HOME"], "config.yaml")
     config.write_text("context:\n  warn: 0.2\n  compact: 0.4\n  window: 100000\n")
     (line,) = shown(sent(30_000), environ)
-    assert "30%  30,000 of 100,000" in line
+    assert "30% · 150k left (17% of 180k)  30,000 of 100,000" in line, "what the client does isn't brim's setting"
     assert line.endswith("compact at 40%")
 
 
 def test_settings_that_cannot_be_read_are_the_defaults_and_the_line_says_so(environ: dict[str, str]) -> None:
     Path(environ["BRIM_HOME"], "config.yaml").write_text("context: [\n")
-    (line,) = shown(sent(140_000), environ)
+    (line,) = shown(sent(140_000), {**environ, "COLUMNS": "160"})
     assert line.endswith("compact at 78%  settings wrong: brim doctor")
 
 

@@ -115,9 +115,9 @@ def test_the_least_important_is_shortened_or_left_out_first() -> None:
     assert lines == {
         100: "Sonnet 4.5  █████████▍░░  78%  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
         80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
-        60: "Sonnet 4.5  ██████▎░  78%  156k/200k  $1.24  warm  /compact",
-        40: "78%  156k/200k  $1.24  /compact",
-        24: "78%  156k/200k  /compact",
+        60: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  /compact",
+        40: "Sonnet 4.5  ██████▎░  78%  /compact",
+        24: "██████▎░  78%  /compact",
         12: "78%",
         4: "78%",
     }
