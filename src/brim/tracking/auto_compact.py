@@ -150,8 +150,7 @@ def _settings(environ: Mapping[str, str], folder: str) -> list[dict[str, Any]] |
     user = os.path.join(
         environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home_folder(environ), ".claude"), "settings.json"
     )
-    project = environ.get("CLAUDE_PROJECT_DIR") or folder
-    own = [os.path.join(project, ".claude", f"settings{name}.json") for name in (".local", "")] if project else []
+    own = [os.path.join(folder, ".claude", f"settings{name}.json") for name in (".local", "")] if folder else []
     found = []
     for path in (*MANAGED, *own, user):
         try:
