@@ -11,7 +11,7 @@ import os
 import time
 from contextlib import suppress
 
-from brim.config.places import home_folder
+from brim.config.places import home_folder, user_folder
 from brim.files import open_safely, read_safely, replace_file
 from brim.record import Record
 from brim.tracking.gauge import percent
@@ -92,6 +92,12 @@ def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> li
     for each in sorted(kept, key=lambda window: window.read_at):
         newest[each.agent, each.minutes, each.name] = each
     return [newest[key] for key in sorted(newest)]
+
+
+def current_plan_windows(environ: Mapping[str, str], now: float, agent: str = "") -> list[PlanWindow]:
+    """Return the last readings of the windows that still run, of *agent* or of all."""
+    found = read_plan_windows(user_folder(environ), environ if agent in ("", "codex") else None)
+    return [each for each in found if each.is_current(now) and agent in ("", each.agent)]
 
 
 def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
