@@ -22,7 +22,7 @@ from brim.store.trust import trust
 from brim.tracking.plan_windows import read_plan_windows
 from tests.hooks.status_samples import NOW, SESSION, encoded, sent
 
-DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.statusline import main; main()"]
+DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]
 
 
 @pytest.fixture
@@ -289,7 +289,9 @@ def test_a_process_ends_with_0_even_if_nobody_listens(environ: dict[str, str]) -
 def test_a_process_imports_nothing_heavy(environ: dict[str, str]) -> None:
     code = "from brim.hooks.statusline import main; main(); import sys; print(*sys.modules, file=sys.stderr)"
     run = [sys.executable, "-I", "-c", code]
-    done = subprocess.run(run, input=encoded(sent()), env=environ, capture_output=True, timeout=60, check=True)
+    given = encoded(sent(rate_limits=limits(91.2, 12)))
+    every = {**environ, "BRIM_STATUSLINE_PARTS": "model, folder, branch, headroom, plan"}
+    done = subprocess.run(run, input=given, env=every, capture_output=True, timeout=60, check=True)
     heavy = {"typing", "dataclasses", "hashlib", "pathlib", "logging", "yaml", "subprocess", "argparse"}
     assert done.stdout.decode().startswith("Sonnet 4.5")
     assert heavy & set(done.stderr.decode().split()) <= _imported_by_python_itself()
