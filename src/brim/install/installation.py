@@ -48,7 +48,7 @@ from brim.install.changes import (
 )
 from brim.install.git_exclude import hide, not_ignored, unhide
 from brim.install.jsonc import BLANK
-from brim.install.launchers import check_lasting, install_launchers, remove_launchers, remove_resident
+from brim.install.launchers import install_launchers, remove_launchers, remove_resident
 from brim.install.receipt import LOCK, Record, read_records, write_records
 from brim.store.project import make_folder
 from brim.store.store import open_store
@@ -440,8 +440,6 @@ def install(
     """
     if sys.platform == "win32":
         return Installed(reason=NO_WINDOWS)
-    if not dry_run:
-        check_lasting()
     here = Installation(environ, folder)
     agents = agents or [name for name in NAMES if is_present(name, environ)]
     targets = [here.target(agent, scope) for agent in agents]
@@ -485,7 +483,6 @@ def install(
 
 def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int | None = None) -> Upgraded:
     """Bring launchers and stores up to date where brim is installed; the agents' settings stay as they are."""
-    check_lasting()
     here = Installation(environ, folder)
     targets = here.installed()
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"

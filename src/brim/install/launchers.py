@@ -52,7 +52,8 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
 
 
 def install_launchers(home: str) -> list[str]:
-    """Write the scripts for this interpreter; return those that changed."""
+    """Write the scripts for this interpreter; return those that changed. One in a cache is refused."""
+    check_lasting()
     home, python = os.path.abspath(home), sys.executable
     texts = {
         launcher_path(home): launcher_text(python, home=home),
