@@ -241,7 +241,8 @@ def show(what: str, text: str) -> None:
     for line in lines[:SHOWN_LINES]:
         print(shorten(line, 104) if len(line) > 104 else f"      {line}")
     if len(lines) > SHOWN_LINES:
-        print(f"      … and {len(lines) - SHOWN_LINES} more lines")
+        more = len(lines) - SHOWN_LINES
+        print(f"      … and {more} more line{'s' * (more > 1)}")
 
 
 def shorten(line: str, width: int) -> str:

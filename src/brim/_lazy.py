@@ -1,7 +1,7 @@
 """Lazy exports (PEP 562): a package lists its public names, and each is imported when it's first used.
 
-Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So no
-package imports its own modules at the top of its ``__init__``.
+Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So a
+package that they import doesn't import its own modules at the top of its ``__init__``. The others do.
 """
 
 from __future__ import annotations

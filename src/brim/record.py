@@ -43,7 +43,10 @@ class Record:
         names, values = self.__match_args__, self.__dict__
         if len(args) > len(names):
             raise TypeError(f"{type(self).__name__} takes {len(names)} fields, not {len(args)}")
-        values.update(zip(names, args, strict=False))
+        values.update(zip(names, args))  # noqa: B905 (a hook makes a thousand records, and strict= takes its time)
+        if not kwargs and len(args) == len(names):
+            self.__post_init__()
+            return
         for name, value in kwargs.items():
             if name in values or name not in names:
                 raise TypeError(f"{type(self).__name__} got an unexpected or repeated field {name!r}")

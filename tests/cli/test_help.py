@@ -17,7 +17,10 @@ SHOWN = {
     "setup": "doctor uninstall pause resume trust config",
     "builders": "count fit check repair window models",
 }
-OLD = ("budget", "spend", "scratch", "list", "validate", "upgrade")
+OLD = (
+    *("budget", "dedupe", "export", "forget", "import", "list", "merge", "plan", "review", "scratch", "show", "spend"),
+    *("unforget", "upgrade", "validate"),
+)
 """Names of 0.1 whose help shows the new name."""
 
 

@@ -21,6 +21,19 @@ WORDS: dict[str, str] = {
     r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
     r"(BRIM_HOME='[^']*') HOME='[^']*'": r"\1",  # and so does the person's
     r"( tokens(?:  |, ))[\d.]+%": r"\1SHARE",  # rounded to whole per cent, as the client rounds
+    r"brim spend (?:limit )?(?=\S)": "brim limit ",  # messages name today's commands
+    r"brim unforget": "brim rules restore",
+    r"brim validate": "brim rules check",
+    r"brim (edit|dedupe|review)\b": r"brim rules \1",
+    r"found from the (?:shape of the )?(messages|request|model)": r"inferred from the \1",
+    r"beside what must stay": "next to what must stay",
+    r"remove the edge, or bring it back": "remove the connection, or bring the rule back",
+    r"(remove the|remove one of the two|the) edge": r"\1 connection",
+    r"merges what is so": "merges them",
+    r"or 'brim forget": "or remove it with 'brim rules remove",
+    r"no behavior has the id or the name": "no rule has the id or the name",
+    r"'brim list' shows them": "'brim rules' lists them",
+    r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
@@ -53,6 +66,8 @@ IGNORED: tuple[str, ...] = (
     "*/left/*/.brim/secret*",
     "*/left/*/.context/*.brim-scratch",
     "*/files/*/.context/.brim-scratch",
+    "*/left/*/.brim/state/*.json/pays",  # a session pays under the limit of the project that it began in,
+    "home/*PreToolUse/files/*/.brim/state/*",  # which is noted for sessions of 0.1 too
     "*/left/*/.brim/trust.json/projects/*/settings",  # trust is of content, not of a folder
     "home/*/files/*/.brim/trust.json",  # what 0.1 trusted as a folder is noted
     "home/left/*/.brim/trust.json",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from brim.spend import Raise
+from brim.store.trust import trust
 from tests.hooks.sittings import Sitting
 
 
@@ -51,9 +52,9 @@ def test_at_the_limit_the_call_is_denied_with_sum_limit_instruction_and_command(
     limit(sitting, 10_000)
     sitting.used("m1", 4_000)
     told = sitting.tool("Read", {"file_path": "a"})["systemMessage"]
-    assert "brim spend continue|raise|wrap-up|stop shop" in told
+    assert "brim limit continue|raise|wrap-up|stop shop" in told
     denied = before(sitting)
-    for part in ("$0.012 of $0.01", "Wrap up now", "what is done", "brim spend continue|raise|wrap-up|stop shop"):
+    for part in ("$0.012 of $0.01", "Wrap up now", "what is done", "brim limit continue|raise|wrap-up|stop shop"):
         assert part in reason(denied)
     assert "systemMessage" not in denied  # the human has been told already
 
@@ -63,14 +64,14 @@ def test_who_was_not_told_when_it_was_settled_is_told_with_the_refusal(sitting: 
     with sitting.ledger() as ledger:
         ledger.record("shop/other/main", "r1", 12_000)
     first, second = before(sitting), before(sitting)
-    assert "brim spend" in first["systemMessage"]
+    assert "brim limit" in first["systemMessage"]
     assert "systemMessage" not in second
     assert reason(second)
 
 
 def test_a_limit_of_nothing_lets_nothing_be_spent(sitting: Sitting) -> None:
     limit(sitting, 0)
-    assert "brim spend raise shop USD" in reason(before(sitting))
+    assert "brim limit raise shop USD" in reason(before(sitting))
     assert "continue" not in reason(before(sitting))  # a tenth more of nothing is nothing
 
 
@@ -88,7 +89,7 @@ def test_a_wrap_up_for_which_nothing_is_left_is_not_offered_again(sitting: Sitti
     sitting.hook("Stop")
     with sitting.ledger() as ledger:
         ledger.answer("shop", "wrap_up")
-    assert reason(before(sitting)).endswith("brim spend raise shop USD")
+    assert reason(before(sitting)).endswith("brim limit raise shop USD")
 
 
 def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
@@ -96,6 +97,27 @@ def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
     assert "shop/8eeb040d has reached" in reason(before(sitting))
+
+
+@pytest.mark.parametrize("mark", [".git", ".brim"])
+@pytest.mark.parametrize("first", ["UserPromptSubmit", "PreToolUse"])
+@pytest.mark.parametrize("how", ["ledger", "settings"])
+def test_a_folder_with_a_project_of_its_own_lifts_no_limit(sitting: Sitting, mark: str, first: str, how: str) -> None:
+    del sitting.environ["CLAUDE_PROJECT_DIR"]
+    (sitting.project / ".git").mkdir()
+    inside = sitting.project / "inside"
+    (inside / mark).mkdir(parents=True)
+    if how == "ledger":
+        limit(sitting, 10_000)
+    else:
+        (sitting.project / ".brim").mkdir()
+        (sitting.project / ".brim" / "config.yaml").write_text("spend: {limit: 0.01}\n")
+        trust(str(sitting.project), str(sitting.home), now=sitting.now)
+    sitting.hook(first, prompt="go", tool_name="Bash", tool_input={"command": "cd inside"}, tool_use_id="t0")
+    sitting.project = inside
+    sitting.used("m1", 4_000)
+    sitting.hook("Stop")
+    assert "shop has reached its cost limit: $0.012 of $0.01" in reason(before(sitting))
 
 
 def test_the_settings_limit_counts_where_nobody_has_set_one(sitting: Sitting) -> None:
@@ -132,7 +154,7 @@ def test_a_scope_that_a_person_stopped_ends_the_turn_at_once(sitting: Sitting) -
         ledger.answer("shop", "stop")
     denied = before(sitting)
     assert denied["continue"] is False
-    assert "brim spend raise shop USD" in reason(denied)
+    assert "brim limit raise shop USD" in reason(denied)
 
 
 def test_while_it_is_wrapped_up_calls_pass_and_the_agent_is_told_once(sitting: Sitting) -> None:
@@ -177,9 +199,9 @@ def test_the_refusal_is_in_the_words_of_each_client(sitting: Sitting) -> None:
     limit(sitting, 0)
     codex = sitting.hook("PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1")
     gemini = sitting.hook("BeforeTool", "gemini", tool_name="run_shell_command", tool_input={"command": "ls"})
-    assert "brim spend" in json.dumps(codex)
+    assert "brim limit" in json.dumps(codex)
     assert gemini["decision"] == "deny"
-    assert "brim spend" in gemini["reason"]
+    assert "brim limit" in gemini["reason"]
 
 
 def test_what_a_person_types_next_has_its_own_chance_where_turns_have_no_ids(sitting: Sitting) -> None:

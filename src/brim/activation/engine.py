@@ -183,6 +183,8 @@ class Neighbourhood:
         self.takes.update({id: self._shares(ways) for id, ways in takes.items()})
 
     def _shares(self, ways: list[tuple[str, Edge]]) -> list[Way]:
+        if not ways:
+            return []
         passed = self.parameters.spread * self.parameters.decay
         total = fsum([edge.weight for _, edge in ways])
         # Receiver, kind and the edge's own source: with the giver they name one edge.

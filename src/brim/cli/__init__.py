@@ -64,6 +64,7 @@ HIDDEN = {
     "store.check": "rules check, validate",
     "limit.ledger": "ledger, spend",
     "memory.memory": "memory, scratch",
+    "why.why": "plan",
     "window.window": "budget",
     # For scripts, hooks and rare needs.
     "config.completion": "completion",
@@ -82,7 +83,6 @@ HIDDEN = {
     "store.stats": "stats",
     "why.activate": "activate",
     "why.active": "active",
-    "why.plan": "plan",
     "why.prompt": "prompt",
     "window.assemble": "assemble",
 }

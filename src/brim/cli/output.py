@@ -223,12 +223,6 @@ def age(time: float | None, now: float) -> str:
     return "just now"
 
 
-def short(text: str, most: int = 100) -> str:
-    """Return *text* in one line of at most *most* characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
-
-
 def cut(text: str, width: int) -> str:
     """Return *text* in at most *width* columns, with an ellipsis after a whole word if something had to go."""
     text = printable(" ".join(text.split()))

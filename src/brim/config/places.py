@@ -34,11 +34,6 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
     return found
 
 
-def config_files(environ: Mapping[str, str], cwd: str | None) -> list[str]:
-    """Return the configuration files that exist, the weaker first."""
-    return [path for path in config_paths(environ, cwd).values() if os.path.exists(path)]
-
-
 def user_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
     if problem := _bad_home(environ):
@@ -87,10 +82,11 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     project.
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
-    home, folder = os.path.realpath(home_folder(environ)), os.path.realpath(cwd)
+    home = os.path.realpath(home_folder(environ))
     named = environ.get("CLAUDE_PROJECT_DIR", "")
-    if _is_folder(named) and os.path.realpath(named) != home:
-        return os.path.realpath(named)
+    if _is_folder(named) and (project := os.path.realpath(named)) != home:
+        return project
+    folder = os.path.realpath(cwd)
     owner = _owner(folder)
     while True:
         marks = [mark for mark in (".brim", ".git") if os.path.exists(os.path.join(folder, mark))]

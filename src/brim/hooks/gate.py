@@ -27,8 +27,8 @@ NO_PROJECT = "no-project"
 PATIENT = 3
 """Calls that are refused before the turn is ended: the agent has been told how to end it itself."""
 
-LIMITED, DENIED = "limited", "denied"
-"""Kept in a session's state: whether there is a limit, and which calls were refused."""
+LIMITED, DENIED, PAYS = "limited", "denied", "pays"
+"""Kept in a session's state: whether there is a limit, which calls were refused, and which project pays."""
 
 _LONGEST = 80
 _FIRST = 8
@@ -39,9 +39,11 @@ _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserv
 
 # Who spends -------------------------------------------------------------------------------------------------------
 #
-# A scope is ``project/session/agent``. A project has the name of its folder, so a person can write ``brim spend limit
-# shop 10``. A session has the first eight characters of its id; Codex's ids begin with the time, so those of one minute
-# would be the same, and their last eight are used. The main thread is ``main``, a sub-agent has its id.
+# A scope is ``project/session/agent``. A project has the name of its folder, so a person can write ``brim limit
+# shop 10``. A session stays in the project that it began in: an agent that enters a folder with a ``.git`` or ``.brim``
+# of its own is under the same limit as before. A session has the first eight characters of its id; Codex's ids begin
+# with the time, so those of one minute would be the same, and their last eight are used. The main thread is ``main``, a
+# sub-agent has its id.
 
 
 def folder_scope(project: str | None) -> str:
@@ -54,13 +56,33 @@ def project_scope(workspace: Workspace) -> str:
     return folder_scope(workspace.project)
 
 
-def session_scope(session: str, workspace: Workspace) -> str:
+def payer(session: str, workspace: HookWorkspace) -> tuple[str, float | None]:
+    """Return the scope of the project that *session* began in, and the limit in USD that the settings give it.
+
+    In another project, the lower limit of both counts.
+    """
+    began, limit = _began_elsewhere(session, workspace), workspace.config["spend.limit"]
+    if began is None:
+        return project_scope(workspace), limit
+    limits = [each for each in (began[1], limit) if isinstance(each, int | float)]
+    return folder_scope(began[0]), min(limits, default=None)
+
+
+def _began_elsewhere(session: str, workspace: HookWorkspace) -> list[Any] | None:
+    """Return the project that *session* began in, and its limit; None if that is this one, or isn't known."""
+    known = workspace.state(session).kept(PAYS) if session else None
+    if not isinstance(known, list) or len(known) != 2 or not isinstance(known[0], str):
+        return None
+    return known if known[0] != workspace.project else None
+
+
+def session_scope(session: str, workspace: HookWorkspace) -> str:
     """Return the scope of the session with the id *session*."""
     timed = len(session) == _UUID and session[_VERSION] == "7"
-    return f"{project_scope(workspace)}/{_name(session[-_FIRST:] if timed else session, _FIRST)}"
+    return f"{payer(session, workspace)[0]}/{_name(session[-_FIRST:] if timed else session, _FIRST)}"
 
 
-def agent_scope(session: str, workspace: Workspace, agent: str = "") -> str:
+def agent_scope(session: str, workspace: HookWorkspace, agent: str = "") -> str:
     """Return the scope of *agent* in that session; empty is the main thread."""
     return f"{session_scope(session, workspace)}/{_name(agent or MAIN, _LONGEST)}"
 
@@ -79,9 +101,9 @@ def user_database(workspace: HookWorkspace) -> Database | None:
     return workspace.scopes.home.database if workspace.has_user_store else None
 
 
-def default_limit(workspace: HookWorkspace) -> int | None:
+def default_limit(session: str, workspace: HookWorkspace) -> int | None:
     """Return the limit of a project that has none of its own, in micro-dollars; None is no limit."""
-    limit = workspace.config["spend.limit"]
+    limit = payer(session, workspace)[1]
     if limit is None:
         return None
     from brim.spend.money import micro_dollars
@@ -97,9 +119,11 @@ def may_be_limited(call: HookCall, workspace: HookWorkspace) -> bool:
 
 def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
     """Look whether there may be a limit for *call*, in the ledger or for every project."""
-    found = workspace.config["spend.limit"] is not None or bool(_limit_rows(call, workspace, "1"))
+    found = payer(call.session, workspace)[1] is not None or bool(_limit_rows(call, workspace, "1"))
     if call.session:
         workspace.state(call.session).keep(LIMITED, found)
+        if workspace.project is not None and _began_elsewhere(call.session, workspace) is None:
+            workspace.state(call.session).keep(PAYS, [workspace.project, workspace.config["spend.limit"]])
     return found
 
 
@@ -111,19 +135,19 @@ def _limit_rows(call: HookCall, workspace: HookWorkspace, columns: str) -> list[
     database = None if workspace.only_injects or not call.session else user_database(workspace)
     if database is None:
         return []
-    where = "" if workspace.config["spend.limit"] is not None else "AND (amount IS NOT NULL OR state <> 'open')"
+    where = "" if payer(call.session, workspace)[1] is not None else "AND (amount IS NOT NULL OR state <> 'open')"
     sql = f"SELECT {columns} FROM spend_scopes WHERE scope IN (?, ?, ?) {where} ORDER BY scope"  # noqa: S608
     return database.rows(sql, _scopes_of(call, workspace))
 
 
 def _scopes_of(call: HookCall, workspace: HookWorkspace) -> tuple[str, str, str]:
     id = call.session
-    return project_scope(workspace), session_scope(id, workspace), agent_scope(id, workspace, call.sub_agent)
+    return payer(id, workspace)[0], session_scope(id, workspace), agent_scope(id, workspace, call.sub_agent)
 
 
 def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
     """Return the scopes of *call* that have a limit or were closed, the project's first; mostly none."""
-    default, database = default_limit(workspace), user_database(workspace)
+    default, database = default_limit(call.session, workspace), user_database(workspace)
     rows = _limit_rows(call, workspace, _COLUMNS)
     if database is None or workspace.only_injects or not call.session or not (rows or default is not None):
         return []
@@ -235,7 +259,7 @@ def _commands(scope: Scope) -> str:
     """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by a tenth."""
     if scope.limit.state in ("stopped", "wrapping_up") or scope.limit.base == 0:
         if scope.limit.amount is None:
-            return f"brim spend limit {scope.name} none --anew"
-        return f"brim spend raise {scope.name} USD"
+            return f"brim limit {scope.name} none --anew"
+        return f"brim limit raise {scope.name} USD"
     words = "continue|wrap-up|stop" if scope.limit.amount is None else "continue|raise|wrap-up|stop"
-    return f"brim spend {words} {scope.name}" + (" (raise takes USD)" if "raise" in words else "")
+    return f"brim limit {words} {scope.name}" + (" (raise takes USD)" if "raise" in words else "")

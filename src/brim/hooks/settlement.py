@@ -22,7 +22,7 @@ from brim.hooks.gate import (
     limit_latch,
     limit_note,
     limited_scopes,
-    project_scope,
+    payer,
     session_scope,
     user_database,
 )
@@ -113,7 +113,7 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
-        ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
+        ledger.limit(payer(call.session, workspace)[0], default_limit(call.session, workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
         batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
@@ -259,9 +259,9 @@ def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
     from brim.tracking.readers.stream import parsed_line
 
-    at = start
-    for line in data.split(b"\n"):
-        parsed = parsed_line(line) if any(needle in line for needle in _NEEDLES[agent]) else None
+    at, needles = start, [needle for needle in _NEEDLES[agent] if needle in data]
+    for line in data.split(b"\n") if needles else ():
+        parsed = parsed_line(line) if any(needle in line for needle in needles) else None
         for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
             if isinstance(event, Usage | RunTotal):
                 yield event

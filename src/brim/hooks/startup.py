@@ -16,6 +16,7 @@ from brim import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import CodeType
     from typing import Any
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -60,14 +61,27 @@ def write_startup(home: str) -> str:
         with suppress(ImportError):  # another version of Python has other modules
             spec: Any = find_spec(name)
             source = spec.loader.get_source(name) if spec is not None and spec.has_location else None
-            if source is not None:  # compiled without docstrings: no one reads them here
-                code = marshal.dumps(compile(source, spec.origin, "exec", dont_inherit=True, optimize=2))
+            if source is not None:
+                code = marshal.dumps(_compiled(source, spec.origin))
                 index[name] = (spec.origin, len(data), len(code))
                 data += code
     head = marshal.dumps((_stamp(), index))
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
     replace_file(path, len(head).to_bytes(8, "big") + head + data)
     return path
+
+
+def _compiled(source: str, path: str) -> CodeType:
+    """Return the code of a module without docstrings and annotations of functions, which no hook reads."""
+    import ast
+
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+    return compile(tree, path, "exec", dont_inherit=True, optimize=2)
 
 
 def use_startup(home: str) -> bool:

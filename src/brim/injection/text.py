@@ -39,6 +39,8 @@ _DEEPEST = 50
 _MARKER = r"(?:>|(?:[-+*]|[0-9]+[.)])(?=[ \t]|\Z))[ \t]*"
 _HEADING = r"#{1,6}(?:[ \t]|\Z)|[= \t]+\Z|[- \t]+\Z"
 """A heading of its own (``# ...``), or what makes one of the line above (``===``, ``---``)."""
+_MARKS, _HEADS = tuple(">-+*0123456789"), ("#", "=", "-")
+"""What a marker or a heading begins with: a hook needn't compile the patterns for lines without."""
 
 
 def render(plan: InjectionPlan) -> str:
@@ -134,7 +136,9 @@ def unforged(lines: list[str]) -> list[str]:
             fence, column = mark, here
         elif inner[:1] == "<" or (inner != bare and _fence(inner)):
             sure = False
-        heading = next((each for each in levels if re.match(_HEADING, each)), inner if len(levels) > _DEEPEST else None)
+        suspects = [each for each in levels if each.startswith(_HEADS)]
+        too_deep = inner if len(levels) > _DEEPEST else None
+        heading = next((each for each in suspects if re.match(_HEADING, each)), too_deep)
         kept.append(line if heading is None else f"{line[: len(line) - len(heading)]}\\{heading}")
     return [*kept, fence] if fence else kept
 
@@ -146,13 +150,12 @@ def _column(line: str, bare: str) -> int:
 
 def _fence(bare: str) -> str:
     """Return the run of backticks or tildes that *bare* begins with, if it can begin or end a block of code."""
-    found = re.match("`{3,}|~{3,}", bare)
-    return found[0] if found else ""
+    return bare[: len(bare) - len(bare.lstrip(bare[0]))] if bare.startswith(("```", "~~~")) else ""
 
 
 def _levels(bare: str) -> list[str]:
     """Return *bare*, and what is left of it without each marker of a list or a quote that it begins with."""
     found = [bare]
-    while len(found) <= _DEEPEST and (marker := re.match(_MARKER, found[-1])):
+    while len(found) <= _DEEPEST and found[-1].startswith(_MARKS) and (marker := re.match(_MARKER, found[-1])):
         found.append(found[-1][marker.end() :])
     return found

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
-    from brim.scratch.entries import KINDS as KINDS
     from brim.scratch.entries import Entry as Entry
     from brim.scratch.entries import View as View
     from brim.scratch.entries import extract_text as extract_text
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     dead_ends="DeadEnd DeadEndDetector",
-    entries="Entry KINDS View extract_text",
+    entries="Entry View extract_text",
     folder="SECTIONS",
     index="render_index",
     journal="Journal",

@@ -171,10 +171,7 @@ class Ledger(Protocol):
         """
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
-        """Do what a person said about the limit of *scope*.
-
-        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``.
-        """
+        """Do what a person said: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""

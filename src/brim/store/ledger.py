@@ -279,12 +279,12 @@ def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReac
     parts += [f"{in_dollars(scope.reserved)} is reserved"] if scope.reserved else []
     if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_dollars(limit.held)} is held back for the wrap-up")
-    answers = "" if limit.state == WRAPPING_UP else f": brim spend continue|raise|wrap-up|stop {name}"
-    opens = f"limit {name} none --anew" if limit.amount is None else f"raise {name} USD"
+    answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {name}"
+    opens = f"{name} none --anew" if limit.amount is None else f"raise {name} USD"
     text = {
-        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend {opens}' opens it",
+        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit {opens}' opens it",
         CLOSED: f"{name}: is closed, because a request cost more than was reserved for it: "
-        f"'brim spend continue {name}' opens it",
+        f"'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_dollars(amount)} more does not fit: {', '.join(parts)}{answers}"
     sums: dict[str, Any] = {"limit": limit.amount, "spent": scope.spent, "reserved": scope.reserved, "room": room}

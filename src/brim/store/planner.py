@@ -222,11 +222,12 @@ class HookPlanner:
             self._known: dict[str, Any] = dict(scopes.sketches(self.active))
         self._values: list[tuple[str, float]] = []
         matching = []
-        for id, activation, reasons in results:
+        for result in results:
+            id, value = result.id, result.value
             if id not in self._known:
                 continue
-            value = activation
-            if of_call and value > 0 and not OF_THE_CALL.isdisjoint([reason.partition(" ")[0] for reason in reasons]):
+            words = [reason.partition(" ")[0] for reason in result.reasons]
+            if of_call and value > 0 and not OF_THE_CALL.isdisjoint(words):
                 value = self._risen(value, id)
                 if is_protected(self._known[id]):
                     matching.append(id)

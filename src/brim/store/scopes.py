@@ -200,7 +200,7 @@ class Scopes(Closing):
             try:
                 found[id] = Sketch(id, BehaviorKind(kind), Status(status), entry.scope)
             except ValueError:
-                raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+                raise StoreError(f"the rule {id!r} can't be read: {kind!r}, {status!r}", "damaged") from None
         return found
 
     def find(self, text: str) -> Behavior:
@@ -235,7 +235,7 @@ class Scopes(Closing):
         ]
         edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
-            Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
+            Refusal(protected, f"the connection {edge} isn't followed: it would weaken your constraint {protected}")
             for edge, protected in edges
         ]
 

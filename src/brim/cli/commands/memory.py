@@ -21,17 +21,15 @@ from brim.cli.options import (
 )
 from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, table
 from brim.config import project_folder
-from brim.errors import InputError, StoreError
+from brim.errors import InputError
 from brim.scratch.entries import Entry, View, withdrawn
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence
 from brim.scratch.index import when as moment
-from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
 from brim.store.events import Event
-from brim.store.project import is_tracked
 from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.stream import read
@@ -231,10 +229,6 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     A person may use memory that wasn't made here, and is told so; that doesn't make it one for agents.
     """
     folder = os.path.join(options.worktree, NAME)
-    journal = os.path.join(folder, JOURNAL)
-    if is_tracked(journal):
-        why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
-        raise StoreError(f"{journal}: {why}", "refused")
     secret = here().memory_secret(folder)
     if is_foreign(folder, secret):
         note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks")

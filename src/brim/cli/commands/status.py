@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.cli.gauge import draw, plan_lines
-from brim.cli.options import add_json, command, here, option
+from brim.cli.options import add_json, command, here, option, own_prices
 from brim.cli.output import (
     counted,
     dollars,
@@ -47,6 +47,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
             path = found.path if found.here else ""
     if not path:
         return None
+    own_prices(workspace.config)
     watch = Watch(workspace.config, environ=workspace.environ)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
@@ -110,6 +111,7 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
     """Return what needs attention, each with the command that helps."""
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
     project = workspace.scope_folders.get("project")
+    memory = workspace.memory_problem
     lost = lost_rules(os.path.join(project, DATABASE), workspace.home) if project else None
     wants: list[tuple[bool, str, str]] = [
         (not os.path.isdir(workspace.home), "brim is not installed in your agents", "brim init"),
@@ -127,9 +129,9 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
         ),
         (bool(changes), changes.partition(":")[0], "brim trust"),
         (
-            workspace.has_foreign_memory,
-            "the memory in .context/ wasn't made here, so agents don't use it",
-            "brim trust",
+            memory is not None,
+            "agents don't use the memory in .context/",
+            "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
         ),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
         (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from brim.cli.gauge import plan_lines
-from brim.cli.options import add_json, command, option, settings
+from brim.cli.options import add_json, command, option, own_prices, settings
 from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.config import user_folder
 from brim.errors import InputError
@@ -82,7 +82,7 @@ def usage(options: Namespace) -> int:
         project=options.project,
         utc=options.utc,
         index=None if options.no_index else os.path.join(user_folder(os.environ), FILE),
-        models=settings()["models"],
+        models=own_prices(settings()),
         now=time.time(),
         on_read=advance,
         plan_windows=() if paths else current_plan_windows(os.environ, time.time(), options.agent or ""),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
@@ -122,11 +121,6 @@ def _sound(usage: Mapping[str, Any]) -> dict[str, Any]:
     return sound
 
 
-_ISO = (
-    r"\s*(\d{4})-(\d\d)-(\d\d)"
-    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,12})\d*)?)?\s*(?:[Zz]|([+-]\d\d):?(\d\d))?)?\s*"
-)
-_MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _LARGEST = 253_402_300_800
 """The first second after the year 9999."""
 
@@ -134,8 +128,7 @@ _LARGEST = 253_402_300_800
 def seconds(time: object) -> float | None:
     """Return *time* as seconds since 1970, or None if it isn't a time. Without a zone it is UTC.
 
-    Numbers are seconds, or milli-, micro- or nanoseconds: whichever falls before the year 9999. (``datetime`` would
-    cost a hook more than everything that it reads.)
+    Numbers are seconds, or milli-, micro- or nanoseconds: whichever falls before the year 9999.
 
     >>> seconds("2026-11-15T06:39:07.416Z")
     1794724747.416
@@ -143,26 +136,16 @@ def seconds(time: object) -> float | None:
     1794724747.416
     """
     if isinstance(time, str):
-        found = re.fullmatch(_ISO, time, re.ASCII) if len(time) < 64 else None
-        return _calendar_seconds(*found.groups()) if found else None
+        from datetime import UTC, datetime
+
+        try:
+            found = datetime.fromisoformat(time.strip() if len(time) < 64 else "")
+            return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return None
     if isinstance(time, bool) or not isinstance(time, int | float):
         return None
     return next((time / unit for unit in (1, 1_000, 1_000_000, 1_000_000_000) if 0 <= time < _LARGEST * unit), None)
-
-
-def _calendar_seconds(*parts: str | None) -> float | None:
-    year, month, day, hour, minute, second = [int(part or 0) for part in parts[:6]]
-    fraction, zone_hours, zone_minutes = parts[6:]
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    last = _MONTHS[month - 1] + (leap and month == 2) if 1 <= month <= 12 else 0
-    if not (year and 1 <= day <= last and hour <= 24 and minute <= 59 and second <= 60):
-        return None
-    before = year - 1
-    days = before * 365 + before // 4 - before // 100 + before // 400 - 719_163
-    days += sum(_MONTHS[: month - 1]) + (leap and month > 2) + day
-    ahead = int(zone_hours or 0) * 3600 + int(f"{(zone_hours or '+')[0]}{zone_minutes or 0}") * 60
-    total = days * 86_400 + hour * 3600 + minute * 60 + second - ahead
-    return float(f"{total}.{fraction}") if fraction and total >= 0 else float(total)
 
 
 _PATH = {"file_path": ("file_path", "filePath", "absolute_path", "path", "notebook_path")}
