@@ -35,6 +35,7 @@ KEYS = {
     "cache_creation_input_tokens": int,
     "cache_read_input_tokens": int,
     "output_tokens": int,
+    "answer_tokens": int,
     "cache_hit_share": float,
     "overhead": int,
     "filling": dict,

@@ -81,6 +81,7 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/status",
     "*brim config*/out/statusline.parts",  # is new
     "*brim watch*/out/*auto_compact",  # where the client compacts,
+    "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used
     "*brim usage*/out/plan_windows",
     "*brim statusline*/out/auto_compact",

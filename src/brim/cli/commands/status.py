@@ -159,7 +159,7 @@ def _status_view(found: dict[str, Any]) -> str:
 def _session_line(session: dict[str, Any]) -> str:
     used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
     parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
-    parts += [AutoCompact(**point).told(used)[0]] if point and used else []
+    parts += [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)
