@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
 from brim.cli.commands.report import look, show_summary
+from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, here, own_prices
 from brim.cli.output import (
     counted,
@@ -18,7 +20,6 @@ from brim.cli.output import (
     fields_of,
     home_path,
     lines,
-    share,
     table,
     tell_all,
 )
@@ -29,7 +30,10 @@ from brim.hooks.standing import project_status
 from brim.install.receipt import read_records
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
+from brim.tracking.auto_compact import AutoCompact
+from brim.tracking.gauge import percent
 from brim.tracking.live import follow, ignore
+from brim.tracking.plan_windows import PlanWindow, current_plan_windows
 from brim.tracking.sessions import newest
 from brim.workspace import DATABASE, Workspace
 
@@ -49,7 +53,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     if not path:
         return None
     own_prices(workspace.config)
-    watch = Watch(workspace.config)  # without a memory: looking changes nothing
+    watch = Watch(workspace.config, environ=workspace.environ)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
         watch.take(tick.events, live=False)
@@ -90,6 +94,7 @@ def status(options: Namespace) -> int:
             "pending": waiting,
         },
         "spending": None if spending is None else fields_of(spending),
+        "plan_windows": [each.to_dict() for each in current_plan_windows(workspace.environ, workspace.now)],
         "paused": is_paused(workspace.home),
         "installed": installed,
         "report": past.headline,
@@ -142,14 +147,16 @@ def _status_view(found: dict[str, Any], past: str) -> str:
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
         ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),
         ("past", past),
+        *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
     ]
     attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
     return lines(facts(rows), f"\nneeds attention:\n{table(attention)}" if attention else "")
 
 
 def _session_line(session: dict[str, Any]) -> str:
-    used, window = session["used_tokens"], session["context_window"]
-    parts = [session["model"], f"{share(used, window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
+    parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    parts += [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)
