@@ -66,9 +66,19 @@ def test_a_memory_file_of_a_subfolder_has_its_own_row() -> None:
     assert places(DATA / "claude_opus.jsonl", "PLANTED-NESTED-MEMORY", 4) == {("memory files", f"{SHOP}/sub/CLAUDE.md")}
 
 
-def test_the_prompt_of_a_sub_agent_is_the_main_agents() -> None:
+def test_the_prompt_of_a_sub_agent_is_the_main_agents(tmp_path: Path) -> None:
     path = DATA / "agent-a5502dac.jsonl"
     assert places(path, "PLANTED-TASK", 1) == {("task of the main agent",)}
+    renamed = tmp_path / "copy.jsonl"
+    renamed.write_bytes(path.read_bytes())
+    assert places(renamed, "PLANTED-TASK", 1) == {("task of the main agent",)}
+
+
+def test_a_request_for_a_summary_has_no_inferred_tools() -> None:
+    request = read_requests(DATA / "codex_rollout.jsonl")[2]
+    assert request.compacts
+    row = next(part for part in request.parts if "not recorded" in part.name)
+    assert (row.tokens, row.basis) == (None, "not recorded")
 
 
 @pytest.mark.parametrize(

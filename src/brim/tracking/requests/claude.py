@@ -34,6 +34,7 @@ from brim.tracking.requests.pieces import (
     REMINDERS,
     RESULTS,
     SUMMARY,
+    TASK,
     TOOLS,
     YOURS,
     Count,
@@ -75,7 +76,7 @@ class ClaudeRequests:
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         self.thread = Thread()
         self._labels = Labels(count_text, is_agents=bool(agent))
-        self._agent = agent
+        self._agent, self._begun = agent, False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
@@ -87,6 +88,10 @@ class ClaudeRequests:
 
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:
         """Take one line, which begins at byte *at*."""
+        if not self._begun and "isSidechain" in line:
+            self._begun = True
+            if not self._agent and flag(line, "isSidechain"):  # a sub-agent's file under another name
+                self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
         kind = line.get("type")
@@ -136,7 +141,7 @@ class ClaudeRequests:
     def _state(self) -> dict[str, Any]:
         places = {id(sent): at for at, sent in enumerate(self.thread.sent)}
         records = [(key, places.get(id(sent)), sent.to_row()) for key, sent in [*self._records.items()][-50:]]
-        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot}
+        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot, "agent": self._agent}
         known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
         later = {key for key, _, _ in self._loose}  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
@@ -153,6 +158,8 @@ class ClaudeRequests:
         for uuid, key in row["uuids"]:
             self._uuids[uuid] = key
         self._window, self._compacted, self._snapshot = row["window"], row["compacted"], row["snapshot"]
+        self._agent, self._begun = row["agent"], True
+        self._labels.words = (TASK,) if self._agent else self._labels.words
 
     # Recorded requests ----------------------------------------------------------------------------------------------
 

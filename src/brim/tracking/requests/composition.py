@@ -153,10 +153,11 @@ def requests_of(
         if sent.model not in learned:
             learned[sent.model] = _Learned(_prior(sent.model, calibrations), (hidden_before or {}).get(sent.model))
         state = learned[sent.model]
-        known = state.known(is_hidden=bool(hidden))
+        # A request for a summary may be sent without tools, and with words that no line holds.
+        known = state.known(is_hidden=bool(hidden) and not sent.compacts)
         about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
         found.append(Request(number, sent.model, sent.time, *about, thread, sent))
-        if not sent.compacts:  # such a request may be sent without tools, and with words that no line holds
+        if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
     return found
 
