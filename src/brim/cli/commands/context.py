@@ -87,9 +87,8 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
     head = f"request {request.number:,} of {report.count:,}{when}: {request.billed:,} tokens billed, {request.model}"
     if request.compacts:
         head += " (it asked for a summary)"
-    later = (
-        "the window was compacted since: this is what the last request held" if is_last and not report.is_now else ""
-    )
+    is_compacted = is_last and not report.is_now and report.reading["compactions"]
+    later = "the window was compacted since: this is what the last request held" if is_compacted else ""
     rows = [
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
         for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
