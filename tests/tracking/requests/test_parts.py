@@ -191,6 +191,16 @@ def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
     assert sum(part.tokens or 0 for part in request.parts) == request.billed
 
 
+def test_a_prompt_is_found_as_a_line_has_it_and_as_the_request_had_it(tmp_path: Path) -> None:
+    def without_blob(line: dict[str, Any]) -> dict[str, Any] | None:
+        is_blob = line.get("type") == "api-request-blob"
+        return None if is_blob and line["message"]["content"] == "PLANTED-SECOND go on" else line
+
+    path = rewritten(tmp_path, "claude_opus", without_blob)
+    assert places(path, "PLANTED-SECOND", 8) == {("your words",)}
+    assert all(item.resolved for item in read_requests(path)[7].items)
+
+
 def test_without_a_reference_the_answer_belongs_to_the_request_before_it(tmp_path: Path) -> None:
     def without_reference(line: dict[str, Any]) -> dict[str, Any]:
         return {key: found for key, found in line.items() if key != "requestRef"}

@@ -263,6 +263,9 @@ class ClaudeRequests:
                     self._labels.learn(text_of(part), self._labels.words)
         key = hash_of(message)[:_KEY]
         self._learn(key, message)
+        if isinstance(content, str):  # a line has the bare text where the request had it as a block
+            block = {"role": "user", "content": [{"type": "text", "text": content}]}
+            self.thread.items[hash_of(block)[:_KEY]] = self.thread.items[key]
         if uuid := text(line, "uuid"):
             self._uuids[uuid] = key
         self._loose.append((key, (), ""))
