@@ -177,6 +177,13 @@ def test_without_records_the_lines_say_the_same(
     assert places(path, word, at) == expected
 
 
+def test_tools_that_a_later_line_names_are_those_of_the_first_request_too(tmp_path: Path) -> None:
+    path = rewritten(tmp_path, "claude_opus", lambda line: None if is_record(line) else line)
+    first = read_requests(path)[0]
+    assert first.hidden == ()
+    assert "tools" in [part.name for part in first.parts]
+
+
 def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
     def without_prompt(line: dict[str, Any]) -> dict[str, Any] | None:
         is_second = line.get("type") == "user" and line["message"]["content"] == "PLANTED-SECOND go on"

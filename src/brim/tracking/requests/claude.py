@@ -322,13 +322,19 @@ class ClaudeRequests:
         return _ATTACHED.get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:
-        """Take the system prompt and tools that the client says it uses; tools come with a later line."""
+        """Take the system prompt and tools that the client says it uses.
+
+        The line before the first request has no tools yet; the next one names those that it was sent with, too.
+        """
         tools = [value(tool, "schema") or tool for tool in items(attachment, "tools")]
         system = [text(attachment, "cliPrefix"), *items(attachment, "systemPrompt")]
-        self._snapshot = f"p{mark(compact_json([tools, system]))}"
+        before, self._snapshot = self._snapshot, f"p{mark(compact_json([tools, system]))}"
         self._head(self._snapshot, tools, [block for block in system if block])
         if not tools:
             self.thread.partial.add(self._snapshot)
+        elif before in self.thread.partial:
+            self.thread.heads[before] = self.thread.heads[self._snapshot]
+            self.thread.partial.discard(before)
 
 
 def _unrendered(attachment: Mapping[str, Any]) -> str:
