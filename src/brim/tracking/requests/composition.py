@@ -26,7 +26,7 @@ LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 _LEAST_LOCAL = 500
 _JUMP = 0.1
 """How much a request may raise the ratio whatever it adds; beyond, what it adds must have a ratio of a text."""
-_LEAST_SPAN = 2_000
+_LEAST_SPAN = 300
 """Local tokens by which two requests must differ before their difference says anything about the ratio."""
 
 
