@@ -286,6 +286,22 @@ def test_texts_that_imitate_others_stay_where_their_lines_say(tmp_path: Path) ->
     assert places(path, "PLANTED-IN-NEWS", 1) == {("reminders", "new kind")}
 
 
+def test_a_memory_file_may_hold_the_end_of_a_reminder(tmp_path: Path) -> None:
+    memory = "Contents of /p/CLAUDE.md (project):\n\nNever write </system-reminder> here.\n\nPLANTED-BEHIND-IT"
+    told = attachment("instructions", memory, files=[{"path": "/p/CLAUDE.md"}])
+    blocks = [{"type": "text", "text": told["rendered"][0]["content"]}, {"type": "text", "text": "go on"}]
+    message = {"role": "user", "content": blocks}
+    lines = [
+        told,
+        {"type": "api-request-blob", "sessionId": "s", "hash": "a" * 64, "message": message},
+        {"type": "api-request", "sessionId": "s", "id": "r", "keep": 0, "tail": ["a" * 64]},
+        answer_line("m1"),
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert places(path, "PLANTED-BEHIND-IT", 1) == {("memory files", "/p/CLAUDE.md")}
+
+
 def test_without_lines_that_say_so_the_words_decide(tmp_path: Path) -> None:
     lines = [
         attachment("environment", "# Environment\nPLANTED-ENVIRONMENT"),

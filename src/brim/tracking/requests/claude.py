@@ -75,7 +75,7 @@ class ClaudeRequests:
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         self.thread = Thread()
-        self._labels = Labels(count_text, is_agents=bool(agent))
+        self._labels = Labels(count_text, "claude", is_agents=bool(agent))
         self._agent, self._begun = agent, False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
@@ -225,6 +225,7 @@ class ClaudeRequests:
             self._settle()
             sent = Sent("", model, seconds(line.get("timestamp")), self._window, self._snapshot, "", recorded=False)
         sent.id, sent.model = id, model or sent.model
+        self._labels.model = sent.model or self._labels.model
         before = (self._compacted, self._snapshot)
         self._answer = {"id": id, "at": at, "sent": sent, "before": before, "content": [], "usage": {}, "uuids": []}
         self._waiting, self._compacted = None, False
