@@ -129,7 +129,7 @@ def test_what_was_lost_is_kept_for_statistics(sitting: Sitting) -> None:
     with open_store(str(sitting.home / "brim.db")) as store:
         (event,) = store.events(kind="compacted")
     assert event.session == sitting.session
-    assert event.detail["counts"] == {"decision": [1, 1], "path": [1, 1], "command": [1, 1], "number": [1, 1]}
+    assert event.detail["counts"] == {"decision": [1, 1], "file": [1, 1], "command": [1, 1], "number": [1, 1]}
     assert ["number", "200 ms"] in event.detail["lost"]
 
 
