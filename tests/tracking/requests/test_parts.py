@@ -66,9 +66,19 @@ def test_a_memory_file_of_a_subfolder_has_its_own_row() -> None:
     assert places(DATA / "claude_opus.jsonl", "PLANTED-NESTED-MEMORY", 4) == {("memory files", f"{SHOP}/sub/CLAUDE.md")}
 
 
-def test_the_prompt_of_a_sub_agent_is_the_main_agents() -> None:
+def test_the_prompt_of_a_sub_agent_is_the_main_agents(tmp_path: Path) -> None:
     path = DATA / "agent-a5502dac.jsonl"
     assert places(path, "PLANTED-TASK", 1) == {("task of the main agent",)}
+    renamed = tmp_path / "copy.jsonl"
+    renamed.write_bytes(path.read_bytes())
+    assert places(renamed, "PLANTED-TASK", 1) == {("task of the main agent",)}
+
+
+def test_a_request_for_a_summary_has_no_inferred_tools() -> None:
+    request = read_requests(DATA / "codex_rollout.jsonl")[2]
+    assert request.compacts
+    row = next(part for part in request.parts if "not recorded" in part.name)
+    assert (row.tokens, row.basis) == (None, "not recorded")
 
 
 @pytest.mark.parametrize(
@@ -167,6 +177,13 @@ def test_without_records_the_lines_say_the_same(
     assert places(path, word, at) == expected
 
 
+def test_tools_that_a_later_line_names_are_those_of_the_first_request_too(tmp_path: Path) -> None:
+    path = rewritten(tmp_path, "claude_opus", lambda line: None if is_record(line) else line)
+    first = read_requests(path)[0]
+    assert first.hidden == ()
+    assert "tools" in [part.name for part in first.parts]
+
+
 def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
     def without_prompt(line: dict[str, Any]) -> dict[str, Any] | None:
         is_second = line.get("type") == "user" and line["message"]["content"] == "PLANTED-SECOND go on"
@@ -179,6 +196,16 @@ def test_a_hash_that_no_line_resolves_is_its_own_row(tmp_path: Path) -> None:
         (None, "named by the request, in no line of the transcript")
     ]
     assert sum(part.tokens or 0 for part in request.parts) == request.billed
+
+
+def test_a_prompt_is_found_as_a_line_has_it_and_as_the_request_had_it(tmp_path: Path) -> None:
+    def without_blob(line: dict[str, Any]) -> dict[str, Any] | None:
+        is_blob = line.get("type") == "api-request-blob"
+        return None if is_blob and line["message"]["content"] == "PLANTED-SECOND go on" else line
+
+    path = rewritten(tmp_path, "claude_opus", without_blob)
+    assert places(path, "PLANTED-SECOND", 8) == {("your words",)}
+    assert all(item.resolved for item in read_requests(path)[7].items)
 
 
 def test_without_a_reference_the_answer_belongs_to_the_request_before_it(tmp_path: Path) -> None:
@@ -257,6 +284,22 @@ def test_texts_that_imitate_others_stay_where_their_lines_say(tmp_path: Path) ->
     assert places(path, "PLANTED-IN-SKILLS", 1) == {("reminders", "skills")}
     assert places(path, "PLANTED-IN-ENVIRONMENT", 1) == {("reminders", "environment")}
     assert places(path, "PLANTED-IN-NEWS", 1) == {("reminders", "new kind")}
+
+
+def test_a_memory_file_may_hold_the_end_of_a_reminder(tmp_path: Path) -> None:
+    memory = "Contents of /p/CLAUDE.md (project):\n\nNever write </system-reminder> here.\n\nPLANTED-BEHIND-IT"
+    told = attachment("instructions", memory, files=[{"path": "/p/CLAUDE.md"}])
+    blocks = [{"type": "text", "text": told["rendered"][0]["content"]}, {"type": "text", "text": "go on"}]
+    message = {"role": "user", "content": blocks}
+    lines = [
+        told,
+        {"type": "api-request-blob", "sessionId": "s", "hash": "a" * 64, "message": message},
+        {"type": "api-request", "sessionId": "s", "id": "r", "keep": 0, "tail": ["a" * 64]},
+        answer_line("m1"),
+    ]
+    path = tmp_path / "s.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert places(path, "PLANTED-BEHIND-IT", 1) == {("memory files", "/p/CLAUDE.md")}
 
 
 def test_without_lines_that_say_so_the_words_decide(tmp_path: Path) -> None:

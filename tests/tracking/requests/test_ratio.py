@@ -70,6 +70,16 @@ def test_an_impossible_ratio_teaches_nothing(tmp_path: Path) -> None:
     assert (requests[1].known.ratio, requests[1].known.basis) == (1.27, "estimated")
 
 
+def test_a_message_that_is_not_resolved_does_not_spoil_the_ratio(tmp_path: Path) -> None:
+    path = session(tmp_path, (1_000, 3_000), (1_000, 4_500), (1_000, 6_000))
+    lines = path.read_text().splitlines()
+    del lines[1]  # the message of the first request
+    path.write_text("\n".join(lines) + "\n")
+    first, second, third = read(path)
+    assert [request.known.basis for request in (first, second, third)] == ["estimated", "estimated", "calibrated"]
+    assert (third.known.ratio, third.remainder) == (1.5, 1_500)
+
+
 def test_each_model_has_its_own_ratio(tmp_path: Path) -> None:
     path = session(tmp_path, (1_000, 3_000), (1_000, 6_000), (1_000, 6_000))
     lines = [json.loads(line) for line in path.read_text().splitlines()]

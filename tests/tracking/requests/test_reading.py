@@ -79,7 +79,7 @@ def test_foreign_lines_give_no_requests(tmp_path: Path) -> None:
 def test_what_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "binary.jsonl"
     path.write_bytes(b"\0\1\2" * 1000)
-    with pytest.raises(InputError, match="is no text"):
+    with pytest.raises(InputError, match="JSON lines"):
         read_requests(path)
     with pytest.raises(InputError, match="no such file"):
         read_requests(tmp_path / "missing.jsonl")

@@ -85,14 +85,16 @@ def show(report: ContextReport, *, everything: bool = False) -> str:
     gauge = "\n".join(draw({**report.reading, "filling": {}}, terminal_width())) if is_last else ""
     when = f", {day(request.time)}" if request.time is not None else ""
     head = f"request {request.number:,} of {report.count:,}{when}: {request.billed:,} tokens billed, {request.model}"
-    if is_last and not report.is_now:
-        head += "\nthe window was compacted since: this is what the last request held"
+    if request.compacts:
+        head += " (it asked for a summary)"
+    is_compacted = is_last and not report.is_now and report.reading["compactions"]
+    later = "the window was compacted since: this is what the last request held" if is_compacted else ""
     rows = [
         [f"{'  ' * depth}{name}", "unknown" if tokens is None else f"{tokens:,}", part_share, basis]
         for depth, name, tokens, part_share, basis in _rows(report.parts, request.billed, 0, everything)
     ]
-    shown = "\n".join((printable(head), table(rows, right=frozenset((1, 2))), "", *_notes(report)))
-    return lines(f"{gauge}\n" if gauge else "", shown, _change(report))
+    tree = table(rows, right=frozenset((1, 2)))
+    return lines(f"{gauge}\n" if gauge else "", printable(head), later, f"{tree}\n", *_notes(report), _change(report))
 
 
 def _rows(

@@ -34,6 +34,7 @@ from brim.tracking.requests.pieces import (
     REMINDERS,
     RESULTS,
     SUMMARY,
+    TASK,
     TOOLS,
     YOURS,
     Count,
@@ -74,8 +75,8 @@ class ClaudeRequests:
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         self.thread = Thread()
-        self._labels = Labels(count_text, is_agents=bool(agent))
-        self._agent = agent
+        self._labels = Labels(count_text, "claude", is_agents=bool(agent))
+        self._agent, self._begun = agent, False
         self._records = Bounded(1_000)  # requests by their record's id
         self._waiting: Sent | None = None  # a recorded request whose answer is yet to come
         self._answer: dict[str, Any] = {}  # the answer that is being written, one line per block
@@ -87,6 +88,10 @@ class ClaudeRequests:
 
     def take(self, line: Mapping[str, Any], at: int = 0) -> None:
         """Take one line, which begins at byte *at*."""
+        if not self._begun and "isSidechain" in line:
+            self._begun = True
+            if not self._agent and flag(line, "isSidechain"):  # a sub-agent's file under another name
+                self._agent, self._labels.words = text(line, "agentId") or "unknown", (TASK,)
         if not self._agent and (flag(line, "isSidechain") or text(line, "agentId")):
             return
         kind = line.get("type")
@@ -136,7 +141,7 @@ class ClaudeRequests:
     def _state(self) -> dict[str, Any]:
         places = {id(sent): at for at, sent in enumerate(self.thread.sent)}
         records = [(key, places.get(id(sent)), sent.to_row()) for key, sent in [*self._records.items()][-50:]]
-        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot}
+        state = {"window": self._window, "compacted": self._compacted, "snapshot": self._snapshot, "agent": self._agent}
         known = {"thread": self.thread.to_row(), "labels": self._labels.to_row()}
         later = {key for key, _, _ in self._loose}  # lines after the open answer: they are read again with it
         uuids = [(uuid, key) for uuid, key in self._uuids.items() if key not in later]
@@ -153,6 +158,8 @@ class ClaudeRequests:
         for uuid, key in row["uuids"]:
             self._uuids[uuid] = key
         self._window, self._compacted, self._snapshot = row["window"], row["compacted"], row["snapshot"]
+        self._agent, self._begun = row["agent"], True
+        self._labels.words = (TASK,) if self._agent else self._labels.words
 
     # Recorded requests ----------------------------------------------------------------------------------------------
 
@@ -218,6 +225,7 @@ class ClaudeRequests:
             self._settle()
             sent = Sent("", model, seconds(line.get("timestamp")), self._window, self._snapshot, "", recorded=False)
         sent.id, sent.model = id, model or sent.model
+        self._labels.model = sent.model or self._labels.model
         before = (self._compacted, self._snapshot)
         self._answer = {"id": id, "at": at, "sent": sent, "before": before, "content": [], "usage": {}, "uuids": []}
         self._waiting, self._compacted = None, False
@@ -256,6 +264,9 @@ class ClaudeRequests:
                     self._labels.learn(text_of(part), self._labels.words)
         key = hash_of(message)[:_KEY]
         self._learn(key, message)
+        if isinstance(content, str):  # a line has the bare text where the request had it as a block
+            block = {"role": "user", "content": [{"type": "text", "text": content}]}
+            self.thread.items[hash_of(block)[:_KEY]] = self.thread.items[key]
         if uuid := text(line, "uuid"):
             self._uuids[uuid] = key
         self._loose.append((key, (), ""))
@@ -312,13 +323,19 @@ class ClaudeRequests:
         return _ATTACHED.get(kind) or (REMINDERS, kind.replace("_", " ") or "other")
 
     def _see_prompt(self, attachment: Mapping[str, Any]) -> None:
-        """Take the system prompt and tools that the client says it uses; tools come with a later line."""
+        """Take the system prompt and tools that the client says it uses.
+
+        The line before the first request has no tools yet; the next one names those that it was sent with, too.
+        """
         tools = [value(tool, "schema") or tool for tool in items(attachment, "tools")]
         system = [text(attachment, "cliPrefix"), *items(attachment, "systemPrompt")]
-        self._snapshot = f"p{mark(compact_json([tools, system]))}"
+        before, self._snapshot = self._snapshot, f"p{mark(compact_json([tools, system]))}"
         self._head(self._snapshot, tools, [block for block in system if block])
         if not tools:
             self.thread.partial.add(self._snapshot)
+        elif before in self.thread.partial:
+            self.thread.heads[before] = self.thread.heads[self._snapshot]
+            self.thread.partial.discard(before)
 
 
 def _unrendered(attachment: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ LEAST_RATIO, MOST_RATIO = 0.4, 3.0
 _LEAST_LOCAL = 500
 _JUMP = 0.1
 """How much a request may raise the ratio whatever it adds; beyond, what it adds must have a ratio of a text."""
-_LEAST_SPAN = 2_000
+_LEAST_SPAN = 300
 """Local tokens by which two requests must differ before their difference says anything about the ratio."""
 
 
@@ -153,10 +153,11 @@ def requests_of(
         if sent.model not in learned:
             learned[sent.model] = _Learned(_prior(sent.model, calibrations), (hidden_before or {}).get(sent.model))
         state = learned[sent.model]
-        known = state.known(is_hidden=bool(hidden))
+        # A request for a summary may be sent without tools, and with words that no line holds.
+        known = state.known(is_hidden=bool(hidden) and not sent.compacts)
         about = (sent.usage, sent.recorded, sent.resumed, sent.compacts, known, hidden, sent.settings, sent.id)
         found.append(Request(number, sent.model, sent.time, *about, thread, sent))
-        if not sent.compacts:  # such a request may be sent without tools, and with words that no line holds
+        if not sent.compacts:
             state.observe(sent.usage.prompt, *size, is_hidden=bool(hidden))
     return found
 
@@ -179,7 +180,7 @@ class _Learned:
     def __init__(self, prior: Ratio, hidden: int | None) -> None:
         self._prior, self._hidden = prior, hidden
         self._ratio: float | None = None
-        self._last = (0, 0)
+        self._last, self._unresolved = (0, 0), 0
         self._excess = 0.0  # billed for what no part shows; it must not make every other part look larger
         self._ends: list[tuple[int, int]] = []  # the smallest and the largest request with a hidden part
 
@@ -193,13 +194,15 @@ class _Learned:
     def observe(self, billed: int, local: int, own: int, unresolved: int, *, is_hidden: bool) -> None:
         """Take what one request was billed for."""
         texts = billed - own
-        if texts <= 0 or unresolved:
+        if texts <= 0:
             return
-        if is_hidden:
+        if unresolved:
+            self._observe_growth(local, texts, unresolved)
+        elif is_hidden:
             self._observe_ends(local, texts)
         elif local >= _LEAST_LOCAL:
             self._observe_all(local, texts)
-        self._last = (local, texts)
+        self._last, self._unresolved = (local, texts), unresolved
 
     def _observe_all(self, local: int, texts: int) -> None:
         """Take a request all of whose parts are recorded: the ratio is that of its sums."""
@@ -214,6 +217,13 @@ class _Learned:
         ratio = (texts - self._excess) / local
         if LEAST_RATIO <= ratio <= MOST_RATIO:
             self._ratio = ratio
+
+    def _observe_growth(self, local: int, texts: int, unresolved: int) -> None:
+        """Take a request with messages that no line holds: only what came since the one before says something."""
+        before, billed = self._last
+        grown = local - before if unresolved == self._unresolved else 0
+        if self._ratio is None and grown >= _LEAST_SPAN and LEAST_RATIO <= (texts - billed) / grown <= MOST_RATIO:
+            self._ratio = (texts - billed) / grown
 
     def _observe_ends(self, local: int, texts: int) -> None:
         """Take a request with a hidden part: the ratio is that of the difference between two requests."""

@@ -62,7 +62,7 @@ class CodexRequests:
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         self.thread = Thread()
-        self._labels = Labels(count_text, is_agents=bool(agent))
+        self._labels = Labels(count_text, "gpt-5", is_agents=bool(agent))
         self._reader = CodexRolloutReader()
         self._model = self._head = ""
         self._window = NOWHERE
@@ -81,7 +81,7 @@ class CodexRequests:
             self._compact(payload)
         for event in self._reader.events(line):
             if isinstance(event, ModelSeen):
-                self._model = event.model or self._model
+                self._model = self._labels.model = event.model or self._model
             elif isinstance(event, Usage):
                 self._sent(event, count(payload, "usage", "reasoning_output_tokens"))
 
@@ -143,7 +143,7 @@ class CodexRequests:
         if role == "assistant":
             yield self._labels.piece((AGENTS, "text"), said)
         elif text(part, "type") == "input_image":
-            yield self._labels.media((IMAGES, "from you"), mapping(part), self._model)
+            yield self._labels.media((IMAGES, "from you"), mapping(part))
         elif file := _PROJECT_FILE.match(said):
             yours, divided, projects = said.partition(_PROJECT_DOC)
             if divided:
@@ -188,9 +188,8 @@ class GeminiRequests:
 
     def __init__(self, count_text: Count, *, agent: str = "") -> None:
         self.thread = Thread()
-        self._labels = Labels(count_text, is_agents=bool(agent))
+        self._labels = Labels(count_text, "gemini", is_agents=bool(agent))
         self._reader = GeminiTranscriptReader()
-        self._model = ""
         self._window = NOWHERE
         self._answer: Mapping[str, Any] = {}  # a message of the model, written again when its tools have ended
         self._calls: dict[str, Label] = {}
@@ -221,7 +220,7 @@ class GeminiRequests:
                 if event := used.get(id):
                     sent = Sent(id, event.model, event.time, self._window, "", "", recorded=False, usage=event.tokens)
                     self.thread.sent.append(sent)
-                    self._model = event.model
+                    self._labels.model = event.model or self._labels.model
             self._answer = message
         elif kind == "user":
             self._close()
@@ -257,7 +256,7 @@ class GeminiRequests:
                 self._results.pop(text(part, "functionResponse", "id"), None)
                 yield from self._response(part)
             elif mapping(part, "inlineData"):
-                yield self._labels.media((IMAGES, "from you"), mapping(part), self._model or "gemini")
+                yield self._labels.media((IMAGES, "from you"), mapping(part))
             else:
                 yield from self._told(text_of(part))
 
@@ -285,7 +284,7 @@ class GeminiRequests:
         answer = mapping(part, "functionResponse")
         if not answer:
             if mapping(part, "inlineData"):
-                yield self._labels.media((IMAGES, "of a tool"), mapping(part), self._model or "gemini")
+                yield self._labels.media((IMAGES, "of a tool"), mapping(part))
             return
         label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
         response = mapping(answer, "response")

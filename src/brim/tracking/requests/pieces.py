@@ -32,7 +32,8 @@ LONGEST_LABEL = 100
 _FRAMELESS = Framing(0, 0, False)
 _HEAD = 24
 _TARGETS = ("command", "file_path", "path", "pattern", "url", "query", "skill", "description", "prompt")
-_REMINDER = re.compile(r"\s*<system-reminder>\n?(.*?)\n?</system-reminder>\s*", re.DOTALL)
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_REMINDER = re.compile(rf"\s*{_OPEN}\n?(.*?)\n?{_CLOSE}\s*", re.DOTALL)
 _FILE = re.compile(r"^Contents of (.+?)(?: \([^\n]*\))?:$", re.MULTILINE)
 _AFTER_FILES = re.compile(r"^# (?:gitStatus|currentDate|userEmail|important-instruction-reminders)$", re.MULTILINE)
 _HOOK = re.compile(r"(\w+)(?::[^\s:]+)? hook (?:additional context|success|feedback|blocking error)[^:\n]*: ?")
@@ -123,8 +124,10 @@ def short(target: str) -> str:
 class Labels:
     """Says what each text of one session is, from what its lines said before."""
 
-    def __init__(self, count: Count, *, is_agents: bool = False) -> None:
+    def __init__(self, count: Count, model: str, *, is_agents: bool = False) -> None:
         self._count = count
+        self.model = model
+        """The model that is used now, or its family: images take different tokens."""
         self._known: dict[str, dict[tuple[int, str], Label]] = {}
         self._calls = Bounded(20_000)
         self._brims: set[str] = set()
@@ -224,11 +227,11 @@ class Labels:
         else:
             yield self.piece((REMINDERS, kind or "other"), compact_json(block))
 
-    def media(self, label: Label, block: Mapping[str, Any], model: str = "claude") -> Piece:
-        """Return an image or a document as a piece, by its provider's rule."""
+    def media(self, label: Label, block: Mapping[str, Any]) -> Piece:
+        """Return an image or a document as a piece, by the rule of its model's provider."""
         tally = measure(
             [{"role": "user", "content": [dict(block)]}],
-            model_name=model,
+            model_name=self.model,
             encoding=None,
             count_text=self._count,
             framing=_FRAMELESS,
@@ -255,8 +258,9 @@ class Labels:
 
     def _told(self, said: str) -> Iterator[Piece]:
         """A text in a user message: words of the person, or what the client put there."""
-        if label := self._exactly(said):
-            yield from self.labelled(label, said)
+        inner = said.strip().removeprefix(_OPEN).removesuffix(_CLOSE)
+        if label := self._exactly(said) or self._exactly(inner):
+            yield from self.labelled(label, said if self._exactly(said) else inner.strip())
             return
         at = 0
         while match := _REMINDER.match(said, at):
