@@ -29,7 +29,8 @@ def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     found = brim("--json").json
     assert found["rules"] == {"project": 2, "user": 0, "pending": 1}
     assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (5_000_000, True, False)
-    assert [each["fix"] for each in found["attention"]] == ["brim resume", "brim trust", "brim rules review"]
+    fixes = ["brim init", "brim resume", "brim trust", "brim rules review"]
+    assert [each["fix"] for each in found["attention"]] == fixes
     ran = brim()
     assert "$0.00 of $5.00 spent" in ran.out
     assert "1 note of agents to review" in ran.out

@@ -7,9 +7,8 @@ model's vocabulary. Nothing is counted with a tokenizer.
 
 from __future__ import annotations
 
-from brim.models.usage import Tokens
 from brim.tracking.estimate import by_length, length_of
-from brim.tracking.events import Compaction, Event, Message, ToolResult, Usage
+from brim.tracking.events import Attachment, Compaction, Event, Message, ToolResult, Usage
 
 _LEAST_BYTES = 2_000
 """Bytes between two requests that say something; what the client adds without a line is small against them."""
@@ -39,7 +38,7 @@ class BilledRatio:
             thread = self._threads[event.agent] = _Thread()
         if isinstance(event, Usage):
             self._request(thread, event)
-        elif isinstance(event, ToolResult):
+        elif isinstance(event, ToolResult | Attachment):
             thread.arrived += length_of(event.text)
         elif isinstance(event, Compaction) or (isinstance(event, Message) and event.role not in ("assistant", "error")):
             thread.spoiled = True  # clients drop old reasoning when a person writes
@@ -65,8 +64,3 @@ class BilledRatio:
         """Return how many tokens *size* bytes are; by the vocabulary of *model* if the session doesn't tell."""
         ratio = self.bytes_per_token
         return int(by_length(size, model)) if ratio is None else round(size / ratio)
-
-
-def cached_prefix(tokens: Tokens) -> int:
-    """Return how much of a prompt is in the cache after its request."""
-    return tokens.cache_read + tokens.cache_write_5m + tokens.cache_write_1h

@@ -4,7 +4,7 @@
 ``windows`` says how large a window is and what is in it, ``gauge`` when that is too much, ``estimate`` what fills it
 and what the next prompt will take; ``budget`` puts these together: ``ContextBudget``. ``compaction`` writes the request
 to compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in them, ``live``
-follows one while it grows.
+follows one while it grows. ``requests`` takes each request apart.
 """
 
 from __future__ import annotations
