@@ -20,6 +20,8 @@ WORDS: dict[str, str] = {
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
     r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
     r"(BRIM_HOME='[^']*') HOME='[^']*'": r"\1",  # and so does the person's
+    r"(?:  - (?:decision|file|command|number): [^\n]*\n)+": "  - LOST\n",  # the most used first, and no cat or ls
+    r'("compacted", null, "[^"]*", ).*': r"\1LOST",  # a path is called a file
     r"( tokens(?:  |, ))[\d.]+%": r"\1SHARE",  # rounded to whole per cent, as the client rounds
     r"brim spend (?:limit )?(?=\S)": "brim limit ",  # messages name today's commands
     r"brim unforget": "brim rules restore",
@@ -79,6 +81,7 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/tags",
     "*brim trust*/out/behaviors/*/when",
     "*brim trust*/out/behaviors/*/status",
+    'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
     "*brim config*/out/statusline.parts",  # is new
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
