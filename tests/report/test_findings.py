@@ -130,4 +130,4 @@ def test_a_half_line_an_empty_file_and_another_format_are_read(tmp_path: Path) -
     half.write_bytes(half.read_bytes()[:-40])
     assert found(half).breaks == []
     codex = found(RECORDED / "codex_rollout.jsonl")
-    assert [each.cause for each in codex.breaks] == ["unknown"]
+    assert [each.cause for each in codex.breaks] == ["compaction"]

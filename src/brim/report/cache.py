@@ -163,7 +163,7 @@ def rewritten(before: Tokens, last: Tokens) -> int:
 
 def _cause(thread: _Thread, pause: float | None) -> str:
     between, before, last = thread.between, thread.before, thread.last
-    if between.compacted:
+    if between.compacted or (last is not None and last.compacts):
         return "compaction"
     if before is not None and last is not None and before.model != last.model:
         return "model"

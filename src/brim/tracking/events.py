@@ -48,6 +48,8 @@ class Usage(Event):
     final: bool = True
     """Whether the number of output tokens is final, not a placeholder."""
     cost: int | None = None
+    compacts: bool = False
+    """Whether it asked for the summary of a compaction; only Codex writes these requests down."""
 
 
 class Message(Event):

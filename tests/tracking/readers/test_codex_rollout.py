@@ -311,6 +311,11 @@ def test_the_answer_to_the_compaction_request_is_not_told_beside_the_summary() -
         metadata={"compaction_output": True},
     )
     assert not only(Message, meta(), words)
+    records = [
+        line("token_usage_record", {"response_id": id, "usage": {"input_tokens": 9, "total_tokens": 9}})
+        for id in ("r1", "r2")
+    ]
+    assert [one.compacts for one in only(Usage, meta(), words, *records)] == [True, False]
 
 
 def test_what_a_person_typed_is_told_once_however_often_it_is_written() -> None:

@@ -75,7 +75,7 @@ class CodexRolloutReader(LineReader):
     """Reads one rollout, line by line."""
 
     _model, _window = "", 0
-    _copied = _records = _window_is_new = False
+    _copied = _records = _window_is_new = _compacts = False
     _sum: tuple[int, ...] | None = None
     _begin: tuple[int, ...] = ()
 
@@ -174,7 +174,11 @@ class CodexRolloutReader(LineReader):
         used, total = tokens(mapping(payload, "usage")), count(payload, "thread_token_usage", "total_tokens")
         request = text(payload, "response_id") or f"{text(payload, 'thread_id')}:{total}"
         if used and self.told.is_new(f"request:{request}", used):
-            self.tell(Usage, tokens=used, model=self._model, request=request)
+            self._request(used, self._model, request)
+
+    def _request(self, used: Tokens, model: str, request: str) -> None:
+        self.tell(Usage, tokens=used, model=model, request=request, compacts=self._compacts)
+        self._compacts = False
 
     def _add_up(self, info: Mapping[str, Any]) -> None:
         """Tell the request in a ``token_count``, if it is new and no record tells it.
@@ -200,7 +204,7 @@ class CodexRolloutReader(LineReader):
         one = last if mapping(info, "last_token_usage") else grown
         if any(one):
             request = f"{self.where['agent'] or self.where['session']}:{now[0]}:{now[3]}"
-            self.tell(Usage, tokens=_tokens(one), model=model, request=request)
+            self._request(_tokens(one), model, request)
         if grown != one:
             total = _tokens(_less(now, self._begin))
             self.tell(RunTotal, tokens={model: total} if self._models == {model} else {}, usage=total)
@@ -228,11 +232,13 @@ class CodexRolloutReader(LineReader):
 
     def _item(self, payload: Mapping[str, Any], about: Mapping[str, Any]) -> None:
         kind, role, words = text(payload, "type"), text(payload, "role"), text_of(value(payload, "content"))
+        is_summary = flag(about, "compaction_output")
+        self._compacts |= is_summary
         if kind in _CALLS:
             self._call(payload, kind)
         elif kind in _ANSWERS:
             self._answer(payload)
-        elif kind == "message" and words and not flag(about, "compaction_output"):
+        elif kind == "message" and words and not is_summary:
             if role == "user":
                 self._words(words, "item", typed(payload, words), text(payload, "id"))
             else:
