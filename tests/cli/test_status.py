@@ -56,8 +56,18 @@ def test_the_context_is_that_of_the_newest_session_here(brim: Brim, session: Pat
     found = brim("context", "--json").json
     assert (found["path"], found["model"], found["used_tokens"]) == (str(session), "claude-sonnet-4-5", 50_000)
     assert brim("context", str(session), "--json").json == found
+    assert brim("context", session.stem[:4], "--json").json == found
     assert "50,000 of 200,000 tokens" in brim("context").out
     assert "claude-sonnet-4-5, 25% of 200,000 tokens" in brim().out
+
+
+def test_without_a_session_here_the_context_is_of_the_newest_of_all(brim: Brim, session: Path, tmp_path: Path) -> None:
+    ran = brim("context", "--json", cwd=tmp_path)
+    assert ran.json["path"] == str(session)
+    assert "no session of this project; the newest of all" in ran.err
+    ran = brim("context", "nosuchid")
+    assert (ran.code, ran.out) == (2, "")
+    assert "nosuchid: no such file, and no session's id begins with it" in ran.err
 
 
 def test_without_a_session_there_is_no_context(brim: Brim) -> None:

@@ -83,7 +83,7 @@ def find_lost(
     *session* is its file, its id or how that begins. Without it, it is the newest session of this project that was
     compacted, else the newest of all. *taken* is told how many bytes were read.
     """
-    for path, here in _named(workspace, session) if session else _compacted(workspace):
+    for path, here in named_session(workspace, session) if session else _compacted(workspace):
         broken: list[int] = []
         try:
             compactions = lost_in(path, taken=taken, on_broken=broken.append)
@@ -113,8 +113,11 @@ def lost_in(
     return reader.finish()
 
 
-def _named(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
-    """Return the file of *session*, which may be its path, its id or how that begins; nothing if there is none."""
+def named_session(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
+    """Return the file of *session*, and whether it is of this project; nothing if there is none.
+
+    *session* may be its path, its id or how that begins.
+    """
     if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
         return [(session, True)]
     files = newest_first(workspace.environ, workspace.cwd)

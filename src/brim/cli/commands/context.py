@@ -26,9 +26,12 @@ from brim.cli.output import (
     table,
     terminal_width,
 )
+from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
 from brim.report.request_index import FILE
 from brim.tracking.requests import Part
+from brim.tracking.sessions import newest
+from brim.workspace import Workspace
 
 PROGRESS_FROM = 30_000_000
 """Bytes to read from which on a terminal shows progress."""
@@ -41,7 +44,7 @@ MOST_LEAVES = 8
 
 
 @command(
-    option("path", nargs="?", default="", metavar="PATH", help="a session's file (default: the newest)"),
+    option("path", nargs="?", default="", metavar="SESSION", help="a session's file, its id or how that begins"),
     option("--at", type=whole_number(1), metavar="N", help="show request N of the session (default: the last)"),
     option("--since", type=whole_number(1), metavar="M", help="also show what changed since request M, and its price"),
     option("--all", action="store_true", help="show every row, however small"),
@@ -50,8 +53,8 @@ MOST_LEAVES = 8
 def context(options: Namespace) -> int:
     """Show what fills the window of the current session.
 
-    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
-    if there is no session.
+    Without SESSION, it is the newest of this project, or the newest of all if this project has none. 'brim watch'
+    follows it live. Exits with 1 if there is no session.
 
     The parts are counted with the ratio that earlier requests of the session show; what remains to the billed number is
     a row of its own.
@@ -59,12 +62,12 @@ def context(options: Namespace) -> int:
     Examples:
       brim context
       brim context --at 12 --since 11
-      brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
+      brim context 4f1c --json
     """
     workspace = here()
-    reading = session_of(workspace, options.path)
+    reading = session_of(workspace, options.path or _newest(workspace))
     if reading is None:
-        note("no session of this project found: name its file, or start your agent here")
+        note("no session found: name its file, or start your agent")
         return 1
     size = 0
     with suppress(OSError):
@@ -74,6 +77,16 @@ def context(options: Namespace) -> int:
     report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
     progress.clear()
     return emit(report, lambda each: show(each, everything=options.all), options.as_json)
+
+
+def _newest(workspace: Workspace) -> str:
+    """Return the file of the newest session, of this project if it has one; empty if there is none."""
+    with suppress(InputError):
+        found = newest(workspace.environ, workspace.cwd or None)
+        if not found.here:
+            note(f"no session of this project; the newest of all: {printable(found.path)}")
+        return found.path
+    return ""
 
 
 def show(report: ContextReport, *, everything: bool = False) -> str:

@@ -28,6 +28,7 @@ from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.install.receipt import read_records
+from brim.report.lost import named_session
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
 from brim.tracking.auto_compact import AutoCompact
@@ -45,8 +46,13 @@ READ_AT_MOST = 20_000_000
 
 
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
-    """Return how full the window of the session in *path* is; without it, of the newest session of this project."""
-    if not path:
+    """Return how full the window of a session is: by its *path* or id, or the newest of this project."""
+    if path:
+        found = named_session(workspace, path)
+        if not found:
+            raise InputError(f"{path}: no such file, and no session's id begins with it")
+        path = found[0][0]
+    else:
         with suppress(InputError):
             found = newest(workspace.environ, workspace.cwd or None)
             path = found.path if found.here else ""
