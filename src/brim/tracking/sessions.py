@@ -363,7 +363,7 @@ class FileUsage:
     folder: str = ""
     """The folder that the agent worked in, empty if no line says."""
     broken: int = 0
-    """Lines that should have said something and couldn't be read."""
+    """Lines that couldn't be read; without an observer, only those that should report usage are looked at."""
 
     def add(self, found: Request | Total) -> None:
         """Add a request or a total, if it ranks above what is known."""
@@ -493,15 +493,15 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
         parsed = None
         if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
+            # A half line may be completed later.
+            found.broken += not isinstance(parsed, dict) and line.endswith(b"\n") and not line.isspace()
         if observer is not None and isinstance(parsed, dict):
             observer.line(parsed)
             for seen in reader.events(parsed, at):
                 observer.take(seen)
         if reports:
             message, said = value(parsed, "message"), None
-            if not isinstance(parsed, dict):
-                found.broken += line.endswith(b"\n")  # a half line may be completed later
-            elif isinstance(message, dict) and message.get("id"):
+            if isinstance(message, dict) and message.get("id"):
                 said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
             if isinstance(parsed, dict) and (said is None or said != last):  # most lines repeat the one before
                 event = report_of(parsed, agent=agent, at=at)
