@@ -46,7 +46,7 @@ def test_the_report_shows_what_happened(brim: Brim, session: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert re.match(r"last 30 days +1 session   \$0\.\d\d", ran.lines[0])
     assert "1 break cost $0.07 (after a pause longer than the cache lives)" in ran.out
-    assert "1 read of an unchanged file, repeated" in ran.out
+    assert "1 repeated read of an unchanged file" in ran.out
     assert SECRET in ran.out
     assert brim("report", "--project", "shop").out == ran.out
     assert "17 min" in ran.out
@@ -144,3 +144,21 @@ def test_an_unreadable_file_is_named(brim: Brim, session: Path) -> None:
     ran = brim("report")
     assert ran.code == 0
     assert ran.lines[0].startswith("last 30 days")
+
+
+def test_broken_lines_are_counted(brim: Brim, session: Path) -> None:
+    with session.open("a") as file:
+        file.write('{"type":"user","message":\n\n[]\n{"type":"assistant","mess')  # the last one may be completed
+    assert brim("report").err == "brim: 2 broken lines left out\n"
+    assert brim().err == "brim: 2 broken lines left out\n"
+    assert brim("report", "--json").json["read"]["broken_lines"] == 2
+
+
+def test_what_has_no_price_is_never_in_a_total_that_seems_whole(brim: Brim, session: Path) -> None:
+    priced = brim("report", "--json").json["money"]["total"]
+    write(session.with_name("s-2.jsonl"), answer("m20", "r20", usage(), time=at(5), session="s-2", model="unheard-of"))
+    ran = brim("report")
+    assert f"2 sessions   more than ${priced // 10_000 / 100:.2f}\n" in ran.out
+    assert "without 1 request that has no known price: brim usage names the model" in ran.out
+    session.unlink()
+    assert "1 session   unknown cost" in brim("report").out

@@ -19,14 +19,16 @@ MOST_ROWS = 10
 """Rows of a table; the rest is in ``--json`` and on the page."""
 
 _WASTE = {
-    "repeated": ("read of an unchanged file, repeated", "reads of unchanged files, repeated"),
-    "unused": ("long result that nothing refers to again", "long results that nothing refers to again"),
-    "tool": ("description of an MCP tool that was never called", "descriptions of MCP tools that were never called"),
-    "memory": ("memory file", "memory files"),
-    "start": ("fixed beginning of a session", "fixed beginnings of sessions and sub-agents"),
+    "repeated": ("{} repeated read of an unchanged file", "{} repeated reads of unchanged files"),
+    "unused": ("{} long result that nothing refers to again", "{} long results that nothing refers to again"),
+    "tool": ("description of {} MCP tool that was never called", "descriptions of {} MCP tools that were never called"),
+    "memory": ("{} memory file", "{} memory files"),
+    "start": (
+        "system prompt, tools and memory files of {} session",
+        "system prompts, tools and memory files of {} sessions and sub-agents",
+    ),
 }
 """What each kind of waste is called, one and many."""
-
 
 _CAUSES = {
     "compaction": "compaction",
@@ -74,7 +76,7 @@ def one_line(found: Overview) -> str:
     """Return the report in one line; empty if there are no sessions."""
     if not found.bill.sessions:
         return ""
-    parts = [counted(found.bill.sessions, "session"), dollars(found.bill.total)]
+    parts = [counted(found.bill.sessions, "session"), _total(found)]
     parts += [counted(len(found.lost.items), "compaction")] if found.lost.items else []
     parts += [f"{counted(len(found.breaks), 'cache break')} ({dollars(found.break_cost)})"] if found.breaks else []
     rest = "not all of them are read yet: " if found.reading.unread else ""
@@ -94,11 +96,18 @@ def _period(found: Overview) -> str:
 
 def _money(found: Overview) -> str:
     bill = found.bill
-    more = "> " if bill.unpriced else ""
-    text = f"{counted(bill.sessions, 'session')}   {more}{dollars(bill.total)}"
+    text = f"{counted(bill.sessions, 'session')}   {_total(found)}"
     if bill.client_sessions == bill.sessions:
         text += f"   (clients' own total: {dollars(bill.client_total)})"
     return text
+
+
+def _total(found: Overview) -> str:
+    """Return what all sessions cost; if some requests have no price, that is less than it was."""
+    total, unpriced = found.bill.total, found.bill.unpriced
+    if not unpriced:
+        return dollars(total)
+    return f"more than {dollars(total, up=False)}" if total else "unknown cost"
 
 
 def _facts(found: Overview) -> list[tuple[str, str]]:
@@ -119,10 +128,15 @@ def _adding_up(found: Overview) -> str:
         said[0] += f", not explained {dollars(bill.unexplained)} ({share(bill.unexplained, bill.total)})"
     if 0 < bill.client_sessions < bill.sessions:
         some = f"{bill.client_sessions:,} of {counted(bill.sessions, 'session')}"
-        said.append(f"{some} have a total of the client: {dollars(bill.client_total)}")
-        said[-1] += f", by brim {dollars(bill.client_counted)}"
+        said.append(f"{some} have a total of the client's own: {dollars(bill.client_total)}")
+        said[-1] += f"; brim counts {dollars(bill.client_counted)} for them"
     if abs(bill.client_prices) >= 5_000:
-        said.append(f"prices of the client make {dollars(bill.client_prices)} of difference")
+        said.append(f"the client's own prices make {dollars(bill.client_prices)} of the difference")
+    if bill.unpriced:
+        has, names = ("has", "model") if bill.unpriced == 1 else ("have", "models")
+        said.append(
+            f"without {counted(bill.unpriced, 'request')} that {has} no known price: brim usage names the {names}"
+        )
     return "\n".join(said)
 
 
@@ -157,7 +171,7 @@ def _start(found: Overview) -> str:
     if not found.start:
         return ""
     cost = sum(each.cost for each in found.waste if each.kind == "start")
-    text = f"begins with {rounded(found.start)} tokens before your words (median); {dollars(cost)} in all"
+    text = f"sends {rounded(found.start)} tokens before your first word (median): {dollars(cost)} in all"
     parts = [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"] if found.memory else []
     count, tokens = found.idle_tools
     parts += [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
@@ -166,8 +180,8 @@ def _start(found: Overview) -> str:
 
 def _waste_line(each: WasteSum) -> str:
     one, many = _WASTE[each.kind]
-    count = f"{len(each.items):,} {one if len(each.items) == 1 else many}"
-    return f"{count}: sent about {rounded(each.tokens)} tokens, {dollars(each.cost)}"
+    what = (one if len(each.items) == 1 else many).format(f"{len(each.items):,}")
+    return f"{what}: about {rounded(each.tokens)} tokens sent, {dollars(each.cost)}"
 
 
 def _lost_table(found: Overview) -> str:
@@ -200,7 +214,8 @@ def _breaks_table(found: Overview, names: Names) -> str:
     head = ["cache break", "likely cause", "tokens", "cost", "session", "project"]
     drawn = heading(table([head, *rows[:MOST_ROWS]], right=frozenset({2, 3}), optional=(5, 4)))
     more = len(rows) - MOST_ROWS
-    return lines(drawn, paint(f"and {more:,} more: --json lists all", "faint") if more > 0 else "")
+    about = "a break: what the provider had cached was sent again, at the full price"
+    return lines(drawn, paint(f"and {more:,} more (--json lists all); {about}" if more > 0 else about, "faint"))
 
 
 def _break_rows(found: Overview, names: Names) -> list[list[str]]:
@@ -253,11 +268,13 @@ _STYLE = """
 :root { color-scheme: light dark; --soft: #8886; --full: #3a7bd5; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; margin-top: 2.5rem }
-table { border-collapse: collapse; width: 100% }
-td, th { text-align: left; padding: .2rem .8rem .2rem 0; vertical-align: top }
+table { border-collapse: collapse; width: 100% } table + table { margin-top: 1.5rem }
+td, th { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top }
 th { font-weight: 600; border-bottom: 1px solid var(--soft) } tr + tr td { border-top: 1px solid #8883 }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .facts td:first-child { white-space: nowrap; opacity: .7; width: 9rem } p.note { opacity: .7 }
+.bars td:last-child { width: 60% } .dated td:first-child { white-space: nowrap }
+@media (max-width: 40rem) { .facts td:first-child, .dated td:first-child { white-space: normal; width: auto } }
 .bar { display: inline-block; height: .7rem; background: var(--full); border-radius: 2px; min-width: 1px }
 """
 
@@ -287,8 +304,8 @@ def _lost_section(found: Overview, *, full: bool) -> str:
         return ""
     head = ["when", "dropped", "found again", "tokens", "session"]
     rows = [[escape(cell) for cell in row] for row in _lost_rows(found)]
-    about = "What stood in the window before, and in nothing that stood in it afterwards."
-    text = f"<h2>What compactions dropped</h2><p>{about}</p>{_html_table(head, rows, {3})}"
+    about = "What was in the agent's window before a compaction, and nowhere in it afterwards."
+    text = f"<h2>What compactions dropped</h2><p>{about}</p>{_html_table(head, rows, {2, 3}, 'dated')}"
     if full:
         items = [item for each in found.lost.items for item in each.items]
         named = [[escape(item.kind), escape(item.text), escape(item.back or "never")] for item in items]
@@ -310,9 +327,9 @@ def _breaks_section(found: Overview, names: Names) -> str:
     rows = [[escape(cell) for cell in row] for row in _break_rows(found, names)]
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
-        "<h2>Cache breaks</h2><p>Requests that wrote again what had been in the provider's cache.</p>"
-        + _html_table(["", "cost", ""], bars, {1})
-        + _html_table(head, rows, {2, 3})
+        "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
+        + _html_table(["likely cause", "cost", ""], bars, {1}, "bars")
+        + _html_table(head, rows, {2, 3}, "dated")
     )
 
 

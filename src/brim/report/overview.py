@@ -29,7 +29,7 @@ LOST_KINDS = ("file", "command", "number", "decision", "instruction")
 DAYS = 30
 """Days that are looked at if nothing else is asked for."""
 
-BASIS = "sizes of texts are estimated: their bytes by the bytes of a billed token of the same session"
+BASIS = "tokens of texts are estimated from their bytes, by how many bytes a billed token of that session has"
 
 _DAY = 86_400.0
 

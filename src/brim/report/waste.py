@@ -36,7 +36,7 @@ ADVICE = {
     "unused": "Send long output to a file and show its end: make test > out.txt 2>&1; tail -40 out.txt",
     "tool": "Switch off MCP servers that you don't use: claude mcp remove NAME.",
     "memory": "Shorten CLAUDE.md, and move what is rarely needed to files that it names.",
-    "start": "Switch off servers, plugins and skills that you don't use.",
+    "start": "Switch off MCP servers, plugins and skills that you don't use.",
 }
 """What helps against each."""
 

@@ -88,7 +88,7 @@ def _view(found: LostReport) -> str:
 def _compaction(each: Compaction) -> str:
     gone, had = sum(each.lost.values()), sum(each.had.values())
     who = f"{each.agent} {each.session[:8]}" + (f", sub-agent {each.sub_agent[:8]}" if each.sub_agent else "")
-    head = f"{when(each.time)}  {who}: {gone:,} of {had:,} facts dropped"
+    head = f"{when(each.time)}  {who}: {gone:,} of {counted(had, 'fact')} dropped"
     if not each.readable:
         return lines(printable(head.partition(": ")[0]), "  Its summary can't be read, so what it kept isn't known.")
     kept = {kind: each.had[kind] - each.lost.get(kind, 0) for kind in each.had}

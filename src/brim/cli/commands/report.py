@@ -30,8 +30,8 @@ def report(options: Namespace) -> int:
     """Show what happened in your past sessions: cost, compactions, cache breaks, waste.
 
     Reads the files that Claude Code, Codex and Gemini CLI keep anyway; it works without 'brim init', and nothing leaves
-    your machine. PATH is a session's file, a folder of them, or a saved stream. Sizes of texts are estimated: their
-    bytes by the bytes of a billed token of the same session.
+    your machine. PATH is a session's file, a folder of them, or a saved stream. Tokens of texts are estimated from
+    their bytes, by how many bytes a billed token of that session has.
 
     Results are cached in ~/.brim/usage.db, so the next run reads only what is new. You can delete that file.
 
@@ -83,6 +83,8 @@ def show(found: Overview) -> None:
 
 def show_summary(found: Overview) -> None:
     """Print the report in a few lines, or that there is nothing to report."""
+    if found.reading.broken_lines:
+        note(f"{counted(found.reading.broken_lines, 'broken line')} left out")
     if not found.bill.sessions:
         where = f" of {found.project}" if found.project else ""
         period = f" in the last {counted(found.days, 'day')}" if found.days else ""
