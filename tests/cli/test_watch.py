@@ -324,7 +324,7 @@ def test_the_file_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
     ran = brim("watch", own, "--once")
     assert ran.lines[0].startswith("40,000 of 200,000 tokens  20%")
     assert ran.lines[0].endswith("claude-sonnet-4-5  sub-agent a1b2c3d4")
-    assert "headroom   140k left (22% of 180k)" in ran.lines
+    assert "headroom   140k left (22% of the usable 180k)" in ran.lines
     assert brim("watch", main, "--once").lines[0].endswith("session s1")
 
 

@@ -187,8 +187,8 @@ def test_strange_values_are_ignored_as_the_client_ignores_them(client: Client, v
     [
         (AutoCompact(180_000, 167_000), 158_008, "9k to auto-compact"),
         (AutoCompact(180_000, 167_000), 167_000, "auto-compact due"),
-        (AutoCompact(180_000), 158_008, "22k left (88% of 180k)"),
-        (AutoCompact(180_000), 185_000, "0 left (103% of 180k)"),
+        (AutoCompact(180_000), 158_008, "22k left (88% of the usable 180k)"),
+        (AutoCompact(180_000), 185_000, "0 left (103% of the usable 180k)"),
         (AutoCompact(980_000, off=True), 900_000, "80k left, auto-compact off"),
     ],
 )

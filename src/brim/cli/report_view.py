@@ -133,10 +133,9 @@ def _adding_up(found: Overview) -> str:
     if abs(bill.client_prices) >= 5_000:
         said.append(f"the client's own prices make {dollars(bill.client_prices)} of the difference")
     if bill.unpriced:
-        has, names = ("has", "model") if bill.unpriced == 1 else ("have", "models")
-        said.append(
-            f"without {counted(bill.unpriced, 'request')} that {has} no known price: brim usage names the {names}"
-        )
+        has, models = ("has", "the model") if bill.unpriced == 1 else ("have", "the models")
+        some = f"{counted(bill.unpriced, 'request')} that {has} no known price"
+        said.append(f"without {some}: brim usage names {models}")
     return "\n".join(said)
 
 
@@ -189,9 +188,9 @@ def _lost_table(found: Overview) -> str:
     if not rows:
         return ""
     head = ["compaction", "dropped", "found again", "tokens", "session"]
-    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=frozenset({3}), optional=(4,)))
+    drawn = heading(table([head, *rows[-MOST_ROWS:]], right=frozenset({2, 3})))
     earlier = f"and {len(rows) - MOST_ROWS:,} earlier; " if len(rows) > MOST_ROWS else ""
-    return lines(drawn, paint(f"{earlier}brim lost lists what was dropped", "faint"))
+    return lines(drawn, paint(f"{earlier}brim lost SESSION lists what was dropped", "faint"))
 
 
 def _lost_rows(found: Overview) -> list[list[str]]:

@@ -166,7 +166,7 @@ def _headroom(status: Status) -> Part:
         return []
     used = sum(status.counters)  # with the answer, as the client counts
     left = found.left(used)
-    return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used))
+    return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used)[-2:])
 
 
 def _plan(status: Status, look: Look, now: float) -> Part:

@@ -62,7 +62,8 @@ class AutoCompact(Record):
             return [f"{left} to auto-compact", f"{left} left"] if self.left(used) else ["auto-compact due"]
         if self.off:
             return [f"{left} left, auto-compact off", f"{left} left"]
-        return [f"{left} left ({percent(used / self.usable)} of {short_count(self.usable)})", f"{left} left"]
+        full, usable = percent(used / self.usable), short_count(self.usable)
+        return [f"{left} left ({full} of the usable {usable})", f"{left} left ({full} of {usable})", f"{left} left"]
 
 
 def auto_compact(
