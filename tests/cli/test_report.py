@@ -160,5 +160,11 @@ def test_what_has_no_price_is_never_in_a_total_that_seems_whole(brim: Brim, sess
     ran = brim("report")
     assert f"2 sessions   more than ${priced // 10_000 / 100:.2f}\n" in ran.out
     assert "without 1 request that has no known price: brim usage names the model" in ran.out
-    session.unlink()
-    assert "1 session   unknown cost" in brim("report").out
+    text = session.read_text().replace("claude-sonnet-4-5", "unheard-of")
+    session.write_text(text)
+    ran = brim("report", "--html", "report.html")
+    assert "2 sessions   unknown cost\n" in ran.out
+    assert "2 sessions · unknown cost" in (brim.cwd / "report.html").read_text()
+    assert "1 break (after a pause" in ran.out
+    assert "$" not in ran.out
+    assert "$" not in (brim.cwd / "report.html").read_text()

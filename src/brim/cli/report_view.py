@@ -78,7 +78,8 @@ def one_line(found: Overview) -> str:
         return ""
     parts = [counted(found.bill.sessions, "session"), _total(found)]
     parts += [counted(len(found.lost.items), "compaction")] if found.lost.items else []
-    parts += [f"{counted(len(found.breaks), 'cache break')} ({dollars(found.break_cost)})"] if found.breaks else []
+    cost = f" ({dollars(found.break_cost)})" if found.break_cost else ""
+    parts += [f"{counted(len(found.breaks), 'cache break')}{cost}"] if found.breaks else []
     rest = "not all of them are read yet: " if found.reading.unread else ""
     return f"{', '.join(parts)} in the last {counted(found.days or 0, 'day')}; {rest}brim report"
 
@@ -153,7 +154,7 @@ def _lost(found: LostSum) -> str:
     if not found.tokens:
         return text
     what = f"read {found.read_again:,} of those files again" if found.read_again else "had to find some of it again"
-    return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens, {dollars(found.cost)}"
+    return f"{text}\nthe agent {what}: about {rounded(found.tokens)} tokens{_priced(found.cost)}"
 
 
 def _cache(found: Overview) -> str:
@@ -170,7 +171,8 @@ def _start(found: Overview) -> str:
     if not found.start:
         return ""
     cost = sum(each.cost for each in found.waste if each.kind == "start")
-    text = f"sends {rounded(found.start)} tokens before your first word (median): {dollars(cost)} in all"
+    text = f"sends {rounded(found.start)} tokens before your first word (median)"
+    text += f": {dollars(cost)} in all" if cost else ""
     parts = [f"CLAUDE.md and other memory files: {rounded(found.memory)} tokens"] if found.memory else []
     count, tokens = found.idle_tools
     parts += [f"{counted(count, 'MCP tool')} never called: {rounded(tokens)} tokens"] if count else []
@@ -180,7 +182,16 @@ def _start(found: Overview) -> str:
 def _waste_line(each: WasteSum) -> str:
     one, many = _WASTE[each.kind]
     what = (one if len(each.items) == 1 else many).format(f"{len(each.items):,}")
-    return f"{what}: about {rounded(each.tokens)} tokens sent, {dollars(each.cost)}"
+    return f"{what}: about {rounded(each.tokens)} tokens sent{_priced(each.cost)}"
+
+
+def _priced(cost: int) -> str:
+    """Return how a sentence goes on that has a *cost*; 0 is that nothing of it has a price."""
+    return f", {dollars(cost)}" if cost else ""
+
+
+def _amount(cost: int | None) -> str:
+    return "unknown" if cost is None else dollars(cost)
 
 
 def _lost_table(found: Overview) -> str:
@@ -220,11 +231,10 @@ def _breaks_table(found: Overview, names: Names) -> str:
 def _break_rows(found: Overview, names: Names) -> list[list[str]]:
     rows = []
     for each in found.breaks:
-        cost = "unknown" if each.cost is None else dollars(each.cost)
         project = names.of(os.path.basename(found.projects.get(each.session, "")), "project")
         part = f": {names.part(each.part)}" if each.part else ""
         cause = _CAUSES[each.cause] + part + _pause(each.cause, each.pause)
-        rows.append([_when(each.time), cause, f"{each.tokens:,}", cost, each.session[:8], project])
+        rows.append([_when(each.time), cause, f"{each.tokens:,}", _amount(each.cost), each.session[:8], project])
     return rows
 
 
@@ -257,7 +267,7 @@ def _waste_rows(each: WasteSum, names: Names) -> list[list[str]]:
         one[0] += item.tokens * item.requests
         one[1] += item.cost or 0
     ranked = sorted(sums.items(), key=lambda pair: (-pair[1][1], -pair[1][0], pair[0]))
-    return [[f"{rounded(tokens):>6}", dollars(cost), name] for name, (tokens, cost) in ranked]
+    return [[f"{rounded(tokens):>6}", _amount(cost or None), name] for name, (tokens, cost) in ranked]
 
 
 # The page -------------------------------------------------------------------------------------------------------
@@ -281,7 +291,7 @@ th { font-weight: 600; border-bottom: 1px solid var(--soft) } tr + tr td { borde
 def page(found: Overview, *, full: bool, now: float) -> str:
     """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are in it."""
     names = Names(hidden=not full)
-    rows = [(_period(found), _money(found)), *_facts(found)]
+    rows = [(_period(found), _money(found).replace("   ", " · ")), *_facts(found)]
     shown = [[escape(name), escape(text).replace("\n", "<br>")] for name, text in rows if text]
     hidden = "" if full else " Names of files, commands and projects are left out."
     parts = [
@@ -320,7 +330,7 @@ def _breaks_section(found: Overview, names: Names) -> str:
         causes[each.cause] = causes.get(each.cause, 0) + (each.cost or 0)
     largest = max(*causes.values(), 1)
     bars = [
-        [escape(_CAUSES[cause]), dollars(cost), f'<span class="bar" style="width:{100 * cost // largest}%"></span>']
+        [escape(_CAUSES[cause]), _amount(cost or None), _bar(100 * cost // largest)]
         for cause, cost in sorted(causes.items(), key=lambda pair: -pair[1])
     ]
     rows = [[escape(cell) for cell in row] for row in _break_rows(found, names)]
@@ -330,6 +340,10 @@ def _breaks_section(found: Overview, names: Names) -> str:
         + _html_table(["likely cause", "cost", ""], bars, {1}, "bars")
         + _html_table(head, rows, {2, 3}, "dated")
     )
+
+
+def _bar(share: int) -> str:
+    return f'<span class="bar" style="width:{share}%"></span>'
 
 
 def _waste_section(each: WasteSum, names: Names) -> str:
