@@ -499,11 +499,11 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Obs
             observer.line(parsed)
             for seen in reader.events(parsed, at):
                 observer.take(seen)
-        if reports:
+        if reports and isinstance(parsed, dict):
             message, said = value(parsed, "message"), None
             if isinstance(message, dict) and message.get("id"):
                 said = (message["id"], message.get("usage"), parsed.get("requestId"), parsed.get("isSidechain"))
-            if isinstance(parsed, dict) and (said is None or said != last):  # most lines repeat the one before
+            if said is None or said != last:  # most lines repeat the one before
                 event = report_of(parsed, agent=agent, at=at)
                 found.take(event, path)
                 if isinstance(event, Usage):

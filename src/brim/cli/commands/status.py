@@ -48,10 +48,10 @@ READ_AT_MOST = 20_000_000
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of a session is: by its *path* or id, or the newest of this project."""
     if path:
-        found = named_session(workspace, path)
-        if not found:
+        named = named_session(workspace, path)
+        if not named:
             raise InputError(f"{path}: no such file, and no session's id begins with it")
-        path = found[0][0]
+        path = named[0][0]
     else:
         with suppress(InputError):
             found = newest(workspace.environ, workspace.cwd or None)
