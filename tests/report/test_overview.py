@@ -71,6 +71,13 @@ def test_files_that_are_older_are_not_read(tree: Path) -> None:
     assert seen(tree, days=None).reading.files == 1
 
 
+def test_a_beginning_that_was_cached_before_costs_no_more_than_its_session(tree: Path) -> None:
+    put(tree, "s-1", answer("m1", "r1", usage(read=20_000), time="2026-01-05T10:00:00Z"))
+    found = seen(tree)
+    (start,) = found.waste
+    assert (start.kind, start.cost) == ("start", found.bill.total)
+
+
 def test_one_project_can_be_asked_for(tree: Path) -> None:
     put(tree, "s-1", *session("s-1"))
     put(tree, "s-2", *session("s-2", cwd="/home/user/api"))

@@ -217,7 +217,7 @@ def sessions_report(
     totals = {name: total for name, total in gathered.totals.items() if name in sessions and name not in partly}
     found = [(source, Findings.from_json(text)) for source, text in reading.findings]
     summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
-    waste = _waste(found, sessions, is_wanted, prices)
+    waste = _waste(found, list(wanted.values()), is_wanted, prices)
     starts = [each.tokens for each in waste.get("start", []) if not each.agent]
     return Overview(
         days=days,
@@ -271,14 +271,20 @@ def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: Pr
 
 def _waste(
     found: list[tuple[Source, Findings]],
-    sessions: set[str],
+    requests: list[Request],
     is_wanted: Callable[[Source, float | None], bool],
     prices: PriceList,
 ) -> dict[str, list[Waste]]:
-    """Return the waste of *sessions* by kind, each thing once, with what it cost, the most expensive first.
+    """Return the waste in *requests* by kind, each thing once, with what it cost, the most expensive first.
 
-    A tool that any session of the project called isn't waste.
+    A tool that any session of the project called isn't waste. Nothing cost more than the *requests* of its session: a
+    session may have begun before the period, or with what an earlier one had left in the cache.
     """
+    sessions = {request.session for request in requests}
+    most: dict[tuple[str, bool], int] = {}
+    for request in requests:
+        key = request.session, request.main
+        most[key] = most.get(key, 0) + (request.cost or 0)
     by_key: dict[tuple[str, str], Waste] = {}
     called = {(source.project, name) for source, one in found for name in one.called}
     for source, each in ((source, each) for source, one in found for each in one.waste):
@@ -287,7 +293,8 @@ def _waste(
             known = by_key.get((each.kind, each.key))
             by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
     by_kind: dict[str, list[Waste]] = {}
-    for each in sorted((each.priced(prices) for each in by_key.values()), key=_size):
+    priced = [each.priced(prices, most.get((each.session, not each.agent), 0)) for each in by_key.values()]
+    for each in sorted(priced, key=_size):
         by_kind.setdefault(each.kind, []).append(each)
     return by_kind
 

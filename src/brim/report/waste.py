@@ -83,14 +83,15 @@ class Waste:
         """Return it as JSON can hold it, without the cost."""
         return [getattr(self, name) for name in self.__dataclass_fields__ if name != "cost"]
 
-    def priced(self, prices: PriceList) -> Self:
-        """Return it with what it cost: written to the cache once, then read from there."""
+    def priced(self, prices: PriceList, most: int | None = None) -> Self:
+        """Return it with what it cost, at *most*: written to the cache once, then read from there."""
         written = Tokens(cache_write_5m=self.tokens, writes_are_input=True)
         read = Tokens(cache_read=self.tokens)
         costs = [prices.request(each, self.model, self.time) for each in (written, read)]
         if costs[0] is None or costs[1] is None:
             return self
-        return replace(self, cost=costs[0] + costs[1] * max(0, self.requests - 1))
+        cost = costs[0] + costs[1] * max(0, self.requests - 1)
+        return replace(self, cost=cost if most is None else min(cost, most))
 
 
 @dataclass
