@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
@@ -54,15 +54,6 @@ class CacheBreak:
     """The first part of the request that differed, if the client records requests."""
     cost: int | None = None
     """Micro-dollars more than reading from the cache would have cost; None if there is no price."""
-
-    @classmethod
-    def from_row(cls, row: list[Any]) -> Self:
-        """Return what ``to_row`` wrote."""
-        return cls(*row)
-
-    def to_row(self) -> list[Any]:
-        """Return it as JSON can hold it, without the cost."""
-        return [getattr(self, name) for name in self.__dataclass_fields__ if name != "cost"]
 
     def priced(self, request: Request, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 from brim.masking import mask
 from brim.models.usage import Tokens
@@ -73,15 +73,6 @@ class Waste:
     requests: int
     cost: int | None = None
     """Micro-dollars; None if there is no price."""
-
-    @classmethod
-    def from_row(cls, row: list[Any]) -> Self:
-        """Return what ``to_row`` wrote."""
-        return cls(*row)
-
-    def to_row(self) -> list[Any]:
-        """Return it as JSON can hold it, without the cost."""
-        return [getattr(self, name) for name in self.__dataclass_fields__ if name != "cost"]
 
     def priced(self, prices: PriceList) -> Self:
         """Return it with what it cost: written to the cache once, then read from there."""
