@@ -27,7 +27,7 @@ from brim.cli.output import (
     terminal_width,
 )
 from brim.report.context import ContextReport, context_report
-from brim.report.request_index import FILE
+from brim.report.index import FILE
 from brim.tracking.requests import Part
 
 PROGRESS_FROM = 30_000_000
