@@ -102,7 +102,7 @@ def carried(
     sums: dict[tuple[str, str], list[Any]] = {}
     for _, group in groupby(recorded, key=lambda each: each.head):
         (_, first), *rest = group
-        for piece in (piece for item in first.items for piece in item.pieces):
+        for piece in first.pieces:
             what = ": ".join(piece.label[1:])
             is_idle = piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
             if (is_idle or piece.label[0] == MEMORY) and piece.label[-1] not in _AROUND:
