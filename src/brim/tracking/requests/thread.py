@@ -58,7 +58,9 @@ class Sent:
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what ``to_row`` gave."""
         *about, (*counts, factors) = row
-        return cls(*about, usage=Tokens(*counts, factors=tuple(factors)))
+        found = cls(*about)
+        found.usage = Tokens(*counts).replace(factors=tuple(factors))
+        return found
 
 
 class Thread:
