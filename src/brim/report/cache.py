@@ -8,6 +8,7 @@ cause is the likely one of what happened in between.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -91,12 +92,12 @@ class CacheReader:
     """Finds the breaks in the events of one file."""
 
     def __init__(self) -> None:
-        self._threads: dict[str, _Thread] = {}
+        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
         self._found: list[CacheBreak] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        thread = self._threads.setdefault(event.agent, _Thread())
+        thread = self._threads[event.agent]
         if isinstance(event, Usage):
             self._request(thread, event)
         elif isinstance(event, Compaction):
@@ -108,7 +109,7 @@ class CacheReader:
 
     def end_process(self) -> None:
         """Take that the client ended here: a request of the main thread that follows is of a resumed session."""
-        thread = self._threads.setdefault("", _Thread())
+        thread = self._threads[""]
         thread.since.resumed = thread.last is not None
 
     def finish(self) -> list[CacheBreak]:

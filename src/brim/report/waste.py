@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -118,14 +119,12 @@ class WasteReader:
 
     def __init__(self, ratio: BilledRatio) -> None:
         self._ratio = ratio
-        self._threads: dict[str, _Thread] = {}
+        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
         self._found: list[tuple[str, _Thread, _Item, int]] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        thread = self._threads.get(event.agent)
-        if thread is None:
-            thread = self._threads[event.agent] = _Thread()
+        thread = self._threads[event.agent]
         if isinstance(event, Usage):
             self._request(thread, event)
         elif isinstance(event, ToolCall):
@@ -153,16 +152,8 @@ class WasteReader:
         for agent, thread, item, requests in self._found:
             tokens = self._ratio.tokens(item.size, thread.model)
             if item.kind != "unused" or tokens > LARGE:
-                where = (
-                    item.kind,
-                    item.key,
-                    mask(item.what)[:_LONGEST],
-                    thread.session,
-                    agent,
-                    item.time,
-                    thread.model,
-                )
-                found.append(Waste(*where, tokens, requests))
+                about = (item.kind, item.key, mask(item.what)[:_LONGEST])
+                found.append(Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests))
         return found
 
     def _request(self, thread: _Thread, event: Usage) -> None:
