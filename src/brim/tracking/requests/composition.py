@@ -85,6 +85,11 @@ class Request:
         return self.usage.prompt
 
     @property
+    def head(self) -> str:
+        """What names its tools and system prompt; empty if they aren't recorded."""
+        return self._sent.head
+
+    @property
     def items(self) -> list[Item]:
         """What it held, in the order in which a cache reads it."""
         return self._thread.items_of(self._sent)
