@@ -180,6 +180,8 @@ SETTINGS = (
     Setting("hooks.gate", "text", None,
             "which rules refuse a matching edit, write or command once, if the agent hasn't seen them in this window",
             choices=("constraints",), none="off", lowers=True),
+    Setting("hooks.loops", "whole", 5, "how often a call may give the same result before the next one is held once",
+            none="off", least=3, most=50, lowers=True),
     Setting("context.warn", "number", 0.70, "share of the window from which to warn", lowers=True, **_SHARE),
     Setting("context.compact", "number", 0.78, "share of the window from which to compact", lowers=True, **_SHARE),
     Setting("context.window", "whole", None, "tokens of the window; overrides the agent and the model table",

@@ -128,15 +128,17 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
     They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
-    it is known before: the setting ``hooks.gate``.
+    it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
+    from brim.hooks.loops import hold_loop
     from brim.hooks.rules import tell_now
 
     spending = attempt(spend_gate, call, workspace)
-    if spending.deny:
-        return spending
+    looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
+    if spending.deny or looping.deny:
+        return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
-    return joined(spending, told)
+    return joined(spending, looping, told)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:

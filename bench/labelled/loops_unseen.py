@@ -1,0 +1,2 @@
+from labelled.streams import Scenarios
+UNSEEN: Scenarios = []
