@@ -55,7 +55,7 @@ def main() -> int:
     print(machine)
     clients = CLIENTS[:1] if options.quick else CLIENTS
     chosen = {name: SETS[name] for name in SETS if options.only in (None, name)}
-    found = {name: [outcome for one in scenarios for outcome in run(one, clients)] for name, scenarios in chosen.items()}
+    found = {name: [result for one in families for result in run(one, clients)] for name, families in chosen.items()}
     numbers = {name: figures(outcomes) for name, outcomes in found.items()}
     heads = ["", "loops", "held in time", "ordinary", "not held", "most holds in one", "calls"]
     rows = [[name, *map(str, each.values())] for name, each in numbers.items()]

@@ -1,2 +1,3 @@
 from labelled.streams import Scenarios
+
 UNSEEN: Scenarios = []

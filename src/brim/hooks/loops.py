@@ -1,12 +1,13 @@
 """Loops: the same call with the same result, two calls in turn, an edit that is undone and made again.
 
-The next call of a loop is held once, with what was tried; if the agent goes on with it, its user is told. Most calls are
-new, so the first look is cheap: whether the words of the pending call are often enough in the transcript's tail. Only
-then are the tail's lines read. A prompt, a changed file and waiting start the count over.
+The next call of a loop is held once, with what was tried; if the agent goes on with it, its user is told. Most calls
+are new, so the first look is cheap: whether the words of the pending call are often enough in the transcript's tail.
+Only then are the tail's lines read. A prompt, a changed file and waiting start the count over.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
     from brim.hooks.state import HookWorkspace
     from brim.scratch.dead_ends.edits import Change
     from brim.scratch.dead_ends.step import Step
-    from brim.tracking.events import Event, ToolCall
+    from brim.tracking.events import ToolCall, ToolResult
 
     Key = tuple[str, str]
     """What a call was given, and the folder where a command ran; a pending call doesn't say that."""
 
 TAIL = 1 << 20
 """Bytes of the transcript that are looked at."""
+SIZES = (1 << 16, 1 << 18, TAIL)
+"""How many of them are read, until it's known where the count starts."""
 LAST = 1 << 18
 """Bytes at its end in which a call of a loop is at least once."""
 HELD = "Held once by brim: "
@@ -36,17 +39,16 @@ HELD = "Held once by brim: "
 EDITS = 2
 """How often an edit must have been made that the pending one undoes."""
 
-_TELLING = ("command", "cmd", "new_string", "old_string", "content")
-"""Of a call's input, the first of these is looked for; without any, all its texts are."""
-_ESCAPED = str.maketrans("\\\n\r\t", '""""')
-"""Characters that look different in JSON, all as one of them."""
+_ESCAPED = bytes.maketrans(b"\\\n\r\t?", b'"' * 5)
+"""What looks different in JSON, and what stands for letters that may, all as one of them."""
 _LOOKED_AT = 4_000
 _SHORT = 12
 _FEWEST = 2
-_MOST_STEPS = 400
+_MOST_STEPS = 120
 _WIDEST = 200
 _PENDING = (
-    r"(?i)\b(?:running|pending|queued|waiting|starting|processing|in[ _-]progress)\b|\bnot (?:yet )?(?:ready|finished)\b"
+    r"(?i)\b(?:running|pending|queued|waiting|starting|processing|in[ _-]progress)\b"
+    r"|\bnot (?:yet )?(?:ready|finished)\b"
 )
 _LONGEST_STATUS = 300
 """A result that is no longer than this and says that something isn't finished is what polling gets."""
@@ -93,27 +95,24 @@ def find_loop(call: HookCall, number: int) -> Loop | None:
     path = call.transcript
     if call.sub_agent and call.agent == "claude":
         path = os.path.join(path.removesuffix(".jsonl"), "subagents", f"agent-{call.sub_agent}.jsonl")
+    is_edit = call.tool_kind in ("edit", "write") or "*** Begin Patch" in str(call.input.get("command"))
     needles = _needles(call.tool, call.input)
     if not _are_in(tail_bytes(path, LAST)[1], needles, 1):
         return None
     start, data = tail_bytes(path, TAIL)
-    is_edit = call.tool_kind in ("edit", "write") or "*** Begin Patch" in str(call.input.get("command"))
     if not _are_in(data, needles, EDITS if is_edit else number - 1):
         return None
     from brim.scratch.dead_ends.step import Step
     from brim.tracking.events import ToolResult
-    from brim.tracking.readers import AnyReader
-    from brim.tracking.readers.stream import Feed
 
-    reader = AnyReader(FORMATS[call.agent])
-    reader.agent = call.sub_agent
-    tries = Tries()
-    for event in Feed(reader=reader, start=start).feed(data):
-        if event.agent == call.sub_agent or call.agent != "claude":
-            tries.take(event)
     pending = [Step(each, ToolResult(), "") for each in _calls(call)]
-    found = (tries.loop(step, number) for step in pending)
-    return next((loop for loop in found if loop is not None), None)
+    if not pending or _waits(pending[0]):
+        return None
+    steps, turn = _steps(call, start, data, pending[0], is_edit=is_edit)
+    tries = Tries(turn)
+    for each in steps[-_MOST_STEPS:]:
+        tries.take(Step(*each))
+    return next((loop for step in pending if (loop := tries.loop(step, number)) is not None), None)
 
 
 def _are_in(data: bytes, needles: list[list[bytes]], least: int) -> bool:
@@ -122,19 +121,66 @@ def _are_in(data: bytes, needles: list[list[bytes]], least: int) -> bool:
 
 
 def _needles(tool: str, given: Mapping[str, Any]) -> list[list[bytes]]:
-    """Return for each text of a call the longest stretch of it that is the same in any JSON, in all its forms."""
-    telling = next((given[key] for key in _TELLING if given.get(key)), None)
-    texts = [each for each in (given.values() if telling is None else [telling]) if isinstance(each, str)]
+    """Return for each text of a call a stretch of it that is the same in any JSON, in all its forms."""
+    texts = [each for each in given.values() if isinstance(each, str)]
+    if isinstance(content := given.get("content"), str) and content.isascii():
+        return [[json.dumps(content[:_LOOKED_AT])[1:-1].encode()]]
+    if isinstance(command := given.get("command") or given.get("cmd"), str):
+        texts = [command]
+    elif isinstance(new := given.get("new_string"), str):  # the longest line that the edit itself brings or takes
+        old = str(given.get("old_string") or "")[:_LOOKED_AT]
+        lines = [line for line in new[:_LOOKED_AT].splitlines() if line not in old] or old.splitlines()
+        texts = [max(lines, key=len, default="")]
     found = []
     for text in texts or [tool]:
-        start = text.partition("|")[0] if text is given.get("command") else text  # what only cuts the output may differ
-        stretches = start[:_LOOKED_AT].translate(_ESCAPED).split('"')
-        stretch = max([each for each in stretches if each.isascii()], key=len, default="").strip("+- ")
+        start = text.partition("|")[0] if text is command else text  # what only cuts the output may differ
+        stretches = start[:_LOOKED_AT].encode("ascii", "replace").translate(_ESCAPED).split(b'"')
+        stretch = max(stretches, key=len).strip(b"+- ")
         if len(stretch) >= _SHORT or _FEWEST <= len(stretch) < len(text):
-            found.append([stretch.encode()])
+            found.append([stretch])
         elif stretch:  # all of it
-            found.append([f'"{stretch}"'.encode(), f'"{stretch}\\"'.encode()])
+            found.append([b'"%b"' % stretch, b'"%b\\"' % stretch])
     return found
+
+
+def _steps(
+    call: HookCall, start: int, data: bytes, pending: Step, *, is_edit: bool
+) -> tuple[list[tuple[ToolCall, ToolResult, str]], Turn]:
+    """Return the calls since the count last started over, with result and folder, and the turn that they are in.
+
+    More and more of *data* is read until it is known where that was: before an edit at a prompt, before any other call
+    at a changed file too.
+    """
+    from brim.scratch.calls import changed_path
+    from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
+    from brim.tracking.readers import AnyReader
+    from brim.tracking.readers.stream import Feed
+
+    for size in SIZES:
+        cut = data.find(b"\n", len(data) - size) + 1 if size < len(data) else 0
+        reader = AnyReader(FORMATS[call.agent])
+        reader.agent = call.sub_agent
+        steps: list[tuple[ToolCall, ToolResult, str]] = []
+        opened: dict[str, ToolCall] = {}
+        turn, folder, is_known = Turn(), "", cut == 0
+        for event in Feed(reader=reader, start=start + cut).feed(data[cut:]):
+            if call.agent == "claude" and event.agent != call.sub_agent:
+                continue
+            if isinstance(event, ToolCall):
+                opened[event.id] = event
+            elif isinstance(event, ToolResult) and (made := opened.pop(event.id, None)) is not None:
+                steps.append((made, event, folder))
+                turn.take(made, event)
+                has_changed = bool(changed_path(made)) and not event.error and made.input != pending.call.input
+                if has_changed and not is_edit:
+                    steps, is_known = [], True
+            elif isinstance(event, Message) and event.human:
+                steps, turn, is_known = [], Turn(event.at), True
+            elif isinstance(event, StateSeen) and event.name == "folder":
+                folder = event.value
+        if is_known:
+            break
+    return steps, turn
 
 
 def _calls(call: HookCall) -> list[ToolCall]:
@@ -151,125 +197,103 @@ def _calls(call: HookCall) -> list[ToolCall]:
 
 
 class Tries:
-    """What an agent has tried since its user's last prompt, as far as the transcript's tail shows it."""
+    """What an agent has tried since the count started over."""
 
-    def __init__(self) -> None:
-        self._open: dict[str, ToolCall] = {}
-        self._folder = ""
-        self._begin(0)
-
-    def _begin(self, since: int) -> None:
-        self._since = since
-        """The byte at which the last prompt begins."""
-        self._held: set[str] = set()
-        """What was held, as in ``Key``."""
-        self._results: dict[Key, str] = {}
-        """The last result of each call."""
-        self._whats: dict[Key, str] = {}
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+        self._seen: dict[Key, Step] = {}
+        """The last time of each call."""
         self._last: list[tuple[Key, bool]] = []
         """The last calls, and whether each said something new."""
-        self._failures: dict[Key, tuple[int, bool]] = {}
-        """How often each call failed the same way with no other try in between, and whether it is a check."""
-        self._edits = Edits()
+        self._failures: dict[Key, int] = {}
+        """How often each call failed the same way with no other try in between."""
 
-    def take(self, event: Event) -> None:
-        """Take in the next *event*."""
-        from brim.scratch.dead_ends.step import Step
-        from brim.tracking.events import Message, StateSeen, ToolCall, ToolResult
-
-        if isinstance(event, ToolCall):
-            self._open[event.id] = event
-        elif isinstance(event, ToolResult):
-            if (call := self._open.pop(event.id, None)) is not None:
-                self._step(Step(call, event, self._folder))
-        elif isinstance(event, Message) and event.human:
-            self._begin(event.at)
-        elif isinstance(event, StateSeen) and event.name == "folder":
-            self._folder = event.value
-
-    def _step(self, step: Step) -> None:
-        from brim.scratch.calls import changed_path
+    def take(self, step: Step) -> None:
+        """Take in the next *step*."""
         from brim.scratch.dead_ends.commands import looks, moves_tree
 
         key = _key(step)
         if HELD in step.result.text:
-            self._held |= {key[0], changed_path(step.call)}
             self._last, self._failures = [], {}
         elif not step.is_try or step.outcome.kind in ("permission", "interrupt", "cascade"):
             return
         elif _waits(step):  # what changes with time may have changed; what a check looks at has not
             self._last = []
-            self._failures = {key: one for key, one in self._failures.items() if one[1]}
+            self._failures = {key: times for key, times in self._failures.items() if self._seen[key].check is not None}
         else:
-            result = step.signature or step.result.text[:_WIDEST] if step.failed else step.result.text
-            is_same = key in self._results and _alike(self._results[key], result, step)
-            self._results[key], self._whats[key] = result, step.what
+            is_same = key in self._seen and _alike(self._seen[key], step)
             is_look = step.call.tool in ("read", "search") or step.check is not None or looks(step.parts)
-            if moves_tree(step.parts) or (not is_same and (step.changes or not is_look)):
+            if moves_tree(step.parts) or (step.changes and not is_same):
+                self._last, self._failures, self._seen = [], {}, {}
+            elif not is_same and not is_look:
                 self._failures = {}
-            if moves_tree(step.parts) or (not is_same and step.changes):
-                self._last = []
-                self._results = {key: result}
-            self._last = [*self._last, (key, not is_same)][-_MOST_STEPS:]
-            times = self._failures.pop(key, (0, False))[0] if is_same else 0
+            self._seen[key] = step
+            self._last.append((key, not is_same))
+            times = self._failures.pop(key, 0) if is_same else 0
             if step.failed:
-                self._failures[key] = times + 1, step.check is not None
-            self._edits.take(step)
+                self._failures[key] = times + 1
 
     def loop(self, pending: Step, number: int) -> Loop | None:
         """Return the loop that the *pending* call continues, None if there is none."""
-        path = next((change.path for change in pending.changes if self._edits.circles(change)), "")
+        path = next((change.path for change in pending.changes if self._turn.circles(change)), "")
         if path:
             return self._found(f"the same edit of {_shown(path)} was undone and made again", [(path, "")])
         words = (_key(pending)[0], _key(pending, failed=True)[0])
         key = next((key for key, _ in reversed(self._last) if key[0] in words), None)
-        if key is None or _waits(pending):
+        if key is None:
             return None
         since = max([at for at, (_, is_new) in enumerate(self._last) if is_new], default=0)
-        failures = self._failures.get(key, (0, False))[0]
+        failures = self._failures.get(key, 0)
         times = max(sum(each == key for each, _ in self._last[since:]), failures)
         if times >= number:
             how = "failed the same way" if failures else "gave the same result"
-            return self._found(f"{_shown(self._whats[key])} {how} {times} times{self._edits.undone()}", [key])
+            return self._found(f"{_shown(self._seen[key].what)} {how} {times} times{self._turn.undone()}", [key])
         turns = self._last[2 - 2 * number :]
         calls = [each for each, _ in turns]
         in_turn = len(turns) == 2 * number - 2 and calls[0] == key != calls[1] and calls[2:] == calls[:-2]
         if not in_turn or any(is_new for _, is_new in turns[2:]):
             return None
-        one, other = (_shown(self._whats[each]) for each in calls[:2])
+        one, other = (_shown(self._seen[each].what) for each in calls[:2])
         said = f"{one} and {other} took turns for {len(turns)} calls, each with the same result every time"
-        return self._found(f"{said}{self._edits.undone()}", sorted(calls[:2]))
+        return self._found(f"{said}{self._turn.undone()}", sorted(calls[:2]))
 
     def _found(self, said: str, keys: list[Key]) -> Loop:
         from brim._sha import sha256_hex
 
         words = [words for words, _ in keys]
-        whole = "\0".join([str(self._since), *words]).encode("utf-8", "surrogatepass")
-        return Loop(said, sha256_hex(whole)[:16], goes_on=not self._held.isdisjoint(words))
+        whole = "\0".join([str(self._turn.since), *words]).encode("utf-8", "surrogatepass")
+        return Loop(said, sha256_hex(whole)[:16], goes_on=not self._turn.held.isdisjoint(words))
 
 
-class Edits:
-    """Which edits were made, and which of them were taken back."""
+class Turn:
+    """What was held since the prompt at byte *since*, and which edits were made and taken back."""
 
-    def __init__(self) -> None:
+    def __init__(self, since: int = 0) -> None:
+        self.since = since
+        self.held: set[str] = set()
+        """The calls, as in ``Key``, and the files."""
         self._made: dict[tuple[str, int, int], int] = {}
         self._restored: dict[str, int] = {}
         self._standing: list[tuple[str, int, int]] = []
         self._whole: dict[str, int] = {}
         self._undone = 0
 
-    def take(self, step: Step) -> None:
-        """Take in what *step* changed, or restored with git."""
-        from brim.scratch.dead_ends.commands import covers, git_steps
+    def take(self, call: ToolCall, result: ToolResult) -> None:
+        """Take in what *call* changed, restored with git, or was held for."""
+        from brim.scratch.dead_ends.edits import changes
 
-        for git in git_steps(step.parts) if step.outcome.kind == "ok" else ():
-            for path in {path for path, _, _ in self._made} if git.does in ("restore", "reset") else ():
-                if git.everything or any(covers(given, path) for given in git.paths):
-                    self._restored[path] = self._restored.get(path, 0) + 1
-                    self._undone += sum(mark[0] == path for mark in self._standing)
-                    self._standing = [mark for mark in self._standing if mark[0] != path]
-        for change in step.changes:
-            if change.is_told and not change.by:
+        if HELD in result.text:
+            from brim.scratch.calls import changed_path
+            from brim.scratch.dead_ends.step import Step
+
+            step = Step(call, result, "")
+            self.held |= {_key(step)[0], _key(step, failed=True)[0], changed_path(call)}
+        if result.error or result.refusal:
+            return
+        if call.tool == "shell" and "git" in (command := str(call.input.get("command"))):
+            self._restore(command)
+        for change in changes(call, "", []):
+            if change.is_told:
                 mark = self._mark(change)
                 self._made[mark] = self._made.get(mark, 0) + 1
                 if _opposite(mark) in self._standing:
@@ -279,6 +303,16 @@ class Edits:
                     self._standing.append(mark)
                 if change.whole is not None:
                     self._whole[change.path] = hash(change.whole)
+
+    def _restore(self, command: str) -> None:
+        from brim.scratch.dead_ends.commands import covers, git_steps, parts, unwrapped
+
+        for git in [git for git in git_steps(parts(unwrapped(command))) if git.does in ("restore", "reset")]:
+            for path in {path for path, _, _ in self._made}:
+                if git.everything or any(covers(given, path) for given in git.paths):
+                    self._restored[path] = self._restored.get(path, 0) + 1
+                    self._undone += sum(mark[0] == path for mark in self._standing)
+                    self._standing = [mark for mark in self._standing if mark[0] != path]
 
     def circles(self, change: Change) -> bool:
         """Whether *change* was made before, and was undone and made again since."""
@@ -320,13 +354,16 @@ def _key(step: Step, *, failed: bool = False) -> Key:
     return words, str(given.get("workdir") or given.get("dir_path") or step.folder)
 
 
-def _alike(one: str, other: str, step: Step) -> bool:
-    """Whether two results of the same call say the same, except for what differs each time."""
-    if not other.strip() and not step.command:  # a picture, or nothing to compare
-        return False
+def _alike(one: Step, other: Step) -> bool:
+    """Whether the same call had the same result twice, except for what differs each time."""
     from brim.scratch.dead_ends.step import clipped, settled
 
-    return one == other or settled(clipped(one)) == settled(clipped(other))
+    said, before = other.result.text, one.result.text
+    if one.failed != other.failed or (not said.strip() and not other.command):  # a picture, or nothing to compare
+        return False
+    if said != before and other.failed and (other.signature or one.signature):
+        return one.signature == other.signature
+    return said == before or settled(clipped(said)) == settled(clipped(before))
 
 
 def _waits(step: Step) -> bool:
