@@ -39,6 +39,9 @@ HELD = "Held once by brim: "
 EDITS = 2
 """How often an edit must have been made that the pending one undoes."""
 
+PASSING = 2
+"""How many more failures it takes if they may pass: the network, or a lock."""
+
 _ESCAPED = bytes.maketrans(b"\\\n\r\t?", b'"' * 5)
 """What looks different in JSON, and what stands for letters that may, all as one of them."""
 _LOOKED_AT = 4_000
@@ -48,10 +51,12 @@ _MOST_STEPS = 120
 _WIDEST = 200
 _PENDING = (
     r"(?i)\b(?:running|pending|queued|waiting|starting|processing|in[ _-]progress)\b"
-    r"|\bnot (?:yet )?(?:ready|finished)\b"
+    r"|\bnot (?:yet )?(?:ready|finished)\b|\b\d\d?(?:\.\d+)?\s?%"
 )
+_LOG = r"\.(?:log|out|output)\b"
 _LONGEST_STATUS = 300
 """A result that is no longer than this and says that something isn't finished is what polling gets."""
+_LONGEST_RECEIPT = 60
 
 
 class Loop(Record):
@@ -245,9 +250,11 @@ class Tries:
         since = max([at for at, (_, is_new) in enumerate(self._last) if is_new], default=0)
         failures = self._failures.get(key, 0)
         times = max(sum(each == key for each, _ in self._last[since:]), failures)
-        if times >= number:
+        last = self._seen[key]
+        passing = last.outcome.transient and last.check is None  # it may help to try again
+        if times >= number + (PASSING if passing else 0):
             how = "failed the same way" if failures else "gave the same result"
-            return self._found(f"{_shown(self._seen[key].what)} {how} {times} times{self._turn.undone()}", [key])
+            return self._found(f"{_shown(last.what)} {how} {times} times{self._turn.undone()}", [key])
         turns = self._last[2 - 2 * number :]
         calls = [each for each, _ in turns]
         in_turn = len(turns) == 2 * number - 2 and calls[0] == key != calls[1] and calls[2:] == calls[:-2]
@@ -359,19 +366,32 @@ def _alike(one: Step, other: Step) -> bool:
     from brim.scratch.dead_ends.step import clipped, settled
 
     said, before = other.result.text, one.result.text
-    if one.failed != other.failed or (not said.strip() and not other.command):  # a picture, or nothing to compare
+    if one.failed != other.failed or _says_nothing(other):
         return False
     if said != before and other.failed and (other.signature or one.signature):
         return one.signature == other.signature
     return said == before or settled(clipped(said)) == settled(clipped(before))
 
 
-def _waits(step: Step) -> bool:
-    """Whether a call waits for something, or asks how far it is."""
-    said = step.result.text
-    return step.polls or (
-        not step.failed and len(said) <= _LONGEST_STATUS and step.check is None and bool(re.search(_PENDING, said))
+def _says_nothing(step: Step) -> bool:
+    """Whether a result doesn't show what a tool did: a picture, or "Clicked" from ``click``."""
+    said = step.result.text.strip().lower()
+    if step.command or step.failed or len(said) > _LONGEST_RECEIPT:
+        return False
+    return not said or any(
+        said.startswith(word[:4]) for word in re.split(r"[\W_]+", step.call.name.lower()) if word[3:]
     )
+
+
+def _waits(step: Step) -> bool:
+    """Whether a call waits for something, or asks how far it is: a log, or a short answer that it isn't finished."""
+    from brim.scratch.dead_ends.commands import looks
+
+    if step.polls or step.check is not None:
+        return step.polls
+    said, given = step.result.text, step.command or str(step.call.input.get("file_path"))
+    is_log = (step.call.tool == "read" or looks(step.parts)) and re.search(_LOG, given) is not None
+    return is_log or (not step.failed and len(said) <= _LONGEST_STATUS and re.search(_PENDING, said) is not None)
 
 
 def _shown(what: str) -> str:
