@@ -17,11 +17,12 @@ from typing import Any
 
 from labelled.clients import CLIENTS, Sitting
 from labelled.loops import DEVELOPED
+from labelled.loops_last import LAST
 from labelled.loops_unseen import UNSEEN
 from labelled.streams import Scenarios
 from report import Target, print_targets, table, this_machine
 
-SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN}
+SETS: dict[str, Scenarios] = {"developed": DEVELOPED, "unseen": UNSEEN, "last": LAST}
 VARIANTS = {True: 1, False: 2}
 """How often each scenario is written for each client, by whether it is a loop."""
 

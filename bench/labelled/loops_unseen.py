@@ -1,4 +1,8 @@
-"""Sessions like those in ``loops``, written when the rules were finished: other tools, languages and habits."""
+"""Sessions like those in ``loops``, written when the rules were finished: other tools, languages and habits.
+
+When they were first run, three of the loops were held earlier than they were marked (two calls in turn, and a file
+written to and fro): the marks were wrong by the rules' own definition and were moved. ``loops_last`` was written then.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def a_query_that_finds_nothing(s: Session) -> None:
 @scenario(UNSEEN, loop="held")
 def an_edit_whose_text_is_not_there(s: Session) -> None:
     for at in range(REPEATS):
-        due_at(s, at)
+        due_at(s, at, 4)
         error = "String to replace not found in file."
         s.edit(s.path(), "def total(items):", "def total(items, tax):", error=error)
         s.read(s.path(), "1\tdef total(\n2\t    items,\n3\t):\n")
@@ -57,7 +61,7 @@ def a_page_that_refuses(s: Session) -> None:
 @scenario(UNSEEN, loop="held")
 def a_file_written_to_and_fro(s: Session) -> None:
     for at in range(8):
-        due_at(s, at, 5)
+        due_at(s, at, 4)
         s.write(s.path("settings", "ini"), f"[cache]\nsize = {10 if at % 2 else 20}\nmode = strict\n")
         s.sh("python -m app --check", "bad size\n", 1)
 
@@ -85,7 +89,7 @@ def status_and_diff_in_turn(s: Session) -> None:
 @scenario(UNSEEN, loop="held")
 def lean_does_not_prove_it(s: Session) -> None:
     for at in range(REPEATS):
-        due_at(s, at)
+        due_at(s, at, 4)
         out = f"./Main.lean:{s.number(3, 90)}:2: error: unsolved goals\n⊢ a + b = b + a\n(elapsed {s.took()})\n"
         s.sh("lake build", out, 1)
         s.tool("mcp__lean__goal", {"file": "Main.lean", "line": 12}, "⊢ a + b = b + a")

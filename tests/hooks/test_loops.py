@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Agent(Sitting):
     def test(self, error: str = "assert 2 == 3") -> str:
         """Run failing tests; the output differs as real ones do."""
         seconds = self.now % 7 + 0.31
-        out = f"E   {error}\nFAILED tests/test_a.py::test_total - {error}\n1 failed in {seconds:.2f}s, pid {int(self.now)}"
+        out = f"E   {error}\nFAILED tests/test_a.py::test_total\n1 failed in {seconds:.2f}s, pid {int(self.now)}"
         return self.make("Bash", TEST, f"Exit code 1\n{out}", fails=True)
 
     def edit(self, old: str, new: str) -> str:
@@ -111,7 +112,20 @@ def test_two_calls_in_turn_are_held_after_eight(agent: Agent) -> None:
 def test_an_edit_that_was_undone_and_made_again_is_held(agent: Agent) -> None:
     assert [agent.edit("x = 1", "x = 2"), agent.edit("x = 2", "x = 1"), agent.edit("x = 1", "x = 2")] == [""] * 3
     assert "the same edit" in agent.edit("x = 2", "x = 1")
-    assert agent.edit("x = 2", "x = 1") == ""
+    told = []
+    for number in range(5):
+        assert agent.edit(*(("x = 2", "x = 1") if number % 2 == 0 else ("x = 1", "x = 2"))) == ""
+        told.append(agent.note)
+    assert [bool(note) for note in told] == [False, False, False, True, False]
+
+
+def test_writing_the_same_again_is_the_same_call_and_not_an_undone_edit(agent: Agent) -> None:
+    def write() -> str:
+        given = {"file_path": str(agent.project / "b.py"), "content": "x = 1\ny = 2\n"}
+        return agent.make("Write", given, "File created successfully")
+
+    assert not any(write() for _ in range(5))
+    assert "gave the same result 5 times" in write()
 
 
 def test_an_edit_taken_back_with_git_counts_as_undone(agent: Agent) -> None:
@@ -227,3 +241,63 @@ def test_a_state_that_cannot_be_written_holds_nothing(agent: Agent) -> None:
         state.rmdir()
     state.write_text("not a folder", encoding="utf-8")
     assert not any(agent.test() for _ in range(3))
+
+
+def codex_lines(number: int, command: str, out: str) -> list[dict[str, Any]]:
+    """A call and its result in a rollout."""
+    call = {"type": "function_call", "name": "exec_command", "call_id": f"c{number}"}
+    call["arguments"] = json.dumps({"cmd": command})
+    said = f"Chunk ID: {number:06x}\nWall time: 0.{number} seconds\nProcess exited with code 1\nOutput:\n{out}"
+    answer = {"type": "function_call_output", "call_id": f"c{number}", "output": said}
+    return [{"type": "response_item", "payload": each} for each in (call, answer)]
+
+
+def gemini_lines(number: int, command: str, out: str) -> list[dict[str, Any]]:
+    """A call and its result in Gemini CLI's file."""
+    response = {"output": f"{out}\nExit Code: 1\nProcess Group PGID: {number}"}
+    result = [{"functionResponse": {"id": f"c{number}", "name": "run_shell_command", "response": response}}]
+    call = {"id": f"c{number}", "name": "run_shell_command", "args": {"command": command}, "status": "success"}
+    return [{"type": "gemini", "id": f"g{number}", "content": "", "toolCalls": [{**call, "result": result}]}]
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "tool", "lines"),
+    [
+        ("codex", "PreToolUse", "Bash", codex_lines),
+        ("gemini", "BeforeTool", "run_shell_command", gemini_lines),
+    ],
+)
+def test_codex_and_gemini_are_held_in_their_own_words(
+    tmp_path: Path, client: str, event: str, tool: str, lines: Callable[[int, str, str], list[dict[str, Any]]]
+) -> None:
+    sitting = Sitting(tmp_path)
+    command, answers = 'go test ./... -run "Total"', []
+    for number in range(7):
+        answers.append(sitting.hook(event, client, tool_name=tool, tool_input={"command": command}))
+        with sitting.transcript.open("a", encoding="utf-8") as file:
+            for line in lines(number, command, f"--- FAIL: TestTotal (0.0{number}s)\n    a_test.go:9: got 2"):
+                file.write(json.dumps(line) + "\n")
+    held = answers[5].get("hookSpecificOutput") or answers[5]
+    assert held.get("permissionDecision", held.get("decision")) == "deny"
+    assert "failed the same way 5 times" in str(held)
+    assert [bool(answer) for answer in answers] == [False] * 5 + [True, False]
+
+
+def test_a_patch_that_is_undone_and_made_again_is_held(tmp_path: Path) -> None:
+    sitting = Sitting(tmp_path)
+
+    def patch(old: str, new: str) -> dict[str, Any]:
+        text = f"*** Begin Patch\n*** Update File: a.py\n@@\n-{old}\n+{new}\n*** End Patch"
+        answer = sitting.hook("PreToolUse", "codex", tool_name="apply_patch", tool_input={"command": text})
+        id = f"c{int(sitting.now)}"
+        call = {"type": "custom_tool_call", "name": "apply_patch", "call_id": id, "input": text}
+        result = {"type": "custom_tool_call_output", "call_id": id, "output": "Success. Updated a.py"}
+        with sitting.transcript.open("a", encoding="utf-8") as file:
+            for payload in (call, result):
+                file.write(json.dumps({"type": "response_item", "payload": payload}) + "\n")
+        return answer
+
+    assert [patch("limit = 5", "limit = 9"), patch("limit = 9", "limit = 5"), patch("limit = 5", "limit = 9")] == [
+        {}
+    ] * 3
+    assert "`a.py` was undone and made again" in str(patch("limit = 9", "limit = 5"))

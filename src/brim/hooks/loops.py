@@ -295,13 +295,14 @@ class Turn:
 
             step = Step(call, result, "")
             self.held |= {_key(step)[0], _key(step, failed=True)[0], changed_path(call)}
+            self._made, self._restored = {}, {}
         if result.error or result.refusal:
             return
         if call.tool == "shell" and "git" in (command := str(call.input.get("command"))):
             self._restore(command)
         for change in changes(call, "", []):
-            if change.is_told:
-                mark = self._mark(change)
+            mark = self._mark(change)
+            if change.is_told and mark != _opposite(mark):
                 self._made[mark] = self._made.get(mark, 0) + 1
                 if _opposite(mark) in self._standing:
                     self._standing.remove(_opposite(mark))
@@ -323,8 +324,6 @@ class Turn:
 
     def circles(self, change: Change) -> bool:
         """Whether *change* was made before, and was undone and made again since."""
-        if not change.is_told or change.by:
-            return False
         mark = self._mark(change)
         undone = self._made.get(_opposite(mark), 0) + self._restored.get(change.path, 0)
         return mark in self._made and undone >= EDITS
