@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from brim.store import Event, open_store
+from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, rule, seed
 
@@ -29,7 +31,8 @@ def test_what_needs_attention_names_the_command_that_helps(brim: Brim) -> None:
     found = brim("--json").json
     assert found["rules"] == {"project": 2, "user": 0, "pending": 1}
     assert (found["spending"]["limit"], found["paused"], found["trusted"]) == (5_000_000, True, False)
-    assert [each["fix"] for each in found["attention"]] == ["brim resume", "brim trust", "brim rules review"]
+    fixes = ["brim init", "brim resume", "brim trust", "brim rules review"]
+    assert [each["fix"] for each in found["attention"]] == fixes
     ran = brim()
     assert "$0.00 of $5.00 spent" in ran.out
     assert "1 note of agents to review" in ran.out
@@ -71,9 +74,10 @@ def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
         store.record(Event("compacted", 1_700_000_000.0, session="4f1c2a90", detail=detail))
     ran = brim("lost")
     assert ran.lines[0] == "2023-11-14 22:13:20 UTC  claude 4f1c2a90: 2 of 4 facts dropped"
-    assert [line.split(maxsplit=1) for line in ran.lines[1:]] == [["path", "src/app.py"], ["decision", "Keep SQLite"]]
+    assert [line.split(maxsplit=1) for line in ran.lines[3:]] == [["file", "src/app.py"], ["decision", "Keep SQLite"]]
     (found,) = brim("lost", "--session", "4f1c", "--json").json["compactions"]
-    assert found["lost"][1] == {"kind": "decision", "text": "Keep SQLite"}
+    assert found["counts"] == {"decision": [1, 1], "file": [3, 1]}
+    assert found["lost"][1].items() >= {"kind": "decision", "text": "Keep SQLite"}.items()
     assert brim("lost", "--session", "nobody").code == 1
 
 
@@ -103,3 +107,16 @@ def test_why_counts_for_the_agents_model(brim: Brim) -> None:
     assert "tokens for claude-sonnet-4-5 (" in ran.lines[-1]
     assert brim("why", "--json").json == brim("plan", "--json").json
     assert brim("why", "--text").out == brim("prompt", "--tiered").out
+
+
+def test_it_says_how_much_of_the_plans_windows_is_used(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir()
+    now = time.time()
+    five, over = PlanWindow("claude", 300, 0.91, now + 7_200, now - 1_800), PlanWindow("claude", 10_080, 0.4, now - 1)
+    keep_plan_windows(str(brim.home / ".brim"), [five, over, PlanWindow("codex", 10_080, 0.5, None, now)])
+    rows = [line for line in brim().lines if line.startswith("plan")]
+    assert [re.sub(r"resets (?:\w{3} )?\d\d:\d\d", "resets TIME", row) for row in rows] == [
+        "plan     Claude Code: 5h 91%, resets TIME (30 min ago)",
+        "plan     Codex: 7d 50%",
+    ]
+    assert brim("--json").json["plan_windows"][0] == five.to_dict()

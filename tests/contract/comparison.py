@@ -16,10 +16,13 @@ RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "le
 
 WORDS: dict[str, str] = {
     r"(\d) %": r"\1%",  # without a space
-    r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
+    r"from brim[\w.]* import (\w+); \1\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
     r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
     r"(BRIM_HOME='[^']*') HOME='[^']*'": r"\1",  # and so does the person's
+    r"(?:  - (?:decision|file|command|number): [^\n]*\n)+": "  - LOST\n",  # the most used first, and no cat or ls
+    r'("compacted", null, "[^"]*", ).*': r"\1LOST",  # a path is called a file
+    r"( tokens(?:  |, ))[\d.]+%": r"\1SHARE",  # rounded to whole per cent, as the client rounds
     r"brim spend (?:limit )?(?=\S)": "brim limit ",  # messages name today's commands
     r"brim unforget": "brim rules restore",
     r"brim validate": "brim rules check",
@@ -78,6 +81,16 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/tags",
     "*brim trust*/out/behaviors/*/when",
     "*brim trust*/out/behaviors/*/status",
+    'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
+    "*brim config*/out/statusline.parts",  # is new
+    "*brim watch*/out/*auto_compact",  # where the client compacts,
+    "*brim watch*/out/*answer_tokens",
+    "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used
+    "*brim usage*/out/plan_windows",
+    "*brim statusline*/out/auto_compact",
+    "*brim statusline*/out/plan_windows",
+    "*brim statusline*/out/folder",
+    "*brim statusline*/out/branch",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

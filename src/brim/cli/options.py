@@ -163,7 +163,9 @@ def own_prices(config: Config) -> Mapping[str, Any]:
         from brim.models.overrides import use
 
         use(own)
-        note("the models in this project's file don't count here: put them into your own, see 'brim config path'")
+        if "models" not in _warned:
+            _warned.add("models")
+            note("the models in this project's file don't count here: put them into your own, see 'brim config path'")
     return own
 
 

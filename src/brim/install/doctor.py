@@ -40,7 +40,7 @@ from brim.install.agents import (
 from brim.install.changes import STATUS
 from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
-from brim.install.launchers import copy_launcher, install_launchers, interpreter_of
+from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
@@ -324,6 +324,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
     for projects that are gone. Launchers are written, and stores updated.
     """
+    check_lasting()
     again, out, orphans, problems = [], [], [], []
     for target in here.targets():
         record = here.records.get(target.path)

@@ -3,6 +3,7 @@
 Bottom up: ``quotes`` makes text harmless, ``entries`` is what must survive, one thing each. ``calls`` takes entries
 from events, ``dead_ends`` finds what led nowhere, and ``model`` is all of it for one job. ``index`` renders the files,
 ``folder`` is where they are, ``journal`` is the file that is the truth, and ``writer`` writes everything down.
+``inventory`` is what a window holds, and ``facts`` decides what of it a compaction has kept.
 """
 
 from __future__ import annotations

@@ -140,15 +140,16 @@ def read(
     format: str | None = None,
     start: int = 0,
     subagents: bool = True,
+    reader: AnyReader | None = None,
     on_broken: Callable[[int], object] = int,
 ) -> Iterator[Event]:
     """Read the session at *path*, from byte *start* on: its own events first, then those of each sub-agent's file.
 
     Memory stays flat. A file that is one JSON value over several lines is read as one line, or as one per item of a
-    list. What can't be opened or isn't text is an ``InputError``. *on_broken* is told how many whole lines of a file
-    could not be read, when it is at its end.
+    list. What can't be opened or isn't text is an ``InputError``. *reader* knows the format afterwards, if you give
+    one. *on_broken* is told how many whole lines of a file could not be read, when it is at its end.
     """
-    name, reader = os.fspath(path), AnyReader(format)
+    name, reader = os.fspath(path), reader or AnyReader(format)
     own = open_session(name)  # here: what is wrong with it is said at once, not when the first event is asked for
 
     def events() -> Iterator[Event]:
