@@ -1,8 +1,8 @@
 """Loops, held in sessions of which it's known whether the agent goes in circles: ``python bench/loops.py [--wrong]``.
 
 Every session is written to a transcript in the shape of each client, and brim's hook is asked before every call, as the
-client would. The ``developed`` sessions were there when the rules were made, the ``unseen`` ones were written after and
-first run when the rules were finished. Exits with 1 if a target is missed on those.
+client would. The ``developed`` sessions were there when the rules were made; the ``unseen`` and the ``last`` ones were
+written after, each first run when it was complete. Exits with 1 if a target is missed on those two.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> int:
     table("Sessions, by what the hook did before each call", heads, rows, [])
     for outcome in [one for outcomes in found.values() for one in outcomes if options.wrong and not one.is_right]:
         print(f"  {outcome.name}: due {outcome.due}, held {outcome.holds} of {outcome.calls}: {outcome.reasons[:1]}")
-    targets = judge(numbers["unseen"]) if "unseen" in numbers else []
+    targets = [target for name in numbers if name != "developed" for target in judge(name, numbers[name])]
     missed = print_targets(targets)
     if options.json:
         everything = {"machine": machine, "sets": numbers, "targets": [target.as_dict() for target in targets]}
@@ -98,12 +98,14 @@ def figures(outcomes: list[Outcome]) -> dict[str, int]:
     }
 
 
-def judge(numbers: dict[str, int]) -> list[Target]:
-    """Return the targets with what was measured."""
+def judge(name: str, numbers: dict[str, int]) -> list[Target]:
+    """Return the targets of the set *name* with what was measured."""
     return [
-        Target("loops held within three repeats, share", numbers["held"] / numbers["loops"], at_least=0.8),
-        Target("ordinary sessions without a hold, share", numbers["not_held"] / numbers["ordinary"], at_least=0.95),
-        Target("false holds in one session", numbers["most_false_holds"], at_most=1),
+        Target(f"{name}: loops held within three repeats, share", numbers["held"] / numbers["loops"], at_least=0.8),
+        Target(
+            f"{name}: ordinary sessions without a hold, share", numbers["not_held"] / numbers["ordinary"], at_least=0.95
+        ),
+        Target(f"{name}: false holds in one session", numbers["most_false_holds"], at_most=1),
     ]
 
 
