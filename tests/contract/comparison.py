@@ -83,6 +83,7 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/status",
     'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
     "*brim config*/out/statusline.parts",  # is new
+    "*brim config*/out/hooks.loops",  # is new
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

@@ -199,7 +199,7 @@ def test_a_secret_in_a_command_is_masked(agent: Agent) -> None:
 def test_a_sub_agent_is_counted_by_its_own_file(agent: Agent) -> None:
     for _ in range(5):
         agent.test()
-    sent = {"tool_name": "Bash", "tool_input": TEST, "tool_use_id": "t", "agent_id": "a270"}
+    sent: dict[str, Any] = {"tool_name": "Bash", "tool_input": TEST, "tool_use_id": "t", "agent_id": "a270"}
     assert agent.hook("PreToolUse", **sent) == {}
     main, agent.transcript = agent.transcript, agent.transcript.with_suffix("") / "subagents" / "agent-a270.jsonl"
     agent.transcript.parent.mkdir(parents=True)
