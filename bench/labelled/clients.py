@@ -106,7 +106,7 @@ class Sitting(Session):
             tool, sent = "apply_patch", {"command": _patch(given)}
         elif self.shape == "gemini":
             tool = _GEMINI.get(name, name)
-        data = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": "/home/user/project"}
+        data: Line = {"session_id": self.id, "transcript_path": str(self.transcript), "cwd": "/home/user/project"}
         data |= {"hook_event_name": _BEFORE[self.shape], "tool_name": tool, "tool_input": sent}
         environ = {"HOME": str(self.home.parent), "BRIM_HOME": str(self.home)}
         found = answer_to(_BEFORE[self.shape], self.shape, data, environ, now=_START + self._count)
