@@ -41,11 +41,44 @@ MOST_INDEXES = 64
 MOST_NAMES = 100_000
 """Places of an index that are looked at, in search of one name."""
 
+LONGEST_NAME = 80
+"""Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which takes time to import."""
+
+_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+NO_PROJECT = "no-project"
+"""The name of what is spent in no project."""
+
 _HEAD = "ref: refs/heads/"
 
 
 class _TooMuch(Exception):
     """An index that takes too long to look through: an archive can bring any."""
+
+
+def place_of(project: str) -> str:
+    """Return the place of *project*: its repository's own folder, so that worktrees are one; else the folder."""
+    folder = os.path.realpath(project)
+    git = git_folder(folder)
+    if git is None or os.path.isdir(git) and git == os.path.join(folder, ".git"):
+        return folder
+    try:
+        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            common = os.path.realpath(os.path.join(git, file.readline(4096).strip()))
+    except (OSError, ValueError):
+        return folder  # a submodule
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def name_of(place: str) -> str:
+    """Return the name of the project at *place*, as the ledger's scopes have it."""
+    return segment(os.path.basename(place) or NO_PROJECT)
+
+
+def segment(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return *text* as a part of a scope: every character that a part can't have becomes ``-``."""
+    made = "".join([sign if sign in _SIGNS else "-" for sign in text[:longest]])
+    return made if made.strip(".") else f"-{made}"[:longest]
 
 
 def project_key(project: str) -> str:
