@@ -15,17 +15,7 @@ import time
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer
-from brim.hooks.gate import (
-    agent_scope,
-    default_limit,
-    is_spent,
-    limit_latch,
-    limit_note,
-    limited_scopes,
-    project_scope,
-    session_scope,
-    user_database,
-)
+from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, session_scope, spent_of
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.record import Record
@@ -72,7 +62,7 @@ def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
     """
     may = call.session and call.transcript and not workspace.only_injects
-    database = user_database(workspace) if may else None
+    database = workspace.user_database if may else None
     if database is None or database.readonly:
         return [], []
     folder = os.path.join(workspace.home, FOLDER)
@@ -106,18 +96,24 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
                 save_account(database, id, account, now=workspace.now)
         return [], []
     from brim.spend.money import PriceList
+    from brim.store.database import upgrade
     from brim.store.ledger import SqliteLedger
 
+    upgrade(database)
     notices: list[Notice] = []
     ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
-        ledger.limit(project_scope(workspace), default_limit(workspace), default=True)
+        if workspace.place:
+            workspace.ledger_scope = ledger.project(workspace.place)
+        ledger.limit(workspace.ledger_scope, default_limit(workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
         batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
+        if not before["offsets"]:  # once per session is often enough
+            ledger.fold()
     return notices, [] if account.reported else batch.unpriced
 
 
@@ -164,10 +160,12 @@ class _Batch(Record):
         try:
             known = self._known(key)
             key = known.request_id if known is not None else key
-            scope = known.scope if known is not None else agent_scope(self.call.session, self.workspace, event.agent)
-            is_own = scope.startswith(f"{session_scope(self.call.session, self.workspace)}/")
-            if is_own and (known is None or known.charged != cost or known.state != SETTLED):
-                self.ledger.record(scope, key, cost)
+            project, session = self.workspace.ledger_scope, self.call.session
+            scope = known.scope if known is not None else agent_scope(session, project, event.agent)
+            is_own = scope.startswith(f"{session_scope(session, project)}/")
+            tokens = event.tokens.fresh
+            if is_own and (known is None or known.state != SETTLED or _charged(known) != (cost, tokens)):
+                self.ledger.record(scope, key, cost, tokens=tokens, at=time)
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it
@@ -197,8 +195,13 @@ class _Batch(Record):
         key = UNATTRIBUTED + file_id(self.call.session)
         known = self.ledger.reservation(key)
         if rest > 0 or known is not None:
-            own = session_scope(self.call.session, self.workspace)
-            self.ledger.record(known.scope if known is not None else own, key, max(0, rest))
+            own = session_scope(self.call.session, self.workspace.ledger_scope)
+            scope = known.scope if known is not None else own
+            self.ledger.record(scope, key, max(0, rest), at=self.workspace.now)
+
+
+def _charged(known: Reservation) -> tuple[int, int]:
+    return known.charged, known.charged_tokens
 
 
 # What is known between two hooks ----------------------------------------------------------------------------------
@@ -305,5 +308,9 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return what the human is told about limits that were reached, here or in another session; each once."""
     state = workspace.state(call.session)
-    reached = [scope for scope in limited_scopes(call, workspace) if is_spent(scope)]
-    return Answer(note="\n".join(limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))))
+    reached = [each for each in spent_of(limits_of(call, workspace)) if state.tell_once(limit_latch(each))]
+    if not reached:
+        return Answer()
+    from brim.hooks.limit_words import limit_note
+
+    return Answer(note="\n".join(limit_note(each, workspace.now) for each in reached))

@@ -17,7 +17,7 @@ from brim.config.places import user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
-from brim.hooks.gate import project_scope, session_scope
+from brim.hooks.gate import session_scope
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
@@ -293,12 +293,13 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     if not status.session or not workspace.has_user_store:
         return ""
     from brim.store.database import open_database
+    from brim.store.project import scope_at
     from brim.workspace import BUSY
 
-    project = project_scope(workspace)
     database = open_database(workspace.database, migrate=False, timeout=BUSY)
     try:
-        rows = database.rows(_SCOPES, (project, session_scope(status.session, workspace)))
+        project = scope_at(database, workspace.place)
+        rows = database.rows(_SCOPES, (project, session_scope(status.session, project)))
     finally:
         database.close()
     default, warn = workspace.config["spend.limit"], workspace.config["spend.warn"]

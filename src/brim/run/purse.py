@@ -11,11 +11,12 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
-from brim.hooks.gate import folder_scope
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
 from brim.spend.money import PriceList, in_dollars, micro_dollars
+from brim.store.ledger import SqliteLedger
+from brim.store.project import name_of, place_of
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
@@ -179,13 +180,14 @@ class Purse:
         return None
 
 
-def scope_of(project: str | None, run: str) -> str:
-    """Return the scope of a run: its project's name, as the hooks have it, and its own.
+def scope_of(project: str | None, run: str, ledger: SqliteLedger | None = None) -> str:
+    """Return the scope of a run: its project's, as the hooks have it in *ledger*, and its own.
 
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    return f"{folder_scope(project)}/run-{run}"
+    place = place_of(project) if project else ""
+    return f"{name_of(place) if ledger is None or not place else ledger.project(place)}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:

@@ -145,12 +145,10 @@ class Limit(Record):
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
         return (self.replace(warned=True) if warn_now else self), warn_now, False
 
-    def answered(
-        self, answer: str | Raise, taken: int, warn: float = WARN, *, said: Callable[[int], str] = in_dollars
-    ) -> Self:
+    def answered(self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd") -> Self:
         """Return the limit after a person's *answer*.
 
-        *taken* is what is spent or reserved, and *said* writes an amount for a person.
+        *taken* is what is spent or reserved, in *unit*.
 
         ``continue`` adds a tenth, once each time that the limit is reached: to the limit, or to what was spent if that
         is more, so that there is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a
@@ -163,13 +161,15 @@ class Limit(Record):
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one")
-            now, to = said(self.amount), said(answer.to)
+            from brim.spend.periods import in_unit
+
+            now, to = in_unit(self.amount, unit), in_unit(answer.to, unit)
             if answer.to <= self.amount:
                 lower = "set a lower limit if that is what is meant"
                 raise InputError(f"the limit is {now} already, so {to} does not raise it: {lower}")
             renewed = self.replace(base=answer.to, amount=answer.to, state=OPEN, warned=False)
             if not renewed.room(taken):
-                spent = f"{said(taken)} is spent or reserved already"
+                spent = f"{in_unit(taken, unit)} is spent or reserved already"
                 raise InputError(f"{spent}, so a limit of {to} leaves no room: raise it further")
         elif answer == "continue":
             renewed = self._continued(taken)
@@ -214,9 +214,13 @@ class CostNotice(Notice):
     def _whose(self) -> str:
         return f"{self.scope}: " if self.scope else ""
 
+    @property
+    def _sum(self) -> str:
+        from brim.spend.periods import out_of
+
+        return out_of(self.spent, self.limit, self.unit)
+
     def _said(self, amount: int) -> str:
-        if self.unit == "usd":
-            return in_dollars(amount)
         from brim.spend.periods import in_unit
 
         return in_unit(amount, self.unit)
@@ -230,7 +234,7 @@ class CostWarning(CostNotice):
 
     def __str__(self) -> str:
         share = f" ({100 * self.spent // self.limit}%)" if self.limit else ""
-        return f"{self._whose}{self._said(self.spent)} of {self._said(self.limit)} is spent{self.when}{share}"
+        return f"{self._whose}{self._sum} is spent{self.when}{share}"
 
 
 class CostLimit(CostNotice):
@@ -248,12 +252,11 @@ class CostLimit(CostNotice):
     """What didn't fit any more; 0 if the limit was reached by spending."""
 
     def __str__(self) -> str:
-        of = "" if self.limit is None else f" of {self._said(self.limit)}"
         held = f", {self._said(self.held)} is held back for the wrap-up" if self.held else ""
         what = "the cost limit is reached" if self.unit == "usd" else "the limit is reached"
         if self.wanted:
             what = f"another {self._said(self.wanted)} does not fit under the cost limit"
-        return f"{self._whose}{what}: {self._said(self.spent)}{of} is spent{self.when}{held}"
+        return f"{self._whose}{what}: {self._sum} is spent{self.when}{held}"
 
 
 class InputRequested(CostNotice):

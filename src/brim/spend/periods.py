@@ -25,9 +25,6 @@ SPANS = (DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL)
 EVERYWHERE = "*"
 """The scope of everything in a ledger; no other scope can have this name."""
 
-FRESH = 3600.0
-"""Seconds for which a reading of a plan's window can hold an agent."""
-
 _SAID = {
     DAY: " today",
     WEEK: " this week",
@@ -120,6 +117,16 @@ def window_name(period: str) -> str:
 def window_minutes(period: str) -> int:
     """Return the minutes of a plan's window."""
     return int(period[:-1])
+
+
+def out_of(spent: int, limit: int | None, unit: str) -> str:
+    """Return how much of a limit is spent, for a person.
+
+    >>> out_of(4_100_000, 5_000_000, "usd"), out_of(1_900_000, 2_000_000, "tokens"), out_of(5, None, "tokens")
+    ('$4.10 of $5.00', '1.9M of 2M tokens', '5 tokens')
+    """
+    said = in_unit(spent, unit)
+    return said if limit is None else f"{said.removesuffix(' tokens')} of {in_unit(limit, unit)}"
 
 
 def in_unit(amount: int, unit: str) -> str:
@@ -242,6 +249,12 @@ class Allowance(Record):
         """Whether the period has ended, so that nothing is spent in the next one yet."""
         return self.ends is not None and now >= self.ends
 
+    def seen(self, now: float) -> Allowance:
+        """Return it as a look at *now* finds it: nothing is spent yet if the period has ended. No calendar is read."""
+        if not self.is_over(now):
+            return self
+        return self.replace(limit=Limit(self.limit.given, self.limit.base), spent=0, reserved=0)
+
     def at(self, now: float) -> Allowance:
         """Return it as it is at *now*: in the next period if this one has ended.
 
@@ -249,9 +262,8 @@ class Allowance(Record):
         period, the end was made by a wrong clock.
         """
         if self.is_over(now):
-            fresh = Limit(self.limit.given, self.limit.base)
             starts, ends = self._bounds(now)
-            return self.replace(limit=fresh, spent=0, reserved=0, starts=starts, ends=ends)
+            return self.seen(now).replace(starts=starts, ends=ends)
         if now >= self.starts:
             return self
         is_near = now >= self.starts - _LONGEST.get(self.period, 0) * SECONDS_PER_DAY

@@ -1,7 +1,7 @@
 """The books of one transaction: the scopes, limits and reservations that it reads and changes.
 
-Two kinds of limits stand on a scope: one over everything that was ever spent in it (``Scope.limit``), and any number per
-period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spend.limits.Limit``.
+Two kinds of limits stand on a scope: one over everything that was ever spent in it (``Scope.limit``), and any number
+per period (``brim.spend.periods.Allowance``). Both keep the rules of ``brim.spend.limits.Limit``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,19 @@ from brim.spend.limits import (
     InputRequested,
     Limit,
 )
-from brim.spend.periods import EVERYWHERE, PERCENT, SECONDS_PER_DAY, SESSION, SUBAGENT, TOKENS, UNITS, USD, Allowance
+from brim.spend.periods import (
+    EVERYWHERE,
+    PERCENT,
+    SECONDS_PER_DAY,
+    SESSION,
+    SUBAGENT,
+    TOKENS,
+    TOTAL,
+    UNITS,
+    USD,
+    Allowance,
+)
+from brim.store.project import LIMITS_SINCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,16 +58,13 @@ _SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, 
 _SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
 LIMIT_COLUMNS = "scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends"
 _LIMIT = f"SELECT {LIMIT_COLUMNS} FROM spend_limits"  # noqa: S608 - the names above
-LIMITS_SINCE = 3
-"""The version of the file since which there are limits per period."""
-
 UNLIMITED = Limit()
 
 
 class Scope:
     """One scope, as it becomes during the transaction."""
 
-    unit, when, ends = USD, "", None
+    period, unit, when, ends = TOTAL, USD, "", None
 
     def __init__(
         self, name: str, limit: Limit = UNLIMITED, *, is_default: bool = True, spent: int = 0, reserved: int = 0
@@ -206,7 +215,7 @@ class Books:
         if pattern.is_pattern:
             where = "WHERE" if pattern.scope == EVERYWHERE else f"{below(pattern.scope, 3)} AND"
             self._database.run(
-                f"DELETE FROM spend_limits {where} period = ?1 AND unit = ?2 AND instr(scope, '/') > 0",
+                f"DELETE FROM spend_limits {where} period = ?1 AND unit = ?2 AND instr(scope, '/') > 0",  # noqa: S608
                 (pattern.period, pattern.unit, pattern.scope)[: 2 if pattern.scope == EVERYWHERE else 3],
             )
 
@@ -232,8 +241,12 @@ class Books:
         limited = [*map(self.scope, lineage(scope)), *[each for each in self.allowances(scope) if each.unit == USD]]
         return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in limited)
 
-    def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
-        """Write *new* in place of *old*; move the sums of every scope and limit that it counts against."""
+    def replace(self, old: Reservation | None, new: Reservation, kind: str = "", when: float | None = None) -> None:
+        """Write *new* in place of *old*; move the sums of every scope and limit that it counts against.
+
+        The difference counts for the period in which the request was made, or of *when*.
+        """
+        when = min(self._now, new.made_at if when is None else when)
         before = old or new.replace(amount=0, tokens=0, charged=0, charged_tokens=0)
         spent, tokens = new.charged - before.charged, new.charged_tokens - before.charged_tokens
         reserved, set_aside = (now - was for now, was in zip(_set_aside(new), _set_aside(before), strict=True))
@@ -247,7 +260,7 @@ class Books:
                 self.reached(scope)
             is_answered = is_answered or scope.limit.state in (WRAPPING_UP, STOPPED)
         for each in allowances:
-            if new.made_at >= each.starts:  # otherwise it belongs to an earlier period
+            if when >= each.starts:  # otherwise it belongs to an earlier period
                 more, aside = (tokens, set_aside) if each.unit == TOKENS else (spent, reserved)
                 sums = {"spent": max(0, each.spent + more), "reserved": max(0, each.reserved + aside)}
                 moved = self.put(each.replace(**sums), moved=True)
@@ -262,7 +275,7 @@ class Books:
         if spent or tokens:
             self._database.run(
                 "INSERT INTO spend_entries (time, request_id, scope, kind, amount, tokens) VALUES (?, ?, ?, ?, ?, ?)",
-                (new.made_at or self._now, new.request_id, new.scope, kind, spent, tokens),
+                (when, new.request_id, new.scope, kind, spent, tokens),
             )
 
     def ask(self, about: Scope | Allowance, *, wanted: int) -> None:
@@ -350,7 +363,8 @@ def is_ending(path: list[Scope]) -> bool:
 def scope_of(row: Any, path: str) -> Scope:
     """Return the scope that *row* holds; raise if it holds none."""
     name, given, base, amount, is_default, state, warned, spent, reserved = row
-    _check(name, [each for each in (given, base, amount) if each is not None], state, spent, reserved, path)
+    amounts = [each for each in (given, base, amount) if each is not None]
+    _check(path, name, state, [*amounts, spent, reserved])
     limit = Limit(given, base, amount, state, bool(warned))
     return Scope(name, limit, is_default=bool(is_default), spent=spent, reserved=reserved)
 
@@ -358,13 +372,13 @@ def scope_of(row: Any, path: str) -> Scope:
 def allowance_of(row: Any, path: str) -> Allowance:
     """Return the limit per period that *row* holds; raise if it holds none."""
     scope, period, unit, given, base, amount, state, warned, spent, reserved, zone, starts, ends = row
-    _check(scope, [given, base, amount], state if unit in UNITS else "", spent, reserved, path)
+    _check(path, scope, state if unit in UNITS else "", [given, base, amount, spent, reserved])
     limit = Limit(given, base, amount, state, bool(warned))
     return Allowance(scope, period, unit, limit, spent, reserved, zone, starts, ends)
 
 
-def _check(name: object, amounts: list[Any], state: object, spent: Any, reserved: Any, path: str) -> None:
-    if state not in STATES or not all(type(each) is int and each >= 0 for each in (*amounts, spent, reserved)):
+def _check(path: str, name: object, state: object, amounts: list[Any]) -> None:
+    if state not in STATES or not all(type(each) is int and each >= 0 for each in amounts):
         raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
 
 

@@ -181,6 +181,13 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
             database.run(f"PRAGMA user_version = {number}")
 
 
+def upgrade(database: Database) -> None:
+    """Bring a file that was opened as it is up to date, if it can be written."""
+    if database.version < VERSION and not database.readonly:
+        bring_up_to_date(database, MIGRATIONS, VERSION, 0.0)
+        database.version = VERSION
+
+
 def statements(path: str) -> list[str]:
     """Return the statements in the SQL file *path*."""
     found, begun = [], ""

@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import contextmanager
 
-from brim.errors import InputError, LimitReached, StoreError
+from brim.errors import InputError, LimitReached
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -35,11 +35,12 @@ from brim.spend.periods import (
     Ceiling,
     bounds,
     in_unit,
+    out_of,
     read_ceiling,
 )
-from brim.store.books import LIMITS_SINCE, Books, Scope, below, is_ending
+from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import TIMEOUT, Closing, open_database
-from brim.store.project import name_of
+from brim.store.project import LIMITS_SINCE, scope_at
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
@@ -135,7 +136,7 @@ class SqliteLedger(Closing):
             if name != EVERYWHERE:
                 books.changing(name)
             for about in _answered(books, name, answer):
-                limit = about.limit.answered(answer, about.taken, self._warn, said=lambda n: in_unit(n, about.unit))
+                limit = about.limit.answered(answer, about.taken, self._warn, unit=about.unit)
                 if isinstance(about, Scope):
                     about.is_default = about.is_default and not isinstance(answer, Raise)
                 books.keep(about, limit)
@@ -215,7 +216,7 @@ class SqliteLedger(Closing):
             if (found := books.reservation(id)) is not None:
                 if found.scope != scope:
                     raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-                return _settled(books, found, amount, tokens)
+                return _settled(books, found, amount, tokens, when=at)
             now = self._clock()
             made = now if at is None else min(at, now)
             recorded = Reservation(
@@ -269,7 +270,7 @@ class SqliteLedger(Closing):
     def project(self, place: str, *, claim: bool = True) -> str:
         """Return the scope of the project at *place*; with *claim* it is kept for that place."""
         scope = scope_at(self.database, place)
-        if claim and not self.database.readonly:
+        if claim and place and not self.database.readonly:
             with self.database.writing():
                 scope = scope_at(self.database, place)
                 self.database.run("INSERT OR IGNORE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
@@ -317,8 +318,12 @@ def _found(books: Books, reservation: Reservation | str) -> Reservation:
     return found
 
 
-def _settled(books: Books, found: Reservation, amount: int, tokens: int | None) -> Reservation:
+def _settled(
+    books: Books, found: Reservation, amount: int, tokens: int | None, *, when: float | None = None
+) -> Reservation:
     """Return *found*, settled at *amount* and *tokens*; None takes the tokens that were set aside.
+
+    It counts for the period in which it was made, or of *when*.
 
     Settling or releasing gives back what wasn't spent, and another request may have taken it since.
     """
@@ -330,7 +335,7 @@ def _settled(books: Books, found: Reservation, amount: int, tokens: int | None) 
     is_over = found.purpose != RECORDED and amount > set_aside
     overrun = found.overrun or is_over
     settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
-    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
+    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
 
 
@@ -383,7 +388,7 @@ def _refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) 
     reason = limit.refusal(purpose)
     if not reason and (room is None or amount <= room):
         return None
-    parts = [f"{in_unit(about.spent, unit)} of {in_unit(limit.amount or 0, unit)} is spent{about.when}"]
+    parts = [f"{out_of(about.spent, limit.amount or 0, unit)} is spent{about.when}"]
     parts += [f"{in_unit(about.reserved, unit)} is reserved"] if about.reserved else []
     if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_unit(limit.held, unit)} is held back for the wrap-up")
@@ -396,22 +401,6 @@ def _refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) 
     }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
     sums: dict[str, Any] = {"limit": limit.amount, "spent": about.spent, "reserved": about.reserved, "room": room}
     return LimitReached(text, scope=about.scope, reason=reason or "limit", amount=amount, unit=unit, **sums)
-
-
-def scope_at(database: Database, place: str) -> str:
-    """Return the scope of the project at *place*: its folder's name, if no other place has taken that.
-
-    Scopes of older versions go by the name alone: the first place with that name takes them over.
-    """
-    name = name_of(place)
-    if not place or database.version < LIMITS_SINCE:
-        return name
-    rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
-    if place in rows or not rows:
-        return str(rows.get(place, name))
-    from brim._sha import sha256_hex
-
-    return f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
 
 
 def _checked_scope(scope: str) -> str:

@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from brim.store.database import Database
+
 FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
 
@@ -46,6 +48,9 @@ LONGEST_NAME = 80
 
 _SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
+LIMITS_SINCE = 3
+"""The version of the file since which it has projects by place, and limits per period."""
+
 NO_PROJECT = "no-project"
 """The name of what is spent in no project."""
 
@@ -60,7 +65,7 @@ def place_of(project: str) -> str:
     """Return the place of *project*: its repository's own folder, so that worktrees are one; else the folder."""
     folder = os.path.realpath(project)
     git = git_folder(folder)
-    if git is None or os.path.isdir(git) and git == os.path.join(folder, ".git"):
+    if git is None or git == os.path.join(folder, ".git"):
         return folder
     try:
         with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
@@ -73,6 +78,20 @@ def place_of(project: str) -> str:
 def name_of(place: str) -> str:
     """Return the name of the project at *place*, as the ledger's scopes have it."""
     return segment(os.path.basename(place) or NO_PROJECT)
+
+
+def scope_at(database: Database | None, place: str) -> str:
+    """Return the ledger's scope of the project at *place*: its name, if no other place has taken that.
+
+    Scopes of older versions go by the name alone: the first place with that name takes them over.
+    """
+    name = name_of(place)
+    if not place or database is None or database.version < LIMITS_SINCE:
+        return name
+    rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
+    if place in rows or not rows:
+        return str(rows.get(place, name))
+    return f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
 
 
 def segment(text: str, longest: int = LONGEST_NAME) -> str:

@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
     face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        scope = options.scope or scope_of(project, run_id)
+        scope = options.scope or scope_of(project, run_id, None if money is None else money.ledger)
         purse = _purse(options, command, config, money, scope=scope, tell=face.tell)
         notes = Notes(
             project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ
