@@ -25,7 +25,7 @@ SHOWN = {
         "watch": ("watch.watch", "Follow how full the window is, live."),
         "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
         "lost": ("memory.lost", "Show what compactions dropped."),
-        "limit": ("limit.limit", "Set a limit on cost, and see what is spent."),
+        "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
         "learn": ("learn.learn", "Teach your agents a rule."),
         "rules": ("rules.listing", "List, show, edit, share and check rules."),
         "why": ("why.why", "Show what an agent would be told here, and why."),
@@ -62,7 +62,7 @@ HIDDEN = {
     "duplicates.dedupe": "rules dedupe, dedupe",
     "rule_files.export": "rules export, export",
     "store.check": "rules check, validate",
-    "limit.ledger": "ledger, spend",
+    "ledger.ledger": "ledger, spend",
     "memory.memory": "memory, scratch",
     "window.window": "budget",
     # For scripts, hooks and rare needs.

@@ -134,7 +134,7 @@ def _allowances(
     found = []
     for each in kept:
         if each.unit == "percent":
-            found += plan_limit(each, call.agent, workspace)
+            found += _plan_limit(each, call.agent, workspace)
         elif not each.is_pattern:
             found.append(each.seen(workspace.now))
         elif (each.period, each.unit) not in kinds and (each.period == "session" or call.sub_agent):
@@ -142,21 +142,16 @@ def _allowances(
     return found
 
 
-def plan_limit(allowance: Allowance, agent: str, workspace: Workspace, *, fresh: float = FRESH) -> list[Allowance]:
-    """Return *allowance* with how much of its plan's window *agent* has used, if a reading of that holds now.
+def _plan_limit(allowance: Allowance, agent: str, workspace: Workspace) -> list[Allowance]:
+    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
+    from brim.spend.periods import plan_readings
 
-    A reading is believed for *fresh* seconds, and until the window begins again.
-    """
-    from brim.spend.periods import window_minutes
-    from brim.tracking.plan_windows import read_plan_windows
-
-    now, minutes = workspace.now, window_minutes(allowance.period)
-    found = []
-    for each in read_plan_windows(workspace.home, workspace.environ if agent == "codex" else None):
-        is_meant = (each.agent, each.minutes, each.name) == (agent, minutes, "")
-        if is_meant and each.is_current(now) and abs(now - each.read_at) <= fresh:
-            found.append(allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at))
-    return found
+    now = workspace.now
+    return [
+        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
+        for each in plan_readings(allowance, workspace.home, workspace.environ if agent == "codex" else None, now)
+        if each.agent == agent and abs(now - each.read_at) <= FRESH
+    ]
 
 
 # What happens at a limit ------------------------------------------------------------------------------------------

@@ -117,6 +117,10 @@ class ScopeStatus(Record):
     """``open``, ``asked``, ``wrapping_up``, ``stopped`` or ``closed``."""
     overshoot: int = 0
     """How far over the limit spends have gone that were not reserved, or cost more than was."""
+    is_default: bool = True
+    """Whether nobody has set a limit here."""
+    period: str = "total"
+    """What the sums are of: all time, or the period of the limit."""
 
 
 class Ledger(Protocol):

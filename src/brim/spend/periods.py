@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from brim.tracking.plan_windows import PlanWindow
+
 USD, TOKENS, PERCENT = "usd", "tokens", "percent"
 UNITS = (USD, TOKENS, PERCENT)
 
@@ -108,15 +110,10 @@ def window_name(period: str) -> str:
     """Return *period* as people write it: ``300m`` is ``5h``, ``10080m`` is ``week``."""
     if period in SPANS:
         return period
-    minutes = window_minutes(period)
+    minutes = int(period[:-1])
     if minutes == 7 * 1440:
         return WEEK
     return f"{minutes // 1440}d" if minutes % 1440 == 0 else f"{minutes // 60}h" if minutes % 60 == 0 else period
-
-
-def window_minutes(period: str) -> int:
-    """Return the minutes of a plan's window."""
-    return int(period[:-1])
 
 
 def out_of(spent: int, limit: int | None, unit: str) -> str:
@@ -189,6 +186,21 @@ def is_zone(name: str) -> bool:
         return bool(ZoneInfo(name))
     except (LookupError, ValueError, OSError):
         return False
+
+
+# Plans --------------------------------------------------------------------------------------------------------------
+
+
+def plan_readings(allowance: Allowance, home: str, environ: Mapping[str, str] | None, now: float) -> list[PlanWindow]:
+    """Return what is known of the plan's window that *allowance* limits: a reading per agent, while it holds.
+
+    *home* is the user's brim folder. Codex's own files are read only with *environ*.
+    """
+    from brim.tracking.plan_windows import read_plan_windows
+
+    minutes = int(allowance.period[:-1])
+    found = read_plan_windows(home, environ)
+    return [each for each in found if each.minutes == minutes and not each.name and each.is_current(now)]
 
 
 # What is spent in a period ----------------------------------------------------------------------------------------

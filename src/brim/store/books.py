@@ -86,7 +86,7 @@ class Scope:
         left = min((room for room in rooms if room is not None), default=None)
         over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
         sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
-        return ScopeStatus(self.name, *sums, limit.state, over)
+        return ScopeStatus(self.name, *sums, limit.state, over, self.is_default)
 
 
 class Books:
@@ -129,13 +129,17 @@ class Books:
         above = [self.scope(each) for each in lineage(name)[:-1]]
         return self.scope(name).status(above, self.allowances(name, known=known))
 
-    def statuses(self, under: str, default: Limit | None, most: int | None) -> list[ScopeStatus]:
+    def statuses(
+        self, under: str, default: Limit | None, most: int | None, *, projects: bool = False
+    ) -> list[ScopeStatus]:
         """Return how the known scopes stand, by name: all, or *under* and those below it; the first *most*.
 
-        With *default*, as they would under that limit of every project that has none of its own.
+        With *default*, as they would under that limit of every project that has none of its own. Only the outermost if
+        they are to be *projects*.
         """
         bound = (under, most) if under else (most,)
-        rows = self._database.rows(f"{_SCOPE} {below(under)} ORDER BY scope LIMIT ifnull(?, -1)", bound)
+        where = "WHERE instr(scope, '/') = 0" if projects else below(under)
+        rows = self._database.rows(f"{_SCOPE} {where} ORDER BY scope LIMIT ifnull(?, -1)", bound)
         self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
         self._limits = {row[0]: [] for row in rows}
         self.all_allowances()

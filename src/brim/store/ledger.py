@@ -265,6 +265,11 @@ class SqliteLedger(Closing):
         with self._looking() as books:
             return books.own_allowances(scope) if scope else books.all_allowances()
 
+    def projects_spent(self, *, default: Limit | None = None) -> list[ScopeStatus]:
+        """Return how every outermost scope stands, by name; *default* as in ``statuses``."""
+        with self._looking() as books:
+            return books.statuses("", default, None, projects=True)
+
     # Projects ---------------------------------------------------------------------------------------------------
 
     def project(self, place: str, *, claim: bool = True) -> str:

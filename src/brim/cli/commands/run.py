@@ -11,7 +11,7 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 
-from brim.cli.commands.limit import Money
+from brim.cli.commands.ledger import Money
 from brim.cli.options import add_json, command, option, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
