@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from brim.cli.gauge import LEAST_WIDTH, colour_of, draw, one_line
 from brim.cli.output import width_of
+from brim.tracking.plan_windows import PlanWindow
 
 COUNTS = st.integers(0, 10**12)
 NAMES = st.text(max_size=30)
@@ -29,6 +31,8 @@ def reading(**changed: Any) -> Any:
         "window_source": "reported",
         "window_others": {"table": 1_000_000},
         "utilization": 0.7935,
+        "auto_compact": {"usable": 180_000, "at": 167_000, "off": False},
+        "plan_windows": [],
         "warn_threshold": 0.7,
         "compact_threshold": 0.78,
         "should_warn": True,
@@ -60,10 +64,11 @@ def reading(**changed: Any) -> Any:
 
 def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
     assert draw(reading(), 72) == [
-        "158,700 of 200,000 tokens  79.3%     claude-sonnet-4-5  session 5e551011",
+        "158,700 of 200,000 tokens  79%       claude-sonnet-4-5  session 5e551011",
         "█████████████████████████████████████████████████████████▏░░░░░░░░░░░░░░",
         "                                         warn 70% ▲     ▲ compact 78%",
         "window     200,000 tokens (reported by the agent; model table: 1,000,000)"[:71] + "…",
+        "headroom   8.3k to auto-compact",
         "cost       $1.03 ($0.06 of it in no single request)",
         "cache      87% of prompt tokens came from the cache",
         "filled by  Bash results      90,000  57%  █████████████████",
@@ -74,6 +79,16 @@ def test_it_says_how_full_who_says_so_what_it_costs_and_what_fills_it() -> None:
         "skipped    2 lines that can't be read",
         "! It is time to compact.",
     ]
+
+
+def test_it_says_how_much_of_the_plan_is_used_and_how_old_the_reading_is() -> None:
+    now = time.time()
+    fresh = PlanWindow("claude", 300, 0.912, None, now)
+    lines = draw(reading(plan_windows=[fresh.to_dict()]), 72)
+    assert "plan       5h 91%" in lines
+    old = fresh.replace(read_at=now - 720)
+    lines = draw(reading(plan_windows=[old.to_dict(), fresh.replace(minutes=10_080).to_dict()]), 72)
+    assert "plan       5h 91%; 7d 91% (12 min ago)" in lines
 
 
 def test_a_mark_shows_where_a_threshold_will_be() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 from brim.store import Event, open_store
+from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.seeding import database, rule, seed
 
@@ -103,3 +105,16 @@ def test_why_counts_for_the_agents_model(brim: Brim) -> None:
     assert "tokens for claude-sonnet-4-5 (" in ran.lines[-1]
     assert brim("why", "--json").json == brim("plan", "--json").json
     assert brim("why", "--text").out == brim("prompt", "--tiered").out
+
+
+def test_it_says_how_much_of_the_plans_windows_is_used(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir()
+    now = time.time()
+    five, over = PlanWindow("claude", 300, 0.91, now + 7_200, now - 1_800), PlanWindow("claude", 10_080, 0.4, now - 1)
+    keep_plan_windows(str(brim.home / ".brim"), [five, over, PlanWindow("codex", 10_080, 0.5, None, now)])
+    rows = [line for line in brim().lines if line.startswith("plan")]
+    assert [re.sub(r"resets (?:\w{3} )?\d\d:\d\d", "resets TIME", row) for row in rows] == [
+        "plan     Claude Code: 5h 91%, resets TIME (30 min ago)",
+        "plan     Codex: 7d 50%",
+    ]
+    assert brim("--json").json["plan_windows"][0] == five.to_dict()

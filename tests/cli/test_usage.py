@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 
+from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.usages import GEMINI, ROLLOUT, SLUG, asked, counts, session
 from tests.cli.watched import Terminal
@@ -209,3 +211,14 @@ def test_since_and_until_may_be_some_time_ago(brim: Brim) -> None:
     assert asked(brim, "--since", "20260101", "--until", "0d")["total"]["requests"] == 1
     ran = brim("usage", "--since", "soon")
     assert (ran.code, "7d, 2w or 1m" in ran.err) == (2, True)
+
+
+def test_the_plans_windows_come_below_the_table(brim: Brim) -> None:
+    session(brim, answer())
+    (brim.home / ".brim").mkdir(exist_ok=True)
+    window = PlanWindow("claude", 300, 0.914, None, time.time())
+    keep_plan_windows(str(brim.home / ".brim"), [window])
+    assert brim("usage").lines[-1] == "plan: Claude Code: 5h 91%"
+    assert asked(brim)["plan_windows"] == [window.to_dict()]
+    assert asked(brim, "--agent", "codex")["plan_windows"] == []
+    assert asked(brim, str(brim.home / ".claude"))["plan_windows"] == [], "those files may be of any account"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import pytest
 
 from brim.report.watch import SCHEMA
+from brim.tracking.plan_windows import PlanWindow, keep_plan_windows
 from tests.cli.conftest import Brim
 from tests.cli.watched import QUICK, RECORDED, Watcher, called, compacted
 
@@ -23,6 +25,8 @@ KEYS = {
     "window_source": str,
     "window_others": dict,
     "utilization": float,
+    "auto_compact": dict,
+    "plan_windows": list,
     "warn_threshold": float,
     "compact_threshold": float,
     "should_warn": bool,
@@ -80,7 +84,7 @@ def test_a_transcript_and_a_stream_of_one_session_agree(brim: Brim) -> None:
 def test_a_growing_file_is_followed_line_by_line(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
     watcher = Watcher(brim, str(path), *QUICK)
-    assert watcher.line().startswith("20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5")
+    assert watcher.line().startswith("20,000 of 200,000 tokens  10%  claude-sonnet-4-5")
     with path.open("a") as file:
         file.write(called(2, 30_000) + called(3, 40_000))
     assert watcher.line().startswith("30,000")
@@ -139,14 +143,14 @@ def test_a_file_that_vanishes_does_not_end_it(brim: Brim) -> None:
 def test_a_pipe_is_read_until_it_ends(brim: Brim) -> None:
     ran = brim("watch", "-", stdin=(RECORDED / "stream.jsonl").read_bytes())
     assert ran.code == 0
-    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26.2%  claude-sonnet-4-5  $1.27  1 compaction")
+    assert ran.lines[-1].startswith("52,300 of 200,000 tokens  26%  claude-sonnet-4-5  $1.27  1 compaction")
     assert "It is time to compact" in ran.err
     assert "It is time to compact" not in ran.out
 
 
 def test_a_last_line_without_an_end_counts(brim: Brim) -> None:
     assert brim("watch", "-", stdin=called(1, 20_000).rstrip()).lines == [
-        "20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5  $0.01"
+        "20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"
     ]
     path = brim.write("s.jsonl", called(1, 20_000).rstrip())
     assert brim("watch", path, "--once").lines[0].startswith("20,000 of 200,000")
@@ -309,4 +313,34 @@ def test_whoever_stops_reading_ends_it(brim: Brim) -> None:
 
 def test_it_ends_by_itself_when_nothing_grows(brim: Brim) -> None:
     path = brim.write("s.jsonl", called(1, 20_000))
-    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10.0%  claude-sonnet-4-5  $0.01"]
+    assert brim("watch", path, "--idle", "0.1").lines == ["20,000 of 200,000 tokens  10%  claude-sonnet-4-5  $0.01"]
+
+
+def test_the_file_of_a_sub_agent_shows_its_own_window(brim: Brim) -> None:
+    main = brim.write("s.jsonl", called(1, 150_000))
+    side = called(2, 40_000, isSidechain=True, agentId="a1b2c3d4e5", sessionId="s")
+    own = brim.write("s/subagents/agent-a1b2c3d4e5.jsonl", side)
+    ran = brim("watch", own, "--once")
+    assert ran.lines[0].startswith("40,000 of 200,000 tokens  20%")
+    assert ran.lines[0].endswith("claude-sonnet-4-5  sub-agent a1b2c3d4")
+    assert "headroom   140k left (22% of 180k)" in ran.lines
+    assert brim("watch", main, "--once").lines[0].endswith("session s1")
+
+
+def test_where_a_session_compacts_is_by_its_own_projects_settings(brim: Brim) -> None:
+    settings = brim.write("shop/.claude/settings.json", '{"autoCompactWindow": 150000}')
+    path = brim.write("s.jsonl", called(1, 40_000, cwd=str(settings.parent.parent)))
+    found = brim("watch", path, "--once", "--json").json
+    assert found["auto_compact"] == {"usable": 130_000, "at": 117_000, "off": False}
+    pinned = brim("watch", path, "--once", "--json", "--window", "300000").json
+    assert pinned["auto_compact"] == {}, "a window that only brim was told isn't the client's"
+
+
+def test_the_plans_windows_are_those_of_the_sessions_agent(brim: Brim) -> None:
+    (brim.home / ".brim").mkdir()
+    soon = time.time() + 3_600
+    windows = [PlanWindow("claude", 300, 0.91, soon, time.time()), PlanWindow("codex", 300, 0.5, soon, time.time())]
+    keep_plan_windows(str(brim.home / ".brim"), [*windows, PlanWindow("claude", 10_080, 0.2, 1.0, 0.0)])
+    path = brim.write("s.jsonl", called(1, 40_000))
+    found = brim("watch", path, "--once", "--json").json["plan_windows"]
+    assert found == [windows[0].to_dict()], "the other is Codex's, and the week is over"

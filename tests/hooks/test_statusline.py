@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ import pytest
 from brim.hooks.process import answer_to
 from brim.hooks.state import SessionState, UsageSeen
 from brim.hooks.statusline import columns, lines_for, main
+from brim.store.trust import trust
+from brim.tracking.plan_windows import read_plan_windows
 from tests.hooks.status_samples import NOW, SESSION, encoded, sent
 
 DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.statusline import main; main()"]
@@ -61,7 +64,11 @@ def chain(environ: Mapping[str, str], command: str) -> None:
 def test_it_prints_one_line(environ: dict[str, str]) -> None:
     out = io.BytesIO()
     assert main(io.BytesIO(encoded(sent())), out, environ) == 0
-    assert out.getvalue().decode().startswith("Sonnet 4.5  █████▏░░││░░  43%  86,425 of 200,000  $1.24  cache cold")
+    assert (
+        out.getvalue()
+        .decode()
+        .startswith("Sonnet 4.5  █████▏░░││░░  43% · 93.6k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold")
+    )
     assert out.getvalue().endswith(b"\n")
 
 
@@ -69,13 +76,13 @@ def test_marks_and_window_are_those_of_the_settings(environ: dict[str, str]) -> 
     config = Path(environ["BRIM_HOME"], "config.yaml")
     config.write_text("context:\n  warn: 0.2\n  compact: 0.4\n  window: 100000\n")
     (line,) = shown(sent(30_000), environ)
-    assert "30%  30,000 of 100,000" in line
+    assert "30% · 150k left (17% of 180k)  30,000 of 100,000" in line, "what the client does isn't brim's setting"
     assert line.endswith("compact at 40%")
 
 
 def test_settings_that_cannot_be_read_are_the_defaults_and_the_line_says_so(environ: dict[str, str]) -> None:
     Path(environ["BRIM_HOME"], "config.yaml").write_text("context: [\n")
-    (line,) = shown(sent(140_000), environ)
+    (line,) = shown(sent(140_000), {**environ, "COLUMNS": "160"})
     assert line.endswith("compact at 78%  settings wrong: brim doctor")
 
 
@@ -291,3 +298,75 @@ def test_a_process_imports_nothing_heavy(environ: dict[str, str]) -> None:
 def _imported_by_python_itself() -> set[str]:
     run = [sys.executable, "-I", "-c", "import sys; print(*sys.modules)"]
     return set(subprocess.run(run, capture_output=True, timeout=60, check=True).stdout.decode().split())
+
+
+# Auto-compaction, the plan's windows, and the parts -------------------------------------------------------------------
+
+OPUS = {"id": "claude-opus-4-6", "display_name": "Opus 4.6"}
+
+
+def test_it_says_how_far_it_is_to_the_clients_own_compaction(environ: dict[str, str], tmp_path: Path) -> None:
+    (line,) = shown(sent(158_008, model=OPUS), environ)
+    assert "79% · 9k to auto-compact  158,008 of 200,000" in line
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text('{"autoCompactEnabled": false}')
+    (line,) = shown(sent(158_008, model=OPUS), environ)
+    assert "79% · 22k left, auto-compact off  " in line
+    (tmp_path / ".claude" / "settings.json").write_text("{")
+    (line,) = shown(sent(158_008, model=OPUS), environ)
+    assert "79%  158,008 of 200,000" in line, "settings that can't be read could say anything"
+
+
+def limits(five: float, week: float) -> dict[str, Any]:
+    """What a subscriber's client says about the plan."""
+    return {
+        "five_hour": {"used_percentage": five, "resets_at": int(NOW) + 3_600},
+        "seven_day": {"used_percentage": week, "resets_at": int(NOW) + 300_000},
+    }
+
+
+def test_a_window_of_the_plan_is_shown_once_it_is_nearly_used_up(environ: dict[str, str]) -> None:
+    assert "5h" not in shown(sent(rate_limits=limits(79.9, 12)), environ)[0]
+    (line,) = shown(sent(rate_limits=limits(91.2, 12)), {**environ, "COLUMNS": "140"})
+    at = time.strftime("%H:%M", time.localtime(NOW + 3_600))
+    assert f"  5h 91%, resets {at}  " in line
+    assert "7d" not in line
+    Path(environ["BRIM_HOME"], "config.yaml").write_text("spend:\n  warn: 0.1\n")
+    assert "5h 91% 7d 12%" in shown(sent(rate_limits=limits(91.2, 12)), environ)[0]
+
+
+def test_what_the_plan_has_left_is_kept_for_the_commands(environ: dict[str, str]) -> None:
+    shown(sent(rate_limits=limits(91.2, 12)), environ)
+    found = read_plan_windows(environ["BRIM_HOME"])
+    assert [(each.label, each.used, each.resets_at, each.read_at) for each in found] == [
+        ("5h", 0.912, NOW + 3_600, NOW),
+        ("7d", 0.12, NOW + 300_000, NOW),
+    ]
+
+
+def test_the_parts_are_those_of_the_setting_in_its_order(environ: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "shop" / "src"
+    folder.mkdir(parents=True)
+    (tmp_path / "shop" / ".git").mkdir()
+    (tmp_path / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/feature/cart\n")
+    config = Path(environ["BRIM_HOME"], "config.yaml")
+    config.write_text("statusline:\n  parts: [percent, branch, folder, headroom]\n")
+    (line,) = shown(sent(cwd=str(folder)), environ)
+    assert line == "43%  feature/cart  ~/shop/src  93.6k left (48% of 180k)"
+    narrow = {**environ, "COLUMNS": "44"}
+    assert shown(sent(cwd=str(folder)), narrow) == ["43%  feature/cart  src  93.6k left"]
+
+
+def test_a_part_that_there_is_not_is_noted_and_the_default_shown(environ: dict[str, str]) -> None:
+    Path(environ["BRIM_HOME"], "config.yaml").write_text("statusline:\n  parts: [percent, weather]\n")
+    (line,) = shown(sent(), {**environ, "COLUMNS": "160"})
+    assert line.startswith("Sonnet 4.5  ")
+    assert line.endswith("settings wrong: brim doctor")
+
+
+def test_a_project_cannot_take_parts_away(environ: dict[str, str], tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / ".brim").mkdir(parents=True)
+    (project / ".brim" / "config.yaml").write_text("statusline:\n  parts: [model]\n")
+    trust(str(project), environ["BRIM_HOME"], now=NOW)
+    assert "43%" in shown(sent(cwd=str(project)), environ)[0]

@@ -54,10 +54,9 @@ def test_a_mark_is_crossed_when_it_is_reached(used: int, said: str) -> None:
     assert drawn(sent(used)).endswith(said)
 
 
-def test_a_share_is_rounded_down_so_that_no_mark_looks_crossed_before_it_is() -> None:
-    assert "77%" in drawn(sent(155_999))
-    assert "78%" in drawn(sent(156_000))
-    assert "29%" in drawn(sent(58_000))
+@pytest.mark.parametrize(("used", "share"), [(13_467, "7%"), (154_999, "77%"), (155_000, "78%"), (199_100, "100%")])
+def test_a_share_is_rounded_half_up_as_the_client_rounds_its_own(used: int, share: str) -> None:
+    assert f"  {share}  " in drawn(sent(used))
 
 
 def test_a_window_that_is_overfull_says_so() -> None:
@@ -116,9 +115,9 @@ def test_the_least_important_is_shortened_or_left_out_first() -> None:
     assert lines == {
         100: "Sonnet 4.5  █████████▍░░  78%  156,000 of 200,000  $1.24  cache warm until 14:32  time to /compact",
         80: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  warm  time to /compact",
-        60: "Sonnet 4.5  ██████▎░  78%  156k/200k  $1.24  warm  /compact",
-        40: "78%  156k/200k  $1.24  /compact",
-        24: "78%  156k/200k  /compact",
+        60: "Sonnet 4.5  █████████▍░░  78%  156k/200k  $1.24  /compact",
+        40: "Sonnet 4.5  ██████▎░  78%  /compact",
+        24: "██████▎░  78%  /compact",
         12: "78%",
         4: "78%",
     }

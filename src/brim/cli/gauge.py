@@ -16,9 +16,13 @@ from collections.abc import Sequence
 from signal import SIGTERM, signal
 from typing import NoReturn, Self
 
-from brim.cli.output import counted, dollars, note, paint, printable, say, symbols, terminal_width, width_of
+from brim.cli.output import age, counted, dollars, note, paint, printable, say, symbols, terminal_width, width_of
+from brim.install.agents import NAMES
 from brim.report.watch import UNTOLD, Reading
-from brim.tracking.gauge import bar, column
+from brim.tracking.auto_compact import AutoCompact
+from brim.tracking.gauge import bar, column, percent
+from brim.tracking.plan_windows import PlanWindow
+from brim.tracking.readers.stream import subagent_of
 from brim.tracking.windows import SOURCES
 
 LEAST_WIDTH = 20
@@ -75,12 +79,19 @@ def level(reading: Reading) -> str:
     if not reading["context_window"]:
         return f"{reading['used_tokens']:,} tokens; the window's size isn't known"
     of = f"{reading['used_tokens']:,} of {reading['context_window']:,} tokens"
-    return f"{of}  {percent(reading['utilization'], digits=1)}"
+    return f"{of}  {percent(reading['utilization'])}"
 
 
-def percent(share: float, *, digits: int = 0) -> str:
-    """Return *share* as a percentage."""
-    return f"{100 * share:,.{digits}f}%"
+def plan_line(windows: Sequence[PlanWindow], now: float) -> str:
+    """Return how much of one agent's plan is used, with the age of the reading unless it's fresh."""
+    told = "; ".join(printable(each.told(now)) for each in windows)
+    return told if all(each.is_fresh(now) for each in windows) else f"{told} ({age(windows[0].read_at, now)})"
+
+
+def plan_lines(windows: Sequence[PlanWindow], now: float) -> list[str]:
+    """Return a line for each agent whose plan's windows these are."""
+    by_agent = {each.agent: [other for other in windows if other.agent == each.agent] for each in windows}
+    return [f"{NAMES.get(agent, agent)}: {plan_line(its, now)}" for agent, its in by_agent.items()]
 
 
 def colour_of(reading: Reading) -> str:
@@ -92,7 +103,9 @@ def colour_of(reading: Reading) -> str:
 
 def _head(reading: Reading, width: int) -> list[str]:
     left = level(reading)
+    agent = subagent_of(reading["path"])
     session = f"session {reading['session'][:8]}" if reading["session"] else ""
+    session = f"sub-agent {agent[:8]}" if agent else session
     right = "  ".join(printable(each) for each in (reading["model"], session) if each)
     gap = width - width_of(left) - width_of(right)
     colour = colour_of(reading)
@@ -127,8 +140,11 @@ def _marks(reading: Reading, width: int) -> str:
 def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     used, times = reading["used_tokens"], reading["compactions"]
     cached = f"{percent(reading['cache_hit_share'])} of prompt tokens came from the cache"
+    point, plan = reading["auto_compact"], [PlanWindow(**each) for each in reading["plan_windows"]]
     return [
         ("window", [_window(reading)]),
+        ("headroom", [AutoCompact(**point).told(used)[0]] if point and used else []),
+        ("plan", [plan_line(plan, time.time())] if plan else []),
         ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
         ("cache", [cached] if used else []),
         ("filled by", _filling(reading, width - _NAMES) if used else []),
@@ -169,7 +185,7 @@ def _filling(reading: Reading, width: int) -> list[str]:
         rest = items[MOST_ROWS - 1 :]
         items = [*items[: MOST_ROWS - 1], (f"{len(rest)} more", sum(tokens for _, tokens in rest))]
     whole = max(1, reading["used_tokens"])
-    shares = [percent(tokens / whole) if tokens * 200 >= whole else "<1%" for _, tokens in items]
+    shares = [percent(tokens / whole) for _, tokens in items]
     names, numbers = max(width_of(name) for name, _ in items), max(len(f"{tokens:,}") for _, tokens in items)
     parts = max(map(len, shares))
     room = width - names - numbers - parts - 6

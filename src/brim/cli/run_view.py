@@ -20,6 +20,7 @@ from brim.report.model_notes import Memory
 from brim.report.watch import Watch
 from brim.run.session import Tracked
 from brim.run.supervisor import RunReport
+from brim.tracking.gauge import percent
 from brim.tracking.live import Counts
 
 PAUSE = 0.1
@@ -113,7 +114,7 @@ def report_lines(report: RunReport) -> list[str]:
     done = f"{counted(report.turns, 'turn')} in {report.seconds:.0f} s"
     done += f", {counted(report.compactions, 'compaction')}" if report.compactions else ""
     done += ", the last of them the wrap-up" if report.wrapped_up else ""
-    share = f"  {100 * report.used_tokens / report.context_window:.0f}%" if report.context_window else ""
+    share = f"  {percent(report.used_tokens / report.context_window)}" if report.context_window else ""
     unsent = "; ".join(text[:60] for text in report.unsent)
     broken = f"{counted(report.broken_lines, 'line')} of the agent that cannot be read"
     rows = {

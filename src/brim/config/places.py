@@ -45,7 +45,7 @@ def user_folder(environ: Mapping[str, str]) -> str:
         from brim.errors import ConfigError  # a hook imports this module before its start-up file
 
         raise ConfigError(f"config: BRIM_HOME: {problem}: name an absolute folder outside of projects, or unset it")
-    return environ.get("BRIM_HOME") or os.path.join(_home(environ), ".brim")
+    return environ.get("BRIM_HOME") or os.path.join(home_folder(environ), ".brim")
 
 
 def without_bad_home(environ: Mapping[str, str]) -> Mapping[str, str]:
@@ -58,7 +58,7 @@ def _bad_home(environ: Mapping[str, str]) -> str:
     named = environ.get("BRIM_HOME", "")
     if not named:
         return ""
-    asked = named, _home(environ), environ.get("CLAUDE_PROJECT_DIR", "")
+    asked = named, home_folder(environ), environ.get("CLAUDE_PROJECT_DIR", "")
     if asked not in _problems:  # a hook asks a dozen times, and has not imported functools yet
         _problems[asked] = _problem_with(*asked)
     return _problems[asked]
@@ -87,7 +87,7 @@ def project_folder(environ: Mapping[str, str], cwd: str) -> str | None:
     project.
     """
     # The working folder comes with its links resolved, so the home folder has to be as well.
-    home = os.path.realpath(_home(environ))
+    home = os.path.realpath(home_folder(environ))
     named = environ.get("CLAUDE_PROJECT_DIR", "")
     if _is_folder(named) and (project := os.path.realpath(named)) != home:
         return project
@@ -119,5 +119,6 @@ def _uid() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _home(environ: Mapping[str, str]) -> str:
+def home_folder(environ: Mapping[str, str]) -> str:
+    """Return the person's home folder."""
     return os.path.abspath(environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WORDS = {
     **{"text": "a text", "whole": "a whole number", "number": "a number"},
-    **{"flag": "true or false", "mapping": "a mapping"},
+    **{"flag": "true or false", "mapping": "a mapping", "words": "a list of words"},
 }
 """The kinds of values, and what an error calls them."""
 
@@ -75,12 +75,23 @@ class Setting(Record):
             return None  # YAML reads a bare ``off`` as false
         if not _is_of(self.kind, value):
             raise ValueError(f"must be {WORDS[self.kind]}, not {_shown(value)}")
+        if self.kind == "words":
+            return self._listed(value)
         if self.choices and value not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}, not {_shown(value)}")
         if (self.least is not None and value < self.least) or (self.most is not None and value > self.most):
             wanted = f"{self.least:g} or more" if self.most is None else f"from {self.least:g} to {self.most:g}"
             raise ValueError(f"must be {wanted}, not {_shown(value)}")
         return float(value) if self.kind == "number" else value
+
+    def _listed(self, value: str | list[str]) -> str:
+        """Return the words of *value*, a list or a text, separated by commas."""
+        words = value.replace(",", " ").split() if isinstance(value, str) else value
+        if wrong := [word for word in words if word not in self.choices]:
+            raise ValueError(f"must be chosen from {', '.join(self.choices)}, not {_shown(wrong[0])}")
+        if twice := [word for word in words if words.count(word) > 1]:
+            raise ValueError(f"must not name {_shown(twice[0])} twice")
+        return ", ".join(words)
 
     def parsed(self, text: str) -> Any:
         """Return the value that *text* means in a variable or on the command line; raise ``ValueError`` if none."""
@@ -121,8 +132,10 @@ def _is_of(kind: str, value: object) -> bool:
         return kind == "flag"
     if kind == "number":
         return isinstance(value, int | float) and abs(value) <= 1e300  # no nan either
-    if kind == "text":
-        return isinstance(value, str) and bool(value.strip())
+    if kind == "words" and isinstance(value, list):
+        return bool(value) and all(isinstance(word, str) for word in value)
+    if kind in ("text", "words"):
+        return isinstance(value, str) and bool(value.strip(" ,"))
     return isinstance(value, {"whole": int, "mapping": dict}.get(kind, bool))
 
 
@@ -135,6 +148,11 @@ MODES = ("auto", "approximate", "exact", "api")
 """The same as ``brim.tokens.MODES``, which stands above this file."""
 STRATEGIES = ("lowest-first", "level", "optimal")
 FORMATS = ("markdown", "xml", "plain")
+PARTS = (
+    *("folder", "branch", "model", "bar", "percent", "headroom", "tokens", "cost", "plan", "cache"),
+    *("warning", "notice"),
+)
+"""What a status line can show."""
 
 UNLIMITED = "unlimited"
 
@@ -182,6 +200,8 @@ SETTINGS = (
     Setting("context.compact", "number", 0.78, "share of the window from which to compact", lowers=True, **_SHARE),
     Setting("context.window", "whole", None, "tokens of the window, whatever the agent and the table say",
             least=1, none="auto", yours=True),
+    Setting("statusline.parts", "words", ", ".join(PARTS[2:]), "what the status line shows, in this order",
+            choices=PARTS, yours=True),
     Setting("spend.limit", "number", None, "USD that a project may spend where 'brim spend limit' has set nothing",
             least=0, most=1e9, none=UNLIMITED, lowers=True),
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),

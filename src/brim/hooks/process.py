@@ -73,6 +73,16 @@ def main(
     return 0
 
 
+def status_line() -> None:
+    """Print the status line and end: the process that a client starts after each message."""
+    environ = without_bad_home(os.environ)
+    _prepare_process(environ)
+    from brim.hooks.statusline import main
+
+    main(environ=environ)
+    os._exit(0)
+
+
 def run_hook(call: HookCall, environ: Mapping[str, str], *, now: float, ending: bool = False) -> Answer:
     """Return what brim has to say to *call*; raises what goes wrong. *ending* is as in ``Workspace``."""
     from brim.hooks.event import NOTHING, joined

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from itertools import pairwise
+
+from brim.config.settings import PARTS
 from brim.record import Record
-from brim.tracking.gauge import bar
+from brim.tracking.gauge import bar, percent, short_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from time import struct_time
 
     from brim.hooks.statusline import Status
@@ -22,21 +26,36 @@ LONG_BAR, SHORT_BAR = 12, 8
 """Columns of the gauge."""
 
 SHRINKING = (
-    *("aside", "cache", "tokens", "aside", "model", "cache", "warning", "bar", "cache", "model", "bar"),
-    *("cost", "tokens", "notice", "warning"),
+    *(
+        "aside",
+        "cache",
+        "folder",
+        "tokens",
+        "aside",
+        "cache",
+        "model",
+        "cache",
+        "plan",
+        "branch",
+        "warning",
+        "headroom",
+    ),
+    *("bar", "folder", "branch", "cost", "tokens", "model", "bar", "headroom", "plan", "notice", "warning"),
 )
 """Whose wording gets shorter next when there is no room. The percentage stays to the end."""
 
 _COLOURS = {"red": "31", "green": "32", "yellow": "33", "faint": "2", "bold red": "1;31"}
-_GAP = "  "
 
 
 class Look(Record):
-    """How a status line is drawn: its width, its colors, block characters or ASCII, and the two marks."""
+    """How a status line is drawn: its width, marks, parts in their order, colors, block characters or ASCII."""
 
     width: int = 80
     warn: float = 0.70
     compact: float = 0.78
+    near: float = 0.8
+    """The share of a plan's window from which it's shown."""
+    parts: tuple[str, ...] = PARTS[2:]
     colour: bool = True
     nice: bool = True
 
@@ -48,28 +67,36 @@ def draw(
     notices: Sequence[str] = (),
     aside: Sequence[str] = (),
     until: struct_time | None = None,
+    now: float = 0.0,
 ) -> str:
     """Return the line for *status*.
 
     *notices* are told after it, *aside* only if there is room, its longest wording first. *until* is when the cache
     goes cold: a clock time and not the time left, because the line isn't drawn again while nothing happens.
     """
-    parts = {
-        "model": _model(status.model_name, nice=look.nice),
+    every = {
+        "folder": _named(status.folder, look, os.path.basename(status.folder)),
+        "branch": _named(status.branch, look),
+        "model": _named(status.model_name, look),
         "bar": _bar(status, look),
         "percent": _percent(status, look),
+        "headroom": _headroom(status),
         "tokens": _tokens(status),
         "cost": _cost(status.cost_usd),
+        "plan": _plan(status, look, now),
         "cache": _cache(status, until),
         "warning": _warning(level_of(status, look), look),
         "notice": _said("yellow", _clean(", ".join(notices))),
         "aside": _said("faint", *map(_clean, aside)),
     }
+    parts = {name: every[name] for name in (*look.parts, "aside")}
     _fit(parts, look.width)
-    chosen = [wordings[0] for wordings in parts.values() if wordings]
-    if _width(chosen) > look.width:
-        chosen = [[(text[: look.width], colour) for text, colour in chosen[0][:1]]]
-    return _GAP.join("".join(_paint(piece, look) for piece in wording) for wording in chosen)
+    chosen = {name: wordings[0] for name, wordings in parts.items() if wordings}
+    if chosen and _width(chosen) > look.width:
+        name, wording = next(iter(chosen.items()))
+        chosen = {name: [(text[: look.width], colour) for text, colour in wording[:1]]}
+    painted = ["".join(_paint(piece, look) for piece in wording) for wording in chosen.values()]
+    return "".join(gap + text for gap, text in zip(_gaps(chosen, nice=look.nice), painted, strict=True))
 
 
 def level_of(status: Status, look: Look) -> str:
@@ -83,7 +110,7 @@ def level_of(status: Status, look: Look) -> str:
 def _fit(parts: dict[str, Part], width: int) -> None:
     """Take away wordings until the rest fits: the longest of a part first, and parts in the order of ``SHRINKING``."""
     for name in SHRINKING:
-        if _width([wordings[0] for wordings in parts.values() if wordings]) <= width:
+        if _width({each: wordings[0] for each, wordings in parts.items() if wordings}) <= width:
             return
         if parts.get(name):
             del parts[name][0]
@@ -94,9 +121,11 @@ def _said(colour: str, *wordings: str) -> Part:
     return [[(text, colour)] for text in wordings if text]
 
 
-def _model(name: str, *, nice: bool) -> Part:
-    name = _clean(name if nice else name.encode("ascii", "replace").decode())
-    return _said("", *(_cut(name, columns, "…" if nice else ".") for columns in (40, 16)))
+def _named(name: str, look: Look, short: str = "") -> Part:
+    """Return a part that is a name, or a path with the name *short* at its end."""
+    found = [(name, 40), (short or name, 16)]
+    texts = [(_clean(each if look.nice else each.encode("ascii", "replace").decode()), most) for each, most in found]
+    return _said("", *(_cut(each, most, "…" if look.nice else ".") for each, most in texts))
 
 
 def _bar(status: Status, look: Look) -> Part:
@@ -114,32 +143,37 @@ def _percent(status: Status, look: Look) -> Part:
     share = status.utilization
     if share is None:
         return []
-    return _said(_colour(level_of(status, look)), "<1%" if 0 < share < 0.01 else f"{_percents(share)}%")
-
-
-def _percents(share: float) -> int:
-    """Return whole per cent, rounded down: 77.9% is not yet the mark at 78."""
-    return int(100 * share + 1e-9)
+    return _said(_colour(level_of(status, look)), percent(share))
 
 
 def _tokens(status: Status) -> Part:
     used, window = status.used_tokens, status.context_window
     if used is not None and window is not None:
-        return _said("", f"{used:,} of {window:,}", f"{_short(used)}/{_short(window)}")
+        return _said("", f"{used:,} of {window:,}", f"{short_count(used)}/{short_count(window)}")
     if used is not None:
-        return _said("", f"{used:,} tokens", _short(used))
+        return _said("", f"{used:,} tokens", short_count(used))
     if window is not None:
-        return _said("faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {_short(window)}")
+        return _said(
+            "faint", f"window {window:,}{', emptied' if status.emptied else ''}", f"window {short_count(window)}"
+        )
     return []
 
 
-def _short(tokens: int) -> str:
-    """Return *tokens* in three digits or so: ``842``, ``13.5k``, ``200k``, ``1M``."""
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if tokens >= size * 0.9995:
-            number = f"{tokens / size:.1f}" if tokens < 99.95 * size else f"{tokens / size:.0f}"
-            return number.removesuffix(".0") + unit
-    return str(tokens)
+def _headroom(status: Status) -> Part:
+    """Say how far it is to the client's own compaction, or to what it calls full."""
+    found, used = status.auto_compact, status.used_tokens
+    if found is None or used is None:
+        return []
+    left = found.left(used)
+    return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used))
+
+
+def _plan(status: Status, look: Look, now: float) -> Part:
+    """Say which of the plan's windows are nearly used up, and when they begin again."""
+    near = [each for each in status.plan_windows if each.used >= look.near and each.is_current(now)]
+    colour = "red" if any(each.used >= 1 for each in near) else "yellow"
+    short = " ".join(f"{each.label} {percent(each.used)}" for each in near)
+    return _said(colour, _clean("; ".join(each.told(now) for each in near)), _clean(short))
 
 
 def _cost(usd: float | None) -> Part:
@@ -152,7 +186,7 @@ def _cache(status: Status, until: struct_time | None) -> Part:
         words = [f"cache warm until {clock}", f"warm until {clock}"] if clock else ["cache warm"]
         return _said("faint", *words, "warm")
     if status.cache == "cold":
-        again = f"cache cold, {_short(status.recache_tokens)} again" if status.recache_tokens else ""
+        again = f"cache cold, {short_count(status.recache_tokens)} again" if status.recache_tokens else ""
         return _said("yellow", again, "cache cold", "cold")
     return []
 
@@ -160,7 +194,7 @@ def _cache(status: Status, until: struct_time | None) -> Part:
 def _warning(level: str, look: Look) -> Part:
     if level == "compact":
         return _said("bold red", "time to /compact", "/compact")
-    return _said("yellow", f"compact at {_percents(look.compact)}%", "nearly full") if level else []
+    return _said("yellow", f"compact at {percent(look.compact)}", "nearly full") if level else []
 
 
 def _colour(level: str) -> str:
@@ -172,9 +206,15 @@ def _paint(piece: Piece, look: Look) -> str:
     return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m" if look.colour and colour and text else text
 
 
-def _width(wordings: Sequence[Sequence[Piece]]) -> int:
-    lengths = [sum(columns_of(text) for text, _ in wording) for wording in wordings]
-    return sum(lengths) + len(_GAP) * max(0, len(lengths) - 1)
+def _gaps(chosen: Iterable[str], *, nice: bool = True) -> list[str]:
+    """Return what stands before each part: the headroom belongs to the percentage."""
+    pairs = pairwise(("", *chosen))
+    return [" · " if pair == ("percent", "headroom") and nice else "  " if pair[0] else "" for pair in pairs]
+
+
+def _width(chosen: Mapping[str, Sequence[Piece]]) -> int:
+    texts = [text for wording in chosen.values() for text, _ in wording]
+    return sum(map(columns_of, (*texts, *_gaps(chosen))))
 
 
 def columns_of(text: str) -> int:

@@ -13,7 +13,7 @@ import sys
 import time
 from contextlib import suppress
 
-from brim.config.places import user_folder, without_bad_home
+from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
@@ -22,11 +22,14 @@ from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
 from brim.record import Record
+from brim.tracking.auto_compact import AutoCompact, auto_compact, client_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, BinaryIO
+
+    from brim.tracking.plan_windows import PlanWindow
 
 MOST_BYTES = 4 << 20
 """Bytes of standard input that are read."""
@@ -91,7 +94,7 @@ def lines_for(
     if answer is not None:
         status, look, told = answer
         look = look.replace(nice=nice, width=max(1, columns(environ, terminal) - MARGIN))
-        shown.append(_guarded(environ, _drawn, status, look, told, late))
+        shown.append(_guarded(environ, _drawn, status, look, now, told, late))
     return b"\n".join(filter(None, shown))
 
 
@@ -101,7 +104,7 @@ def facts_of(given: bytes, environ: Mapping[str, str], *, now: float) -> dict[st
     if answer is None:
         return None
     status, look, told = answer
-    facts = {name: getattr(status, name) for name in sorted(status.__match_args__)}
+    facts = dict(sorted(status.to_dict().items()))
     facts |= {"utilization": status.utilization, "warn_threshold": look.warn, "compact_threshold": look.compact}
     return {**facts, "warning": level_of(status, look), "notices": told}
 
@@ -132,9 +135,15 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
     look, window = Look(colour=colour), None
     if (config := _guarded(environ, lambda: workspace.config)) is not None:
-        look = look.replace(warn=config["context.warn"], compact=config["context.compact"])
+        look = look.replace(
+            warn=config["context.warn"],
+            compact=config["context.compact"],
+            near=config["spend.warn"],
+            parts=tuple(config.yours["statusline.parts"].split(", ")),
+        )
         window = config["context.window"]
     status = read_status(data, now=now, window=window)
+    status = _guarded(environ, _surrounded, status, look, data, environ) or status
     _guarded(environ, _remember, status, workspace)
     told = [notice] if (notice := _guarded(environ, limit_notice, status, workspace)) else []
     if "project" in workspace.problems or (status.session and workspace.state(status.session).told(LEFT_OUT)):
@@ -149,11 +158,32 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     return status, look, told
 
 
-def _drawn(status: Status, look: Look, notices: list[str], aside: list[str]) -> bytes:
+def _surrounded(status: Status, look: Look, data: Mapping[str, Any], environ: Mapping[str, str]) -> Status:
+    """Return *status* with what the client doesn't say itself: where it compacts, the folder and its branch."""
+    project = text(mapping(data, "workspace"), "project_dir") or status.cwd
+    own = _count(mapping(data, "context_window").get("context_window_size")) or 0
+    found: dict[str, Any] = {}
+    if "headroom" in look.parts and status.model:
+        started = (
+            client_command() if environ.get("CLAUDECODE") else []
+        )  # the client's own mark: it started this process
+        found["auto_compact"] = auto_compact(status.model, own, environ, folder=project, command=started)
+    if "folder" in look.parts:
+        home = home_folder(environ)
+        inside = status.cwd.startswith(os.path.join(home, ""))
+        found["folder"] = f"~{status.cwd[len(home.rstrip(os.sep)) :]}" if inside else status.cwd
+    if "branch" in look.parts and status.cwd:
+        from brim.store.project import branch
+
+        found["branch"] = branch(status.cwd) or ""
+    return status.replace(**found)
+
+
+def _drawn(status: Status, look: Look, now: float, notices: list[str], aside: list[str]) -> bytes:
     until = None
     with suppress(OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
         until = None if status.cache_until is None else time.localtime(status.cache_until)
-    return draw(status, look, notices=notices, aside=aside, until=until).encode("utf-8", "replace")
+    return draw(status, look, notices=notices, aside=aside, until=until, now=now).encode("utf-8", "replace")
 
 
 def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: Any) -> Any:
@@ -166,11 +196,15 @@ def _guarded(environ: Mapping[str, str], call: Callable[..., Any], *arguments: A
 
 
 def _remember(status: Status, workspace: HookWorkspace) -> None:
-    """Keep the exact usage for the hooks.
+    """Keep the exact usage for the hooks, and how much of the plan's windows is used.
 
     A client sends the same numbers again and again, and for a moment after a compaction too, when they are no longer
     true. So numbers that were seen before aren't kept again.
     """
+    if status.plan_windows:
+        from brim.tracking.plan_windows import keep_plan_windows
+
+        keep_plan_windows(workspace.home, status.plan_windows)
     if not status.session:
         return
     state = workspace.state(status.session)
@@ -213,6 +247,13 @@ class Status(Record):
     """When a warm cache goes cold."""
     recache_tokens: int | None = None
     """Tokens that the next request writes to the cache again if it is cold."""
+    plan_windows: tuple[PlanWindow, ...] = ()
+    """How much of a subscription's windows is used."""
+    auto_compact: AutoCompact | None = None
+    """Where the client compacts by itself; None if that isn't known."""
+    folder: str = ""
+    """The working folder, for people."""
+    branch: str = ""
 
     @property
     def utilization(self) -> float | None:
@@ -248,7 +289,16 @@ def read_status(data: Mapping[str, Any], *, now: float, window: int | None = Non
         cache=cache,
         cache_until=until,
         recache_tokens=again,
+        plan_windows=_plan(data.get("rate_limits"), now),
     )
+
+
+def _plan(limits: object, now: float) -> tuple[PlanWindow, ...]:
+    if not isinstance(limits, dict):
+        return ()
+    from brim.tracking.plan_windows import claude_plan_windows
+
+    return tuple(claude_plan_windows(limits, now))
 
 
 def _counters(usage: object) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brim.config.places import home_folder
 from brim.errors import BrimError, InputError
 from brim.files import read_safely
 from brim.hooks.client import client_of
@@ -109,11 +110,6 @@ def user_target(agent: str, environ: Mapping[str, str]) -> Target:
 def project_target(agent: str, project: str) -> Target:
     """Return the file of *agent* in *project* that is meant for this machine alone."""
     return Target(agent, "project", os.path.join(project, *_PROJECT_FILES[agent].split("/")))
-
-
-def home_folder(environ: Mapping[str, str]) -> str:
-    """Return the user's home folder."""
-    return environ.get("HOME") or os.path.expanduser("~")
 
 
 def is_present(agent: str, environ: Mapping[str, str]) -> bool:

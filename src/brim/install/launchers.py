@@ -23,7 +23,7 @@ from brim.store.project import make_folder
 
 CODE = "from brim.hooks import main; main()"
 """What Python runs for a hook. The event and the agent are its arguments."""
-STATUS_CODE = "from brim.hooks.statusline import main; main()"
+STATUS_CODE = "from brim.hooks.process import status_line; status_line()"
 """What Python runs for the status line."""
 RESIDENT = ("bin/hook-unless-resident", "resident")
 """What 0.1 left in the user's folder for resident hooks."""

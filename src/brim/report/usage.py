@@ -22,6 +22,7 @@ from brim import __version__
 from brim.errors import InputError
 from brim.report.index import load_index, save_index
 from brim.spend.money import PriceList
+from brim.tracking.plan_windows import PlanWindow
 from brim.tracking.sessions import (
     AGENTS,
     TRANSCRIPT,
@@ -371,6 +372,8 @@ class UsageReport:
     now: float
     unpriced: dict[str, int]
     """How many requests have no price, by model, the most first."""
+    plan_windows: tuple[PlanWindow, ...] = ()
+    """How much of the plans' windows is used now, as far as it's known."""
 
     @property
     def unattributed(self) -> dict[str, Any]:
@@ -398,6 +401,7 @@ class UsageReport:
             "total": self.total.to_dict(),
             "unattributed": self.unattributed,
             "unpriced": self.unpriced,
+            "plan_windows": [each.to_dict() for each in self.plan_windows],
             "read": {name: getattr(self.reading, name) for name in _READ},
         }
 
@@ -426,11 +430,13 @@ def usage_report(
     models: Mapping[str, Any],
     now: float,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
+    plan_windows: Iterable[PlanWindow] = (),
 ) -> UsageReport:
     """Read *files* and add up their requests by one of ``BY``.
 
     *since* and *until* are days, both included. *models* are the configuration's own prices. *index* is the path of the
-    file that remembers what was read; without it everything is read. *on_read* is as in ``read_all``.
+    file that remembers what was read; without it everything is read. *on_read* is as in ``read_all``, *plan_windows*
+    come with the report as they are.
     """
     if since and until and since > until:
         raise InputError(f"--since {since} is after --until {until}: no day is between them")
@@ -452,7 +458,8 @@ def usage_report(
     counts = Counter(request.model for request, _ in wanted if request.cost is None)
     unpriced = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     filters = {"since": since, "until": until, "agent": agent, "project": project}
-    return UsageReport(by, grouped(wanted, by, day_of), total, rest, reading, filters, utc, now, unpriced)
+    sums, plan = grouped(wanted, by, day_of), tuple(plan_windows)
+    return UsageReport(by, sums, total, rest, reading, filters, utc, now, unpriced, plan)
 
 
 def _is_named(project: str, wanted: str) -> bool:

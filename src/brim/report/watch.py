@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from brim.config import Config
@@ -10,17 +11,19 @@ from brim.report.model_notes import Memory
 from brim.spend.limits import CostBudget
 from brim.spend.meter import SpendMeter
 from brim.spend.money import micro_dollars
+from brim.tracking.auto_compact import auto_compact
 from brim.tracking.budget import ContextBudget
-from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal
+from brim.tracking.events import Compaction, Event, ModelSeen, RunTotal, StateSeen
 from brim.tracking.gauge import ContextNotice
 from brim.tracking.live import Counts, Tick
 from brim.tracking.notices import INPUT_REQUESTED, Notice
+from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.windows import DEFAULT_WINDOW
 
 SCHEMA = 1
 """The version of the object. A key that is added does not raise it; one that changes its meaning or goes does."""
 
-UNTOLD = ("time", "notices", "lines", "unknown_lines")
+UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 """Keys that change without anything to tell."""
 
 _SAME = (
@@ -28,6 +31,12 @@ _SAME = (
     *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"),
 )
 """Keys that are the budget's own names."""
+
+_KNOWN_WINDOWS = ("reported", "remembered", "table", "overflow")
+"""Sources of a window that a client goes by too."""
+
+_LASTING = 1.0
+"""Seconds for which the client's settings and the plan's windows are taken to stay as they are."""
 
 _RELIEF = 0.9
 """The part of what was warned of below which it is over."""
@@ -37,10 +46,15 @@ Reading = dict[str, Any]
 
 
 class Watch:
-    """The state of one session. Windows that the agent reports go into *memory*, if there is one."""
+    """The state of one session. Windows that the agent reports go into *memory*, if there is one.
 
-    def __init__(self, config: Config, memory: Memory | None = None) -> None:
-        self._config, self._memory = config, memory
+    With *environ*, a reading also has where the agent compacts by itself, and how much of the plan's windows is used.
+    """
+
+    def __init__(
+        self, config: Config, memory: Memory | None = None, *, environ: Mapping[str, str] | None = None
+    ) -> None:
+        self._config, self._memory, self._environ = config, memory, environ
         self.forget()
 
     def forget(self) -> None:
@@ -55,6 +69,8 @@ class Watch:
         self.cost_notice: Notice | None = None
         self.time: float | None = None
         self.notice: Notice | None = None
+        self._folder = ""
+        self._around: tuple[object, Reading] = (None, {})
 
     def take(self, events: Iterable[Event], *, live: bool) -> list[Notice]:
         """Take *events* in; return what must be told now. *live* is whether they have just happened."""
@@ -69,6 +85,8 @@ class Watch:
             about_cost = [each for each in spent if each.kind != INPUT_REQUESTED]
             notices += about_cost
             self.cost_notice = about_cost[-1] if about_cost else self.cost_notice
+            if isinstance(event, StateSeen) and event.name == "folder":
+                self._folder = event.value
             if event.time is not None:
                 self.time = max(event.time, self.time or event.time)
             if self._is_relieved(event):
@@ -103,6 +121,7 @@ class Watch:
             "window_source": budget.window.source,
             "window_others": dict(budget.window.others),
             "utilization": round(budget.utilization, 6),
+            **self._surroundings(counts.format.partition("-")[0]),
             **{name: getattr(budget, name) for name in _SAME},
             "cache_hit_share": round(budget.cache_hit_share, 6),
             "overhead": budget.overhead,
@@ -131,6 +150,19 @@ class Watch:
             "broken_lines": counts.broken,
             "unknown_lines": counts.unknown,
         }
+
+    def _surroundings(self, agent: str) -> Reading:
+        """Return what isn't in the session itself: where *agent* compacts by itself, and its plan's windows."""
+        budget, now = self.budget, time.time()
+        about = (agent, budget.model, budget.window, self._folder, now // _LASTING)
+        if about != self._around[0]:
+            point, plan, environ = None, [], self._environ
+            if environ is not None and agent == "claude" and budget.model and budget.window.source in _KNOWN_WINDOWS:
+                point = auto_compact(budget.model, budget.window.tokens, environ, folder=self._folder)
+            if environ is not None and agent:
+                plan = [each.to_dict() for each in current_plan_windows(environ, now, agent)]
+            self._around = about, {"auto_compact": {} if point is None else point.to_dict(), "plan_windows": plan}
+        return self._around[1]
 
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or much less in it.

@@ -30,6 +30,7 @@ from brim.run.turns import FAILED as TURN_FAILED
 from brim.spend.limits import build_wrap_up_prompt
 from brim.spend.money import in_dollars
 from brim.tracking.compaction import build_compact_prompt, fold
+from brim.tracking.gauge import percent
 
 COMPACT_PATIENCE = 600.0
 """Seconds that a compaction may take; then the run goes on without it."""
@@ -210,7 +211,7 @@ class Supervisor:
         notes.save()
         if not self._may_start():
             return
-        share = f" at {100 * budget.utilization:.0f}% of the window"
+        share = f" at {percent(budget.utilization)} of the window"
         self._face.tell(f"compacting{': the agent says that it is full' if self._is_full else share}")
         before = budget.compactions
         budget.request_compaction()

@@ -10,7 +10,6 @@ COMPACT = 0.78
 OVERHEAD = "overhead"
 """The reason of a ``ContextWarning`` that compacting does not help: what stays is over the threshold already."""
 
-
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
@@ -32,6 +31,25 @@ def bar(share: float, width: int, *, marks: tuple[float, ...] = (), nice: bool =
     return full, "".join(rest)
 
 
+def percent(share: float) -> str:
+    """Return *share* in whole per cent, half up as Claude Code rounds: the one rounding of a window's gauge.
+
+    >>> percent(0.785), percent(0.002), percent(0.0), percent(1.5)
+    ('79%', '<1%', '0%', '150%')
+    """
+    whole = int(100 * share + 0.5)
+    return "<1%" if share > 0 and whole == 0 else f"{whole:,}%"
+
+
+def short_count(tokens: int) -> str:
+    """Return *tokens* in three digits or so: ``842``, ``13.5k``, ``200k``, ``1M``."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if tokens >= size * 0.9995:
+            number = f"{tokens / size:.1f}" if tokens < 99.95 * size else f"{tokens / size:.0f}"
+            return number.removesuffix(".0") + unit
+    return str(tokens)
+
+
 def column(share: float, width: int) -> int:
     """Return the column of a bar of *width* columns that *share* falls on."""
     return min(width - 1, max(0, round(share * width)))
@@ -49,7 +67,7 @@ class ContextNotice(Notice):
 
     @property
     def _full(self) -> str:
-        return f"{self.used_tokens:,} of {self.window:,} tokens, {100 * self.utilization:.0f}%"
+        return f"{self.used_tokens:,} of {self.window:,} tokens, {percent(self.utilization)}"
 
 
 class ContextWarning(ContextNotice):

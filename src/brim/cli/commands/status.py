@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from argparse import Namespace
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.gauge import draw
+from brim.cli.gauge import draw, plan_lines
 from brim.cli.options import add_json, command, here, option
 from brim.cli.output import (
     counted,
@@ -19,7 +20,6 @@ from brim.cli.output import (
     home_path,
     lines,
     note,
-    share,
     table,
     terminal_width,
 )
@@ -28,7 +28,10 @@ from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
+from brim.tracking.auto_compact import AutoCompact
+from brim.tracking.gauge import percent
 from brim.tracking.live import follow, ignore
+from brim.tracking.plan_windows import PlanWindow, current_plan_windows
 from brim.tracking.sessions import newest
 from brim.workspace import DATABASE, Workspace
 
@@ -44,7 +47,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
             path = found.path if found.here else ""
     if not path:
         return None
-    watch = Watch(workspace.config)  # without a memory: looking changes nothing
+    watch = Watch(workspace.config, environ=workspace.environ)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
         watch.take(tick.events, live=False)
@@ -96,6 +99,7 @@ def status(options: Namespace) -> int:
             "pending": waiting,
         },
         "spending": None if spending is None else fields_of(spending),
+        "plan_windows": [each.to_dict() for each in current_plan_windows(workspace.environ, workspace.now)],
         "paused": is_paused(workspace.home),
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace, changes)]
@@ -144,14 +148,16 @@ def _status_view(found: dict[str, Any]) -> str:
         ("session", "none of this project" if session is None else _session_line(session)),
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
         ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),
+        *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
     ]
     attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
     return lines(facts(rows), f"\nneeds attention:\n{table(attention)}" if attention else "")
 
 
 def _session_line(session: dict[str, Any]) -> str:
-    used, window = session["used_tokens"], session["context_window"]
-    parts = [session["model"], f"{share(used, window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
+    parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
+    parts += [AutoCompact(**point).told(used)[0]] if point and used else []
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)

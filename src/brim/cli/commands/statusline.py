@@ -7,10 +7,11 @@ import os
 import sys
 import time
 
-from brim.cli.options import add_json, command, option
+from brim.cli.options import add_json, command, option, settings
 from brim.cli.output import end_with_reader, note, say, say_json
 from brim.hooks.status_drawing import Look, draw
 from brim.hooks.statusline import MOST_BYTES, SYMBOLS, WIDTH, can_print, columns, facts_of, lines_for, read_status
+from brim.tracking.auto_compact import AutoCompact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 EXAMPLE: Mapping[str, Any] = {
-    "model": {"id": "claude-sonnet-4-5", "display_name": "Sonnet 4.5"},
+    "model": {"id": "claude-opus-4-6", "display_name": "Opus 4.6"},
     "cost": {"total_cost_usd": 1.2437},
     "context_window": {
         "context_window_size": 200_000,
@@ -41,13 +42,17 @@ EXAMPLE_TIME = 1_794_753_000.0
 def statusline(options: Namespace) -> int:
     """Print the status line of an agent.
 
-    Shows the model, a gauge with marks for warning and compaction, tokens and window, cost, prompt cache and warnings.
+    Shows the model, a gauge with marks for warning and compaction, how far it is to the agent's own compaction, tokens
+    and window, cost, your plan's windows once they're nearly used up, prompt cache and warnings. The setting
+    statusline.parts says what to show and in which order; folder and branch are there too.
+
     Claude Code sends exact numbers on standard input; brim keeps them for its hooks. If you had a status line before,
     brim runs it with the same input and prints its lines first. What doesn't fit the width (COLUMNS, else the
     terminal's, else 80) is shortened or left out. It always exits with 0.
 
     Examples:
       brim statusline --example
+      brim config set statusline.parts "branch, bar, percent, headroom, plan, notice"
       brim statusline < status.json
     """
     if options.example:
@@ -73,7 +78,9 @@ def _show_example(*, as_json: bool) -> None:
         return
     status = read_status(EXAMPLE, now=EXAMPLE_TIME)
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout))
+    parts = tuple(settings().yours["statusline.parts"].split(", "))
+    look = Look(columns(os.environ, _terminal()), colour=colour, nice=can_print(SYMBOLS, sys.stdout), parts=parts)
+    status = status.replace(folder="~/code/shop", branch="main", auto_compact=AutoCompact(180_000, 167_000))
     say(draw(status, look, until=time.gmtime(status.cache_until)))
 
 

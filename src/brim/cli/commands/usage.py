@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from brim.cli.gauge import plan_lines
 from brim.cli.options import add_json, command, option, settings
 from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
+from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.sessions import AGENTS, named_files, own_files
 
 PROGRESS_FROM = 30_000_000
@@ -83,6 +85,7 @@ def usage(options: Namespace) -> int:
         models=settings()["models"],
         now=time.time(),
         on_read=advance,
+        plan_windows=() if paths else current_plan_windows(os.environ, time.time(), options.agent or ""),
     )
     report.reading.failed[:0] = problems
     if progress:
@@ -121,6 +124,8 @@ def show(report: UsageReport) -> None:
     say(heading(table([head, *rows, *last], right=frozenset(range(1, 7)), optional=(4, 2, 1, 5, 3))))
     if more:
         say(paint(more, "faint"))
+    for line in plan_lines(report.plan_windows, report.now):
+        say(f"plan: {line}")
     if report.rest:
         say(paint("unattributed: in the client's own totals but in no line of a request, as compactions are", "faint"))
     for model, requests in report.unpriced.items():

@@ -77,7 +77,7 @@ def watch(options: Namespace) -> int:
     progress = Progress(_size(path), shown_from=LARGE, doing="reading")
     counts, ticks = _source(options, path, progress)
     memory = Memory(user_folder(os.environ))
-    watch = Watch(config, memory)
+    watch = Watch(config, memory, environ=os.environ)
     view = View(as_json=options.as_json, once=options.once)
     try:
         with view:

@@ -1,0 +1,192 @@
+"""How much of a subscription's windows is used: five hours, a week, as the provider says.
+
+Claude Code says it to the status line, which keeps the last reading in the user's folder. Codex writes it into its
+rollouts. A window is told by its length in minutes; its reading is about the account, whichever session saw it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import suppress
+
+from brim.config.places import home_folder, user_folder
+from brim.files import open_safely, read_safely, replace_file
+from brim.record import Record
+from brim.tracking.gauge import percent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+NAME = "plan_windows.json"
+"""The file in the user's folder with the last readings."""
+
+FRESH = 300.0
+"""Seconds after which a reading is shown with its age."""
+
+REPEAT = 60.0
+"""Seconds after which the same reading is written again, so that its age is right."""
+
+LENGTHS = {"five_hour": 300, "seven_day": 10_080}
+"""Minutes of Claude Code's windows; what follows such a name (``seven_day_opus``) is the model that it's about."""
+
+LARGEST, TAIL = 1 << 16, 1 << 18
+"""Bytes of the file that are read, and of a rollout's end."""
+
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+class PlanWindow(Record):
+    """One window of a plan at the time of its reading."""
+
+    agent: str
+    """``claude`` or ``codex``."""
+    minutes: int
+    """Its length."""
+    used: float
+    """The share that is used; it may exceed 1."""
+    resets_at: float | None = None
+    """When it begins again, in seconds since 1970; None if the client doesn't say."""
+    read_at: float = 0.0
+    """When the provider said so."""
+    name: str = ""
+    """What it is about if it isn't everything: a model."""
+
+    @property
+    def label(self) -> str:
+        """How it's called: ``5h``, ``7d opus``."""
+        size, unit = next(
+            (size, unit) for size, unit in ((1_440, "d"), (60, "h"), (1, "min")) if not self.minutes % size
+        )
+        return f"{self.minutes // size}{unit} {self.name}".rstrip()
+
+    def is_current(self, now: float) -> bool:
+        """Whether the window that was read still runs: what a new one holds isn't known yet."""
+        return now < (self.read_at + 60 * self.minutes if self.resets_at is None else self.resets_at)
+
+    def is_fresh(self, now: float) -> bool:
+        """Whether the reading is too new for its age to matter."""
+        return abs(now - self.read_at) <= FRESH
+
+    def told(self, now: float) -> str:
+        """Return it in words, in local time: ``5h 91%, resets 15:20``."""
+        full = f"{self.label} {percent(self.used)}"
+        at = "" if self.resets_at is None else _clock(self.resets_at, now)
+        return f"{full}, resets {at}" if at else full
+
+
+def read_plan_windows(home: str, environ: Mapping[str, str] | None = None) -> list[PlanWindow]:
+    """Return the last reading of each window, the shortest window of each agent first.
+
+    *home* is the user's folder of brim. With *environ*, the end of Codex's newest rollout is read as well.
+    """
+    kept = [] if environ is None else _from_rollout(_newest_rollout(environ))
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        for each in json.loads(read_safely(os.path.join(home, NAME), at_most=LARGEST))["windows"]:
+            found = _window(each["agent"], each["minutes"], 100 * each["used"], each["resets_at"], each["read_at"])
+            kept += [found.replace(name=str(each["name"]))] if found else []
+    newest: dict[tuple[str, int, str], PlanWindow] = {}
+    for each in sorted(kept, key=lambda window: window.read_at):
+        newest[each.agent, each.minutes, each.name] = each
+    return [newest[key] for key in sorted(newest)]
+
+
+def current_plan_windows(environ: Mapping[str, str], now: float, agent: str = "") -> list[PlanWindow]:
+    """Return the last readings of the windows that still run, of *agent* or of all."""
+    found = read_plan_windows(user_folder(environ), environ if agent in ("", "codex") else None)
+    return [each for each in found if each.is_current(now) and agent in ("", each.agent)]
+
+
+def keep_plan_windows(home: str, windows: Sequence[PlanWindow]) -> None:
+    """Keep *windows*, one agent's readings of now, unless the file has them already. A missing folder isn't made."""
+    before = read_plan_windows(home)
+    known = {(each.agent, each.minutes, each.name): each for each in before}
+    new = {(each.agent, each.minutes, each.name): each for each in windows}
+    if all(key in known and _is_same(known[key], each) for key, each in new.items()):
+        return
+    data = {"windows": [each.to_dict() for each in (known | new).values()]}
+    with suppress(OSError):
+        replace_file(os.path.join(home, NAME), json.dumps(data).encode(), durable=False)
+
+
+def claude_plan_windows(limits: object, now: float) -> list[PlanWindow]:
+    """Return the windows in the ``rate_limits`` of Claude Code's status line; nothing in it is required."""
+    found = []
+    for key, each in limits.items() if isinstance(limits, dict) else ():
+        length = next((name for name in LENGTHS if key == name or key.startswith(f"{name}_")), "")
+        if length and isinstance(each, dict):
+            window = _window("claude", LENGTHS[length], each.get("used_percentage"), each.get("resets_at"), now)
+            found += [window.replace(name=key[len(length) + 1 :][:40])] if window else []
+    return found
+
+
+def codex_plan_windows(limits: Mapping[str, Any], now: float) -> list[PlanWindow]:
+    """Return the windows in the ``rate_limits`` of a rollout's line that was written at *now*."""
+    name = str(limits.get("limit_name") or "")[:40]
+    found = []
+    for each in (limits.get("primary"), limits.get("secondary")):
+        if isinstance(each, dict):
+            resets, wait = each.get("resets_at"), each.get("resets_in_seconds")
+            if resets is None and isinstance(wait, int | float):  # as older clients say it
+                resets = now + wait
+            window = _window("codex", each.get("window_minutes"), each.get("used_percent"), resets, now)
+            found += [window.replace(name=name)] if window else []
+    return found
+
+
+def _window(agent: object, minutes: object, used: object, resets: object, read: object) -> PlanWindow | None:
+    """Return the window that these values describe, None if one of them can't be right."""
+    if not isinstance(agent, str) or type(minutes) is not int or not 0 < minutes <= 1_000_000:
+        return None
+    if isinstance(used, bool) or not isinstance(used, int | float) or not 0 <= used <= 10_000:
+        return None
+    from brim.tracking.readers.fields import seconds
+
+    return PlanWindow(agent[:40], minutes, used / 100, seconds(resets), seconds(read) or 0.0)
+
+
+def _is_same(kept: PlanWindow, new: PlanWindow) -> bool:
+    return kept.replace(read_at=new.read_at) == new and 0 <= new.read_at - kept.read_at < REPEAT
+
+
+def _newest_rollout(environ: Mapping[str, str]) -> str:
+    """Return the file that Codex wrote to last among those of its newest day; empty if there is none."""
+    folder = os.path.join(environ.get("CODEX_HOME") or os.path.join(home_folder(environ), ".codex"), "sessions")
+    with suppress(OSError, ValueError):
+        for _ in ("year", "month", "day"):
+            folder = os.path.join(folder, max(name for name in os.listdir(folder) if name.isdigit()))
+        names = [name for name in os.listdir(folder) if name.startswith("rollout-") and name.endswith(".jsonl")]
+        return max((os.path.join(folder, name) for name in names), key=os.path.getmtime)
+    return ""
+
+
+def _from_rollout(path: str) -> list[PlanWindow]:
+    """Return the newest reading of each window in the last lines of a rollout."""
+    from brim.tracking.readers.fields import mapping, seconds, text
+
+    lines: Iterable[bytes] = ()
+    with suppress(OSError), os.fdopen(open_safely(path), "rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+        lines = file.read(TAIL).splitlines()
+    found: list[PlanWindow] = []
+    for line in lines:
+        with suppress(ValueError, RecursionError):
+            data: Any = json.loads(line) if b'"rate_limits"' in line else None
+            read = seconds(text(data, "timestamp"))
+            found += [] if read is None else codex_plan_windows(mapping(data, "payload", "rate_limits"), read)
+    return found
+
+
+def _clock(moment: float, now: float) -> str:
+    """Return *moment* as a clock shows it here: with its day or date if that isn't today."""
+    try:
+        at, today = time.localtime(moment), time.localtime(now)
+    except (OSError, OverflowError, ValueError):  # a time that this machine's clock can't show
+        return ""
+    if abs(moment - now) > 6 * 86_400:
+        return f"{at.tm_year}-{at.tm_mon:02}-{at.tm_mday:02}"
+    day = "" if at[:3] == today[:3] else f"{_DAYS[at.tm_wday]} "
+    return f"{day}{at.tm_hour:02}:{at.tm_min:02}"
