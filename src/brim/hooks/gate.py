@@ -170,9 +170,9 @@ def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     denied = _count_refusal(call, workspace)
     state = workspace.state(call.session)
-    note = limit_note(spent, workspace.now) if state.tell_once(limit_latch(spent)) else ""
+    note = limit_note(spent, workspace) if state.tell_once(limit_latch(spent)) else ""
     ends = spent.limit.state == "stopped" or denied > PATIENT
-    reason = "\n".join([status(spent, workspace.now), *commands(spent)]) if ends else ""
+    reason = "\n".join([status(spent, workspace.now), *commands(spent, workspace)]) if ends else ""
     return Answer(deny=refusal(spent, workspace.now), note=note, stop_reason=reason)
 
 

@@ -6,9 +6,11 @@ import time
 
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
 from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, out_of, window_name
+from brim.store.project import LIMITS_SINCE, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.hooks.state import HookWorkspace
     from brim.spend.periods import Allowance
     from brim.store.books import Scope
 
@@ -40,14 +42,15 @@ def refusal(about: Scope | Allowance, now: float) -> str:
     )
 
 
-def limit_note(about: Scope | Allowance, now: float) -> str:
+def limit_note(about: Scope | Allowance, workspace: HookWorkspace) -> str:
     """Return what the human is told at the limit: where it stands, and the commands to go on, one per line."""
-    return "\n".join([f"brim: {status(about, now)} Tools are held. To go on:", *commands(about)])
+    first = f"brim: {status(about, workspace.now)} Tools are held. To go on:"
+    return "\n".join([first, *commands(about, workspace)])
 
 
-def commands(about: Scope | Allowance) -> list[str]:
+def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
     """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by a tenth."""
-    whose = "--all" if about.scope == EVERYWHERE else about.scope
+    whose = _whose(about.scope, workspace)
     limit = about.limit
     higher = "" if limit.amount is None else f"brim limit raise {whose} {_higher(about)}"
     if about.unit == PERCENT:
@@ -56,6 +59,19 @@ def commands(about: Scope | Allowance) -> list[str]:
         return [f"brim limit continue {whose}"]
     endings = [] if about.scope == EVERYWHERE else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
     return [*([f"brim limit continue {whose}"] if limit.base else []), *filter(None, [higher]), *endings]
+
+
+def _whose(scope: str, workspace: HookWorkspace) -> str:
+    """Return how a command names *scope*: by the project's path if another one has its name."""
+    if scope == EVERYWHERE:
+        return "--all"
+    if scope == workspace.ledger_scope == name_of(workspace.place) and workspace.user_database is not None:
+        named = "SELECT count(*) FROM spend_projects WHERE scope GLOB ? || '-????????'"
+        if workspace.user_database.version >= LIMITS_SINCE and workspace.user_database.row(named, (scope,))[0]:
+            from shlex import quote
+
+            return quote(workspace.place)
+    return scope
 
 
 def _higher(about: Scope | Allowance) -> Ceiling:

@@ -313,4 +313,4 @@ def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
         return Answer()
     from brim.hooks.limit_words import limit_note
 
-    return Answer(note="\n".join(limit_note(each, workspace.now) for each in reached))
+    return Answer(note="\n".join(limit_note(each, workspace) for each in reached))

@@ -167,7 +167,9 @@ def project_status(workspace: Workspace) -> ScopeStatus | None:
     try:
         with workspace.open_ledger() as ledger:
             scope = ledger.project(workspace.place, claim=False)
-            return next((each for each in ledger.statuses(scope, most=1) if each.scope == scope), None)
+            found = ledger.tightest(scope)
+            is_known = found.limit is not None or any(each.scope == scope for each in ledger.statuses(scope, most=1))
+            return found.replace(scope=scope) if is_known else None
     except BrimError:
         return None
 

@@ -59,6 +59,8 @@ class Purse:
         self.scope = scope
         self.meter = SpendMeter()
         self._ledger, self._warn, self._tell = ledger, warn, tell
+        self._period = ""
+        """The period of the project's limit."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
         self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
@@ -67,7 +69,7 @@ class Purse:
         if ledger is not None:
             if limit is not None:
                 ledger.limit(scope, limit)
-            parent = self._budget_of(ledger.status(self._project)) if self._project != scope else None
+            parent = self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
             self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
 
     @property
@@ -122,28 +124,33 @@ class Purse:
         key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
         total = self._amounts[key] = self._amounts.get(key, 0) + amount
         # An InputError says that another run has counted this request already.
-        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total)))
+        tokens = event.tokens.fresh if isinstance(event, Usage) else 0
+        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total), tokens=tokens, at=event.time))
         return self.budget.add(amount)
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said about the limit that was reached."""
         asked = self.asked
         asked.answer(answer)
+        if isinstance(answer, Raise) and asked is self.budget.parent:
+            answer = answer.replace(per=self._period)
         self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         parent = self.budget.parent
-        found = self._try(lambda ledger: ledger.status(self._project)) if parent is not None else None
+        found = self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
         if parent is None or found is None:
             return []
-        if found.limit != parent.limit or _is_ending(found.state) != _is_ending(parent.state):
+        is_other = (found.scope, found.limit, found.period) != (parent.scope, parent.limit, self._period)
+        if is_other or found.spent < parent.spent or _is_ending(found.state) != _is_ending(parent.state):
             self.budget.parent = self._budget_of(found)
             return []
         more = found.spent - parent.spent
         return parent.add(more) if more else []
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
+        self._period = status.period
         budget = CostBudget(status.limit, self._warn, scope=status.scope, spent=status.spent)
         if _is_ending(status.state):
             budget.answer("wrap_up" if status.state == WRAPPING_UP else "stop")

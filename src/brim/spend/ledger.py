@@ -208,6 +208,9 @@ class Ledger(Protocol):
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
 
+    def tightest(self, scope: str) -> ScopeStatus:
+        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name; the first *most* of them.
 

@@ -21,7 +21,7 @@ USD, TOKENS, PERCENT = "usd", "tokens", "percent"
 UNITS = (USD, TOKENS, PERCENT)
 
 DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL = "day", "week", "month", "session", "subagent", "total"
-SPANS = (DAY, WEEK, MONTH, SESSION, SUBAGENT, TOTAL)
+SPANS = (DAY, WEEK, MONTH, SESSION, TOTAL, SUBAGENT)
 """The periods of limits in dollars and tokens. Those in percent have the minutes of a plan's window, as in ``300m``."""
 
 EVERYWHERE = "*"

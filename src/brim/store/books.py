@@ -81,7 +81,7 @@ class Scope:
         """Return how it stands under its own limits and those of the scopes *above* it."""
         limit = self.limit
         ending = is_ending([self, *above])
-        limited = [self, *above, *[each for each in allowances if each.unit == USD]]
+        limited: list[Scope | Allowance] = [self, *above, *[each for each in allowances if each.unit == USD]]
         rooms = [each.limit.room(each.taken, WRAP_UP, ending=ending) for each in limited]
         left = min((room for room in rooms if room is not None), default=None)
         over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
@@ -242,7 +242,8 @@ class Books:
 
     def fits(self, scope: str, more: int) -> bool:
         """Whether *more* is within the limits of *scope* and those above it."""
-        limited = [*map(self.scope, lineage(scope)), *[each for each in self.allowances(scope) if each.unit == USD]]
+        own = [each for each in self.allowances(scope) if each.unit == USD]
+        limited: list[Scope | Allowance] = [*map(self.scope, lineage(scope)), *own]
         return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in limited)
 
     def replace(self, old: Reservation | None, new: Reservation, kind: str = "", when: float | None = None) -> None:

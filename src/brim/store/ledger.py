@@ -238,6 +238,30 @@ class SqliteLedger(Closing):
         with self._looking() as books:
             return books.status(name)
 
+    def tightest(self, scope: str) -> ScopeStatus:
+        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
+        name = lineage(scope)[-1]
+        with self._looking() as books:
+            status = books.status(name)
+            found = [each for each in books.allowances(name, known=True) if each.unit == USD]
+        tight = min(found, key=lambda each: each.limit.room(each.taken) or 0, default=None)
+        if tight is None or tight.limit.amount is None or status.state not in (OPEN, ASKED):
+            return status
+        room = tight.limit.amount - tight.limit.held - tight.taken
+        if status.limit is not None and status.limit - status.held - status.spent - status.reserved <= room:
+            return status
+        return status.replace(
+            scope=tight.scope,
+            spent=tight.spent,
+            reserved=tight.reserved,
+            limit=tight.limit.amount,
+            given=tight.limit.given,
+            held=tight.limit.held,
+            state=tight.limit.state,
+            overshoot=max(0, tight.spent - tight.limit.amount),
+            period=tight.period,
+        )
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
 

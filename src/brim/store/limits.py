@@ -107,8 +107,8 @@ class Limits:
         projects = self.ledger.projects()
         named = [scope for scope, place in projects.items() if name_of(place) == name]
         if len(named) > 1:
-            paths = "\n".join(f"  {projects[scope]}" for scope in named)
-            raise InputError(f"{len(named)} projects are called {name}. Write the path of the one you mean:\n{paths}")
+            paths = " or ".join(projects[scope] for scope in named)
+            raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
         if named or self._knows(name):
             return named[0] if named else name
         here = name_of(self._place)
@@ -141,7 +141,8 @@ class Limits:
                 self.ledger.limit(scope, None if own.is_default or replaced else own.given, anew=True)
         for each in ceilings:
             self.ledger.allow(scope, each, zone=zone, including_past=including_past)
-        return self.rows(scope)
+        kinds = [(each.period, each.unit) for each in ceilings]
+        return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
 
     def remove(self, scope: str, what: list[str]) -> list[LimitRow]:
         """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a period."""
@@ -177,9 +178,9 @@ class Limits:
     # Looking ----------------------------------------------------------------------------------------------------
 
     def rows(self, scope: str) -> list[LimitRow]:
-        """Return the limits of *scope* itself, the one in all first."""
+        """Return the limits of *scope* itself, the shortest period first."""
         found = [] if scope == EVERYWHERE else _of_scope(self.ledger.status(scope))
-        return [*found, *(self._row(each) for each in self.ledger.allowances(scope))]
+        return sorted([*found, *(self._row(each) for each in self.ledger.allowances(scope))], key=_order)
 
     def projects(self, under: str = "", *, default: Limit | None = None) -> list[ProjectRow]:
         """Return every project with its limits, or the one of the scope *under*; first what is for all of them.
@@ -196,7 +197,7 @@ class Limits:
         found = []
         for scope in sorted({*statuses, *own, *places}):
             status, place = statuses.get(scope, ScopeStatus(scope)), places.get(scope, "")
-            limits = (*_of_scope(status), *own.get(scope, []))
+            limits = tuple(sorted([*_of_scope(status), *own.get(scope, [])], key=_order))
             shared = bool(place) and names.count(name_of(place)) > 1
             name = "all projects" if scope == EVERYWHERE else place if shared else name_of(place) if place else scope
             if (not under or scope == under) and (limits or scope in statuses):
@@ -216,12 +217,9 @@ class Limits:
         held = 0 if row.unit == PERCENT else limit.held
         amount = limit.amount or 0
         left = max(0, amount - held - row.taken)
-        return LimitRow(
-            *(row.scope, str(row.ceiling), amount, row.unit, row.period),
-            *(row.spent, row.reserved, left, held, limit.state, row.zone, row.ends),
-            each=row.is_pattern,
-            read_at=read_at,
-        )
+        what = (row.scope, str(row.ceiling), amount, row.unit, row.period)
+        stands = (row.zone, row.ends, row.is_pattern, read_at)
+        return LimitRow(*what, row.spent, row.reserved, left, held, limit.state, *stands)
 
 
 def _of_scope(status: ScopeStatus) -> list[LimitRow]:
@@ -229,8 +227,12 @@ def _of_scope(status: ScopeStatus) -> list[LimitRow]:
     if status.limit is None:
         return []
     left = max(0, status.limit - status.held - status.spent - status.reserved)
-    sums = (status.spent, status.reserved, left, status.held, status.state, "", None)
-    return [LimitRow(status.scope, str(Ceiling(status.limit)), status.limit, USD, TOTAL, *sums)]
+    what = (status.scope, str(Ceiling(status.limit)), status.limit, USD, TOTAL)
+    return [LimitRow(*what, status.spent, status.reserved, left, status.held, status.state, "", None)]
+
+
+def _order(row: LimitRow) -> tuple[bool, int, str]:
+    return row.unit == PERCENT, SPANS.index(row.period) if row.period in SPANS else int(row.period[:-1]), row.unit
 
 
 def _wanted(text: str) -> str:

@@ -12,7 +12,7 @@ from brim.cli.output import age, dollars, emit, fields_of, heading, home_path, n
 from brim.errors import InputError
 from brim.hooks.limit_words import clock
 from brim.spend.limits import Limit, build_wrap_up_prompt
-from brim.spend.periods import EVERYWHERE, PERCENT, USD, Ceiling, in_unit, read_ceiling
+from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, USD, Ceiling, in_unit, read_ceiling
 from brim.store.limits import LimitRow, Limits, ProjectRow
 
 ANSWERS = {"continue": "continue", "raise": "raise", "wrap-up": "wrap_up", "stop": "stop"}
@@ -70,9 +70,8 @@ def limit(options: Namespace) -> int:
         if action == "remove":
             gone = people.remove(scope, limits)
             said = f"Removed from {_called(people, scope)}: {', '.join(each.limit for each in gone)}" if gone else ""
-            return emit(
-                {"removed": [each.to_dict() for each in gone]}, said or "There is no limit here.", options.as_json
-            )
+            result = {"removed": [each.to_dict() for each in gone]}
+            return emit(result, said or "There is no limit here.", options.as_json)
         ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
         if action:
             if (action == "raise") != (len(ceilings) == 1):
@@ -80,7 +79,7 @@ def limit(options: Namespace) -> int:
             rows = people.answer(scope, ANSWERS[action], ceilings[0] if ceilings else None)
         else:
             rows = people.set(scope, ceilings, including_past=options.including_past)
-        return _emit_set(money, people, scope, rows, action, options)
+        return _emit_set(people, rows, scope, action, options)
 
 
 def _read(options: Namespace) -> tuple[str, str, list[str]]:
@@ -104,13 +103,11 @@ def _read(options: Namespace) -> tuple[str, str, list[str]]:
 
 def _is_limit(word: str, action: str) -> bool:
     """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
-    if word.lower() in UNLIMITED or (
-        action == "remove" and word.lower() in ("day", "week", "month", "session", "total")
-    ):
+    if word.lower() in (*UNLIMITED, *(SPANS if action == "remove" else ())):
         return True
     with suppress(InputError):
         return bool(read_ceiling(word))
-    return word.lower() in ("nan", "inf", "infinity") or (word[:1] in "$-+.0123456789" and not os.path.exists(word))
+    return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
 def _limits(money: Money) -> Limits:
@@ -123,16 +120,15 @@ def _called(people: Limits, scope: str) -> str:
     return home_path(found[0].name) if found else scope
 
 
-def _emit_set(money: Money, people: Limits, scope: str, rows: list[LimitRow], action: str, options: Namespace) -> int:
+def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
     result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
     called = _called(people, scope)
-    lines = [f"{called}: {_sentence(each, money.workspace.now)}" for each in rows] or [f"{called}: no limit"]
+    lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
     if scope != EVERYWHERE:
-        status = money.ledger.status(scope)
+        status = people.ledger.status(scope)
         result |= fields_of(status)
-        lines += (
-            [f"{called}: {STATES[status.state]}"] if status.state in STATES and action in ("stop", "wrap-up") else []
-        )
+        if action in ("stop", "wrap-up"):
+            lines.append(f"{called}: {STATES.get(status.state, 'open')}")
         if action == "wrap-up":
             result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
             lines += ["", str(result["prompt"])]
@@ -142,7 +138,7 @@ def _emit_set(money: Money, people: Limits, scope: str, rows: list[LimitRow], ac
 def _sentence(row: LimitRow, now: float) -> str:
     """Return one limit and where it stands, as a sentence."""
     if row.each:
-        return f"{_limit(row)} for each {row.period.replace('subagent', 'sub-agent')}"
+        return f"{_amount(row.amount, row.unit, up=False)} for each {row.period.replace('subagent', 'sub-agent')}"
     if row.unit == PERCENT:
         return f"{_limit(row)}, {_reading(row, now)}"
     parts = [f"{_limit(row)}", f"{_amount(row.spent, row.unit, up=True)} spent"]
