@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from brim.hooks.statusline import lines_for
 from brim.spend import read_ceiling
 from brim.store import open_ledger
 from brim.store.database import APPLICATION, MIGRATIONS, statements
+from brim.store.trust import trust
 from tests.hooks.sittings import NOW, Sitting
 from tests.hooks.test_spend_gate import before, reason
 from tests.store.making import raw
@@ -157,3 +160,108 @@ def test_twenty_limits_are_one_look(sitting: Sitting) -> None:
     with sitting.ledger() as ledger:
         assert {each.spent for each in ledger.allowances("shop") if each.unit == "usd"} == {0, 3_000}
     assert json.loads((sitting.home / "state" / f"{sitting.session}.json").read_text())["limited"] is True
+
+
+# A plan's window --------------------------------------------------------------------------------------------------
+
+
+def see_plan(sitting: Sitting, percent: float, *, resets: float = 3600.0) -> None:
+    """Let the status line see how much of the five hours is used."""
+    window = {"used_percentage": percent, "resets_at": sitting.now + resets}
+    sent = {"session_id": sitting.session, "cwd": str(sitting.project), "rate_limits": {"five_hour": window}}
+    lines_for(json.dumps(sent).encode(), sitting.environ, now=sitting.now)
+
+
+def test_a_plans_window_holds_while_its_reading_is_fresh_and_not_reset(sitting: Sitting) -> None:
+    allow(sitting, "90%/5h")
+    assert before(sitting) == {}
+    see_plan(sitting, 60)
+    assert sitting.tool("Read", {"file_path": "a"}) == {}
+    see_plan(sitting, 75)
+    told = sitting.tool("Read", {"file_path": "a"})["systemMessage"]
+    assert "75% of the plan's 5h window is used, the limit is 90%; it resets at 09:" in told
+    assert "brim limit" not in told
+    assert sitting.tool("Read", {"file_path": "a"}) == {}
+    see_plan(sitting, 91)
+    held = before(sitting)
+    assert "91% of the plan's 5h window is used, the limit is 90%" in reason(held)
+    assert held["systemMessage"].split("\n")[1:] == ["brim limit raise shop 95%/5h", "brim limit remove shop 90%/5h"]
+    codex = sitting.hook("PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1")
+    assert codex == {}  # another provider's plan
+    sitting.now += 3_700
+    assert before(sitting) == {}
+
+
+def test_an_old_reading_holds_nothing(sitting: Sitting) -> None:
+    allow(sitting, "90%/5h")
+    see_plan(sitting, 99, resets=5 * 3600)
+    assert reason(before(sitting))
+    sitting.now += 3_601
+    assert before(sitting) == {}
+
+
+def test_the_other_window_is_another_limit(sitting: Sitting) -> None:
+    allow(sitting, "80%/week")
+    see_plan(sitting, 99)
+    assert before(sitting) == {}
+
+
+def test_codex_says_its_windows_in_its_own_file(sitting: Sitting, tmp_path: Path) -> None:
+    allow(sitting, "90%/5h")
+    stamp = "2027-01-15T08:00:01.000Z"
+    limits = {"primary": {"used_percent": 92.0, "window_minutes": 300, "resets_at": NOW + 7200}, "secondary": None}
+    line = {"timestamp": stamp, "type": "event_msg", "payload": {"type": "token_count", "rate_limits": limits}}
+    folder = tmp_path / ".codex" / "sessions" / "2027" / "01" / "15"
+    folder.mkdir(parents=True)
+    (folder / "rollout-2027-01-15T08-00-00-x.jsonl").write_text(json.dumps(line) + "\n")
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "c1"}
+    assert "92% of the plan's 5h window" in reason(sitting.hook("PreToolUse", "codex", **given))
+    assert before(sitting) == {}
+
+
+# A person's own command -------------------------------------------------------------------------------------------
+
+
+def lines_in(path: Path, count: int) -> list[str]:
+    """Wait for the command, which nobody waits for, to have written *count* lines."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        found = path.read_text().splitlines() if path.exists() else []
+        if len(found) >= count:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{path} has no {count} lines")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sh")
+def test_a_command_of_the_user_runs_at_80_percent_and_at_the_limit(sitting: Sitting, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    (sitting.home / "config.yaml").write_text(f"notify: 'echo \"$BRIM_NOTICE $BRIM_TEXT\" >> {said}'\n")
+    allow(sitting, "0.01/day")
+    sitting.used("m1", 2_700)
+    sitting.tool("Read", {"file_path": "a"})
+    assert lines_in(said, 1) == ["warning shop: $0.0081 of $0.01 is spent today (81%)"]
+    sitting.used("m2", 2_700)
+    sitting.hook("Stop")
+    before(sitting)
+    assert lines_in(said, 2)[1].startswith("limit shop: the cost limit is reached: $0.0162 of $0.01")
+    allow(sitting, "50%/5h")
+    see_plan(sitting, 45)
+    sitting.tool("Read", {"file_path": "a"})
+    see_plan(sitting, 55)
+    sitting.tool("Read", {"file_path": "a"})
+    assert [line.split()[0] for line in lines_in(said, 4)[2:]] == ["warning", "limit"]
+
+
+def test_a_project_cannot_name_the_command(sitting: Sitting, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    (sitting.project / ".brim").mkdir()
+    (sitting.project / ".brim" / "config.yaml").write_text(f"notify: touch {said}\n")
+    sitting.environ["BRIM_NOTIFY"] = f"touch {said}"
+    trust(str(sitting.project), str(sitting.home), now=NOW)
+    allow(sitting, "0.01/day")
+    sitting.used("m1", 4_000)
+    sitting.hook("Stop")
+    assert reason(before(sitting))
+    time.sleep(0.2)
+    assert not said.exists()

@@ -207,6 +207,8 @@ SETTINGS = (
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
     Setting("spend.unknown_price", "text", "refuse", "what to do with a request whose price is not known",
             choices=("refuse", "allow"), lowers=True),
+    Setting("notify", "text", None, "command to run at 80% of a limit and at the limit; $BRIM_TEXT says which",
+            from_env=(), none="off", yours=True),
     Setting("behaviors.near_duplicate", "number", 0.8, "similarity from which two texts are one rule", **_SHARE),
     Setting("memory.max_working_memory_tokens", "whole", 100_000, "all sections of a working memory, and the response",
             least=0),

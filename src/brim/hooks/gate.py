@@ -169,8 +169,12 @@ def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     from brim.hooks.limit_words import commands, limit_note, refusal, status
 
     denied = _count_refusal(call, workspace)
-    state = workspace.state(call.session)
-    note = limit_note(spent, workspace) if state.tell_once(limit_latch(spent)) else ""
+    is_new = workspace.state(call.session).tell_once(limit_latch(spent))
+    note = limit_note(spent, workspace) if is_new else ""
+    if is_new and spent.unit == "percent":
+        from brim.hooks.settlement import tell_command
+
+        tell_command(workspace, status(spent, workspace.now), reached=True)
     ends = spent.limit.state == "stopped" or denied > PATIENT
     reason = "\n".join([status(spent, workspace.now), *commands(spent, workspace)]) if ends else ""
     return Answer(deny=refusal(spent, workspace.now), note=note, stop_reason=reason)

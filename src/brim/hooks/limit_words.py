@@ -1,7 +1,11 @@
-"""What is said at a limit: to the agent why it is held, to the person also the commands to go on."""
+"""What is said at a limit: to the agent why it is held, to the person also the commands to go on.
+
+A person's own command (the setting ``notify``) is run as well.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 
 from brim.spend.limits import ASKED, OPEN, STOPPED, WRAPPING_UP
@@ -10,6 +14,8 @@ from brim.store.project import LIMITS_SINCE, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from brim.hooks.state import HookWorkspace
     from brim.spend.periods import Allowance
     from brim.store.books import Scope
@@ -59,6 +65,24 @@ def commands(about: Scope | Allowance, workspace: HookWorkspace) -> list[str]:
         return [f"brim limit continue {whose}"]
     endings = [] if about.scope == EVERYWHERE else [f"brim limit wrap-up {whose}", f"brim limit stop {whose}"]
     return [*([f"brim limit continue {whose}"] if limit.base else []), *filter(None, [higher]), *endings]
+
+
+def notify(command: str | None, text: str, *, reached: bool, environ: Mapping[str, str]) -> None:
+    """Run a person's *command* for *text*, which it finds in ``BRIM_TEXT``, and don't wait for it."""
+    if not command:
+        return
+    about = {**environ, "BRIM_TEXT": text, "BRIM_NOTICE": "limit" if reached else "warning"}
+    if not hasattr(os, "posix_spawn"):
+        import subprocess
+
+        subprocess.Popen(command, shell=True, env=about, stdin=subprocess.DEVNULL)  # noqa: S602 - the person's own
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    try:
+        quiet = [(os.POSIX_SPAWN_DUP2, null, each) for each in (0, 1, 2)]
+        os.posix_spawn("/bin/sh", ["sh", "-c", command], about, file_actions=quiet, setpgroup=0)
+    finally:
+        os.close(null)
 
 
 def _whose(scope: str, workspace: HookWorkspace) -> str:

@@ -294,6 +294,9 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     state = workspace.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
+    for notice in notices:
+        if notice.kind in (COST_WARNING, COST_LIMIT):
+            tell_command(workspace, str(notice), reached=notice.kind == COST_LIMIT)
     if any(notice.kind == COST_LIMIT for notice in notices):
         lines += filter(None, [limits_reached(call, workspace).note])
     lines += [
@@ -306,11 +309,33 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human is told about limits that were reached, here or in another session; each once."""
-    state = workspace.state(call.session)
-    reached = [each for each in spent_of(limits_of(call, workspace)) if state.tell_once(limit_latch(each))]
-    if not reached:
-        return Answer()
-    from brim.hooks.limit_words import limit_note
+    """Return what the human is told about limits that were reached, here or in another session; each once.
 
-    return Answer(note="\n".join(limit_note(each, workspace) for each in reached))
+    Of a plan's window it also says that the limit is near: no settlement does.
+    """
+    state = workspace.state(call.session)
+    limits = limits_of(call, workspace)
+    spent = spent_of(limits)
+    warn = workspace.config["spend.warn"]
+    near = [
+        each for each in limits if each.unit == "percent" and each not in spent and each.spent >= warn * _most(each)
+    ]
+    told = [each for each in spent if state.tell_once(limit_latch(each))]
+    warned = [each for each in near if state.tell_once(f"near {limit_latch(each)}")]
+    if not told and not warned:
+        return Answer()
+    from brim.hooks.limit_words import limit_note, status
+
+    lines = [f"brim: {status(each, workspace.now)}" for each in warned]
+    for each in [each for each in (*told, *warned) if each.unit == "percent"]:
+        tell_command(workspace, status(each, workspace.now), reached=each in told)
+    return Answer(note="\n".join([*lines, *(limit_note(each, workspace) for each in told)]))
+
+
+def tell_command(workspace: HookWorkspace, text: str, *, reached: bool) -> None:
+    """Run the person's own command for a warning or a limit, if there is one."""
+    command = workspace.config.yours["notify"]
+    if command:
+        from brim.hooks.limit_words import notify
+
+        notify(command, text, reached=reached, environ=workspace.environ)

@@ -116,6 +116,11 @@ def window_name(period: str) -> str:
     return f"{minutes // 1440}d" if minutes % 1440 == 0 else f"{minutes // 60}h" if minutes % 60 == 0 else period
 
 
+def said_when(period: str) -> str:
+    """Return *period* in a sentence, with a space before it: `` today``; empty if there is none."""
+    return _SAID.get(period, "")
+
+
 def out_of(spent: int, limit: int | None, unit: str) -> str:
     """Return how much of a limit is spent, for a person.
 
@@ -255,7 +260,7 @@ class Allowance(Record):
         """The period in a sentence, with a space before it: `` today``; empty if there is none."""
         if self.unit == PERCENT:
             return f" of the plan's {window_name(self.period)} window"
-        return _SAID.get(self.period, "")
+        return said_when(self.period)
 
     def is_over(self, now: float) -> bool:
         """Whether the period has ended, so that nothing is spent in the next one yet."""

@@ -17,6 +17,7 @@ from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
+from brim.hooks.limit_words import notify
 from brim.report.model_notes import Memory
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
@@ -25,6 +26,7 @@ from brim.run.supervisor import Supervisor
 from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.live import Counts
+from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
 
 Tell = Callable[[str], object]
 
@@ -149,7 +151,14 @@ def _money() -> Money | None:
         money.ledger.close()
         note("spending is counted but not saved: the ledger can only be read")
         return None
+    command = money.config.yours["notify"]
+    money.ledger.subscribe(lambda notice: _notify(command, notice))
     return money
+
+
+def _notify(command: str | None, notice: Notice) -> None:
+    if notice.kind in (COST_WARNING, COST_LIMIT):
+        notify(command, str(notice), reached=notice.kind == COST_LIMIT, environ=os.environ)
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:
