@@ -317,9 +317,8 @@ def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
     limits = limits_of(call, workspace)
     spent = spent_of(limits)
     warn = workspace.config["spend.warn"]
-    near = [
-        each for each in limits if each.unit == "percent" and each not in spent and each.spent >= warn * _most(each)
-    ]
+    plans = [each for each in limits if each.unit == "percent" and each not in spent]
+    near = [each for each in plans if each.spent >= warn * (each.limit.amount or 0)]
     told = [each for each in spent if state.tell_once(limit_latch(each))]
     warned = [each for each in near if state.tell_once(f"near {limit_latch(each)}")]
     if not told and not warned:
