@@ -31,6 +31,8 @@ LIMITED, DENIED = "limited", "denied"
 _FIRST = 8
 _UUID, _VERSION = 36, 14
 _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
+_HOLDS = "state <> 'open' OR spent + reserved >= amount - min(base / 20, 500000)"
+"""Whether a limit may hold a call, before anything is imported: see ``brim.spend.limits.Limit.held``."""
 _LIMITS = "FROM spend_limits WHERE scope IN ('*', ?1, ?2, ?3)"
 
 
@@ -74,19 +76,24 @@ def may_be_limited(call: HookCall, workspace: HookWorkspace) -> bool:
 
 def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
     """Look whether there may be a limit for *call*, in the ledger or for every project."""
-    found = workspace.config["spend.limit"] is not None or _has_limit(call, workspace)
-    if call.session:
-        workspace.state(call.session).keep(LIMITED, found)
-    return found
+    return _look(call, workspace)[0]
 
 
-def _has_limit(call: HookCall, workspace: HookWorkspace) -> bool:
+def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
+    """Return whether there may be a limit for *call*, and whether one may hold it: one look at the ledger."""
+    by_default = workspace.config["spend.limit"] is not None
     database = None if workspace.only_injects or not call.session else workspace.user_database
-    if database is None:
-        return False
-    sql = f"SELECT 1 FROM spend_scopes {_limited(workspace)}"  # noqa: S608 - a condition without values
-    sql += f" UNION ALL SELECT 1 {_LIMITS}" if database.version >= LIMITS_SINCE else ""
-    return database.row(f"{sql} LIMIT 1", _scopes_of(call, workspace)) is not None
+    rows = []
+    if database is not None:
+        values: tuple[object, ...] = _scopes_of(call, workspace)
+        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(workspace)}"  # noqa: S608 - conditions without values
+        if database.version >= LIMITS_SINCE:
+            sql += f" UNION ALL SELECT (ends IS NULL OR ends > ?4) AND ({_HOLDS} OR unit = 'percent') {_LIMITS}"
+            values = (*values, workspace.now)
+        rows = database.rows(sql, values)
+    if call.session:
+        workspace.state(call.session).keep(LIMITED, by_default or bool(rows))
+    return by_default or bool(rows), by_default or any(row[0] for row in rows)
 
 
 def _limited(workspace: HookWorkspace) -> str:
@@ -104,7 +111,7 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     """Return the limits that *call* is under, and the scopes that were closed, the project's first; mostly none."""
     default = default_limit(workspace)
     database = None if workspace.only_injects or not call.session else workspace.user_database
-    if database is None or not (default is not None or _has_limit(call, workspace)):
+    if database is None or not look_for_limit(call, workspace):
         return []
     from brim.spend.limits import Limit
     from brim.store.books import LIMIT_COLUMNS, Scope, allowance_of, scope_of
@@ -159,7 +166,10 @@ def _plan_limit(allowance: Allowance, agent: str, workspace: Workspace) -> list[
 
 def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
-    if not look_for_limit(call, workspace):
+    is_limited, may_hold = _look(call, workspace)
+    if not may_hold:
+        if is_limited:
+            forget_refusals(call, workspace)
         return None
     limits = limits_of(call, workspace)
     spent = next(iter(spent_of(limits)), None)
