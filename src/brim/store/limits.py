@@ -188,7 +188,6 @@ class Limits:
         *default* shows them as they would stand under that limit, which isn't set.
         """
         places = self.ledger.projects()
-        names = [name_of(place) for place in places.values()]
         statuses = {each.scope: each for each in self.ledger.projects_spent(default=default)}
         own: dict[str, list[LimitRow]] = {}
         for each in self.ledger.allowances():
@@ -198,12 +197,14 @@ class Limits:
         for scope in sorted({*statuses, *own, *places}):
             status, place = statuses.get(scope, ScopeStatus(scope)), places.get(scope, "")
             limits = tuple(sorted([*_of_scope(status), *own.get(scope, [])], key=_order))
-            shared = bool(place) and names.count(name_of(place)) > 1
-            name = "all projects" if scope == EVERYWHERE else place if shared else name_of(place) if place else scope
             if (not under or scope == under) and (limits or scope in statuses):
-                exists = not place or os.path.isdir(place)
+                name, exists = _name(scope, places), not place or os.path.isdir(place)
                 found.append(ProjectRow(scope, name, place, status.spent, status.state, exists, limits))
         return found
+
+    def name(self, scope: str) -> str:
+        """Return what people call *scope*: its project's path if two have the same name."""
+        return _name(scope, self.ledger.projects())
 
     def _row(self, allowance: Allowance) -> LimitRow:
         limit, row = allowance.limit, allowance
@@ -229,6 +230,16 @@ def _of_scope(status: ScopeStatus) -> list[LimitRow]:
     left = max(0, status.limit - status.held - status.spent - status.reserved)
     what = (status.scope, str(Ceiling(status.limit)), status.limit, USD, TOTAL)
     return [LimitRow(*what, status.spent, status.reserved, left, status.held, status.state, "", None)]
+
+
+def _name(scope: str, places: Mapping[str, str]) -> str:
+    if scope == EVERYWHERE:
+        return "all projects"
+    place = places.get(scope, "")
+    if not place:
+        return scope
+    called = name_of(place)
+    return place if sum(name_of(each) == called for each in places.values()) > 1 else called
 
 
 def _order(row: LimitRow) -> tuple[bool, int, str]:

@@ -69,7 +69,11 @@ def limit(options: Namespace) -> int:
         scope = people.scope(target, known=bool(action))
         if action == "remove":
             gone = people.remove(scope, limits)
-            said = f"Removed from {_called(people, scope)}: {', '.join(each.limit for each in gone)}" if gone else ""
+            said = (
+                f"Removed from {home_path(people.name(scope))}: {', '.join(each.limit for each in gone)}"
+                if gone
+                else ""
+            )
             result = {"removed": [each.to_dict() for each in gone]}
             return emit(result, said or "There is no limit here.", options.as_json)
         ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
@@ -115,14 +119,9 @@ def _limits(money: Money) -> Limits:
     return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now)
 
 
-def _called(people: Limits, scope: str) -> str:
-    found = people.projects(scope)
-    return home_path(found[0].name) if found else scope
-
-
 def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
     result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
-    called = _called(people, scope)
+    called = home_path(people.name(scope))
     lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
     if scope != EVERYWHERE:
         status = people.ledger.status(scope)
