@@ -91,9 +91,9 @@ class Workspace:
 
     @cached_property
     def place(self) -> str:
-        """Where the project is, for limits: its repository, of which worktrees are part, else its folder."""
+        """Where the project is, for limits: its repository, of which worktrees are part; else the working folder."""
         if self.project is None:
-            return ""
+            return os.path.realpath(self.cwd) if self.cwd else ""
         from brim.store.project import place_of
 
         return place_of(self.project)

@@ -128,7 +128,6 @@ def test_an_unknown_name_is_an_error_with_a_suggestion(brim: Brim, shop: Path) -
             "--all stop",
             "--subagent 90%/5h",
             "-5/day",
-            "none none",
         ),
     ],
 )

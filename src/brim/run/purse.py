@@ -6,6 +6,7 @@ and the agent is told what is left.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -193,7 +194,7 @@ def scope_of(project: str | None, run: str, ledger: SqliteLedger | None = None) 
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    place = place_of(project) if project else ""
+    place = place_of(os.path.realpath(project)) if project else ""
     return f"{name_of(place) if ledger is None or not place else ledger.project(place)}/run-{run}"
 
 

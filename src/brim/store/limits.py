@@ -100,7 +100,7 @@ class Limits:
         if name == EVERYWHERE:
             return name
         if not name or _is_path(name):
-            place = self._place if not name else place_of(os.path.expanduser(name))
+            place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
             if name and not known and not os.path.isdir(os.path.expanduser(name)):
                 raise InputError(f"{name[:200]}: there is no such folder")
             return self.ledger.project(place, claim=not known)

@@ -62,16 +62,15 @@ class _TooMuch(Exception):
 
 
 def place_of(project: str) -> str:
-    """Return the place of *project*: its repository's own folder, so that worktrees are one; else the folder."""
-    folder = os.path.realpath(project)
-    git = git_folder(folder)
-    if git is None or git == os.path.join(folder, ".git"):
-        return folder
+    """Return the place of the folder *project*, whose links are resolved: its repository's, so worktrees are one."""
+    git = git_folder(project)
+    if git is None or git == os.path.join(project, ".git"):
+        return project
     try:
         with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
             common = os.path.realpath(os.path.join(git, file.readline(4096).strip()))
     except (OSError, ValueError):
-        return folder  # a submodule
+        return project  # a submodule
     return os.path.dirname(common) if os.path.basename(common) == ".git" else common
 
 

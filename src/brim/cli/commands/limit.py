@@ -69,11 +69,8 @@ def limit(options: Namespace) -> int:
         scope = people.scope(target, known=bool(action))
         if action == "remove":
             gone = people.remove(scope, limits)
-            said = (
-                f"Removed from {home_path(people.name(scope))}: {', '.join(each.limit for each in gone)}"
-                if gone
-                else ""
-            )
+            names = ", ".join(each.limit for each in gone)
+            said = f"Removed from {home_path(people.name(scope))}: {names}" if gone else ""
             result = {"removed": [each.to_dict() for each in gone]}
             return emit(result, said or "There is no limit here.", options.as_json)
         ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
