@@ -202,7 +202,7 @@ SETTINGS = (
             least=1, none="auto", yours=True),
     Setting("statusline.parts", "words", ", ".join(PARTS[2:]), "what the status line shows, in this order",
             choices=PARTS, yours=True),
-    Setting("spend.limit", "number", None, "USD that a project may spend where 'brim spend limit' has set nothing",
+    Setting("spend.limit", "number", None, "USD that a project may spend in all where 'brim limit' has set nothing",
             least=0, most=1e9, none=UNLIMITED, lowers=True),
     Setting("spend.warn", "number", 0.8, "share of a limit from which to warn", lowers=True, **_SHARE),
     Setting("spend.unknown_price", "text", "refuse", "what to do with a request whose price is not known",

@@ -20,6 +20,7 @@ from brim.spend.periods import (
     PERCENT,
     SPANS,
     TOTAL,
+    UNITS,
     USD,
     Allowance,
     Ceiling,
@@ -242,8 +243,9 @@ def _name(scope: str, places: Mapping[str, str]) -> str:
     return place if sum(name_of(each) == called for each in places.values()) > 1 else called
 
 
-def _order(row: LimitRow) -> tuple[bool, int, str]:
-    return row.unit == PERCENT, SPANS.index(row.period) if row.period in SPANS else int(row.period[:-1]), row.unit
+def _order(row: LimitRow) -> tuple[bool, int, int]:
+    length = SPANS.index(row.period) if row.period in SPANS else int(row.period[:-1])
+    return row.unit == PERCENT, length, UNITS.index(row.unit)
 
 
 def _wanted(text: str) -> str:
