@@ -63,6 +63,27 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/tags",
     "*brim trust*/out/behaviors/*/when",
     "*brim trust*/out/behaviors/*/status",
+    "*brim spend*/out/is_default",  # limits per period, and in tokens
+    "*brim spend*/out/period",
+    "*brim spend*/out/scopes/*/is_default",
+    "*brim spend*/out/scopes/*/period",
+    "*brim spend*/out/tokens",
+    "*brim spend*/out/charged_tokens",
+    "*brim spend*/out/made_at",
+    "*brim spend*/out/unit",
+    "*/reservations/*",  # rows have the time of the request and its tokens; spend_scopes has the sums
+    "*/spend_entries/*",
+    "*/spend_projects",  # where each project is
+    "*brim config*/out/notify",  # a new setting
+    "commands-money/*settle r3*/out/notices",  # a request that costs more than was reserved doesn't close its scope
+    "commands-money/*/out/scopes/shop/job-8/left",
+    "commands-money/*/out/scopes/shop/job-8/state",
+    "commands-money/*/spend_scopes/*shop/job-8*",
+    "home/*/out/*bytes",  # the database has more tables
+    "*-limit/*/out/systemMessage",  # the commands to go on are one per line, and for the person only
+    "*-limit/*/out/stopReason",
+    "*-limit/*/out/reason",
+    "*-limit/*/permissionDecisionReason",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.
