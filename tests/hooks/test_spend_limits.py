@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from brim.hooks.statusline import lines_for
-from brim.spend import read_ceiling
+from brim.spend import Raise, read_ceiling
 from brim.store import open_ledger
 from brim.store.database import APPLICATION, MIGRATIONS, statements
 from brim.store.trust import trust
@@ -109,9 +109,14 @@ def test_two_projects_of_one_name_do_not_share_a_limit(tmp_path: Path) -> None:
     assert before(two) == {}
     two.used("m2", 1_000)
     two.hook("Stop")
+    with open_ledger(str(one.home / "brim.db"), clock=lambda: one.now) as ledger:
+        ledger.answer("shop", Raise(13_000, per="day"))
+    one.used("m3", 1_000)
+    told = one.tool("Read", {"file_path": "a"})["systemMessage"]
+    assert f"brim limit continue {one.project}" in told.split("\n")  # the name alone wouldn't say which
     with one.ledger() as ledger:
         assert set(ledger.projects().values()) == {str(one.project), str(two.project)}
-        assert ledger.status("shop").spent == 12_000
+        assert ledger.status("shop").spent == 15_000
 
 
 def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
@@ -160,6 +165,41 @@ def test_twenty_limits_are_one_look(sitting: Sitting) -> None:
     with sitting.ledger() as ledger:
         assert {each.spent for each in ledger.allowances("shop") if each.unit == "usd"} == {0, 3_000}
     assert json.loads((sitting.home / "state" / f"{sitting.session}.json").read_text())["limited"] is True
+
+
+# Incidents --------------------------------------------------------------------------------------------------------
+
+
+def run_until_held(sitting: Sitting, requests: int, tokens: int, **where: str) -> int:
+    """Let an agent make request after request, each with a tool call; return how many it made before it was held."""
+    given: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "ls"}, **where}
+    for number in range(requests):
+        sitting.used(f"m{number}", tokens)
+        if reason(sitting.hook("PreToolUse", tool_use_id=f"t{number}", **given)):
+            return number + 1
+        sitting.hook("PostToolUse", tool_use_id=f"t{number}", tool_response={"stdout": "", "stderr": ""}, **given)
+    return requests
+
+
+@pytest.mark.parametrize("text", ["0.30/day", "0.30/session", "100k tokens/week", "0.30"])
+def test_a_runaway_loop_goes_over_by_one_answer_at_most(sitting: Sitting, text: str) -> None:
+    allow(sitting, text)
+    made = run_until_held(sitting, 100, 1_000)
+    # What is held back is a twentieth; the last answer is written before its call is seen.
+    assert 95 <= made <= 97
+    with sitting.ledger() as ledger:
+        assert max(each.spent - (each.limit.amount or 0) for each in ledger.allowances()) <= 3_000
+
+
+def test_ordinary_sessions_are_never_held(tmp_path: Path) -> None:
+    first = Sitting(tmp_path)
+    for text in ("5/day", "20/week", "100/month", "2/session", "50", "2M tokens/day"):
+        allow(first, text)
+    allow(first, "200k tokens", "*", subagent=True)
+    for number in range(100):
+        sitting = Sitting(tmp_path, f"{number:08x}-b0c0-4396-a084-8ec7e7627d5b")
+        sitting.now = NOW + number * 60
+        assert run_until_held(sitting, 3, 2_000) == 3
 
 
 # A plan's window --------------------------------------------------------------------------------------------------
