@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,16 @@ def test_each_session_has_the_limit_of_its_project(ledger: SqliteLedger, clock: 
     assert ledger.reserve("shop/one/main", 5_000).state == "open"
 
 
+def test_who_raises_the_limit_of_sessions_raises_those_that_run(ledger: SqliteLedger) -> None:
+    for scope in ("shop", "*"):
+        ledger.allow(scope, "0.001/session")
+        ledger.record("shop/one/main", scope, 990)
+        refused(ledger, "shop/one/main")
+        ledger.answer(scope, Raise(5_000, per="session"))
+        assert ledger.reserve("shop/one/main", 500).state == "open"
+        ledger.disallow(scope)
+
+
 def test_a_session_that_is_under_way_counts_in_full_if_the_past_is_included(ledger: SqliteLedger) -> None:
     ledger.record("shop/one/main", "before", 900)
     ledger.allow("shop", "0.001/session", including_past=True)
@@ -288,16 +299,28 @@ def test_old_entries_become_sums_per_day_and_nothing_is_counted_twice(ledger: Sq
     ) == (105,)
 
 
-def test_two_projects_of_one_name_are_two(ledger: SqliteLedger) -> None:
+def test_two_projects_of_one_name_are_two(ledger: SqliteLedger, tmp_path: Path) -> None:
     ledger.record("shop/a", "a", 5)
-    assert ledger.project("/home/user/a/shop") == "shop"  # what an older version kept by name
-    other = ledger.project("/home/user/b/shop")
+    one, two, three = (str(tmp_path / name / "shop") for name in "abc")
+    for place in (one, two, three):
+        os.makedirs(place)
+    assert ledger.project(one) == "shop"  # what an older version kept by name
+    other = ledger.project(two)
     assert other.startswith("shop-")
-    assert ledger.project("/home/user/b/shop") == other
-    assert ledger.project("/home/user/c/shop", claim=False) not in ("shop", other)
-    assert ledger.projects() == {"shop": "/home/user/a/shop", other: "/home/user/b/shop"}
-    assert lineage(ledger.project("/srv/" + "x" * 300)) == ["x" * 80]
-    assert len(lineage(ledger.project("/var/" + "x" * 300))[0]) < 81
+    assert ledger.project(two) == other
+    assert ledger.project(three, claim=False) not in ("shop", other)
+    assert ledger.projects() == {"shop": one, other: two}
+    os.rename(one, tmp_path / "a" / "old")
+    assert ledger.project(three) == "shop"  # as if it had been moved there
+    assert ledger.projects() == {"shop": three, other: two}
+
+
+def test_a_long_name_is_cut(ledger: SqliteLedger, tmp_path: Path) -> None:
+    one, two = str(tmp_path / ("x" * 200)), str(tmp_path / "b" / ("x" * 200))
+    for place in (one, two):
+        os.makedirs(place)
+    assert lineage(ledger.project(one)) == ["x" * 80]
+    assert lineage(ledger.project(two))[0].startswith("x" * 70 + "-")
 
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)

@@ -216,8 +216,8 @@ def question(budget: CostBudget) -> str:
 def read_answer(typed: str) -> str | Raise:
     """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
 
-    >>> read_answer("c"), read_answer("r 8"), read_answer("")
-    ('continue', Raise(to=8000000), 'wrap_up')
+    >>> read_answer("c"), read_answer("r 8").to, read_answer("")
+    ('continue', 8000000, 'wrap_up')
     """
     word, _, rest = typed.strip().casefold().partition(" ")
     for answer, words in _WORDS.items():

@@ -185,7 +185,7 @@ class Books:
             for pattern in sorted(patterns, key=lambda each: each.limit.amount or 0):
                 if not any((each.period, each.unit) == (pattern.period, pattern.unit) for each in own):
                     made = pattern.of(name)
-                    own.append(self.put(self._with_past(made) if self.scope(name).taken else made))
+                    own.append(self.put(self._with_past(made) if self.scope(name).taken else made, moved=True))
             found += own
         return [each for each in found if not each.is_pattern and each.unit != PERCENT]
 
@@ -215,13 +215,24 @@ class Books:
         self._limits[allowance.scope].remove(allowance.key)
         del self._allowances[allowance.key]
 
+    def raised(self, pattern: Allowance) -> None:
+        """Raise the limits that sessions below have because of *pattern* to what that is now."""
+        self._run_below(
+            pattern,
+            "UPDATE spend_limits SET given = ?4, base = ?4, amount = ?4, state = 'open', warned = 0",
+            "amount < ?4",
+            (pattern.limit.amount,),
+        )
+
     def _forget_below(self, pattern: Allowance) -> None:
         if pattern.is_pattern:
-            where = "WHERE" if pattern.scope == EVERYWHERE else f"{below(pattern.scope, 3)} AND"
-            self._database.run(
-                f"DELETE FROM spend_limits {where} period = ?1 AND unit = ?2 AND instr(scope, '/') > 0",  # noqa: S608
-                (pattern.period, pattern.unit, pattern.scope)[: 2 if pattern.scope == EVERYWHERE else 3],
-            )
+            self._run_below(pattern, "DELETE FROM spend_limits")
+
+    def _run_below(self, pattern: Allowance, sql: str, more: str = "TRUE", values: tuple[object, ...] = ()) -> None:
+        """Run *sql* for the limits of sessions and sub-agents that *pattern* is for."""
+        under = "?3 = '*'" if pattern.scope == EVERYWHERE else below(pattern.scope, 3).removeprefix("WHERE ")
+        where = f"WHERE {under} AND period = ?1 AND unit = ?2 AND instr(scope, '/') > 0 AND {more}"
+        self._database.run(f"{sql} {where}", (pattern.period, pattern.unit, pattern.scope, *values))
 
     def _with_past(self, allowance: Allowance) -> Allowance:
         """Return *allowance* with what was spent and reserved in its scope since it starts."""

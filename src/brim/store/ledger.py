@@ -140,6 +140,8 @@ class SqliteLedger(Closing):
                 if isinstance(about, Scope):
                     about.is_default = about.is_default and not isinstance(answer, Raise)
                 books.keep(about, limit)
+                if isinstance(about, Allowance) and about.is_pattern:
+                    books.raised(about.replace(limit=limit))
                 books.answered(name, "raise" if isinstance(answer, Raise) else answer, limit.amount)
             return books.status(name) if name != EVERYWHERE else ScopeStatus(EVERYWHERE)
 
@@ -302,7 +304,7 @@ class SqliteLedger(Closing):
         if claim and place and not self.database.readonly:
             with self.database.writing():
                 scope = scope_at(self.database, place)
-                self.database.run("INSERT OR IGNORE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
+                self.database.run("INSERT OR REPLACE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
         return scope
 
     def projects(self) -> dict[str, str]:

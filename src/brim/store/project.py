@@ -82,14 +82,17 @@ def name_of(place: str) -> str:
 def scope_at(database: Database | None, place: str) -> str:
     """Return the ledger's scope of the project at *place*: its name, if no other place has taken that.
 
-    Scopes of older versions go by the name alone: the first place with that name takes them over.
+    Scopes of older versions go by the name alone: the first place with that name takes them over. So does a project
+    that was moved: its old place is gone.
     """
     name = name_of(place)
     if not place or database is None or database.version < LIMITS_SINCE:
         return name
     rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
-    if place in rows or not rows:
-        return str(rows.get(place, name))
+    if place in rows:
+        return str(rows[place])
+    if not any(os.path.isdir(other) for other in rows):
+        return name
     return f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
 
 
