@@ -15,8 +15,9 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from brim.activation import Context, Graph, Node, activate, node_of
+from brim.activation import Context, Graph, Node, activate
 from brim.activation.engine import seed_of
+from brim.activation.graph import node_of
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors import Behavior, Edge, EdgeKind, Usage
 from brim.behaviors.behavior import POSITIVE

@@ -1,7 +1,8 @@
 """The status line, measured as Claude Code meets it: ``python bench/statusline.py [--quick] [--json FILE]``.
 
 From a wheel in an environment of its own, a fresh process each time, in turn with ``python -I -c pass``: with nothing
-stored, with a ledger that has a limit, and with another status line to run. Exits with 1 if a target is missed.
+stored, with a ledger that has a limit, with another status line to run, and with every part. Exits with 1 if a target
+is missed.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from brim.cli.commands.statusline import EXAMPLE
+from brim.config.settings import PARTS
 from brim.store import open_ledger
 from hook import install_wheel
 from report import Target, print_targets, table, this_machine
 
 BARE = "python -I -c pass"
 PLAIN, LIMITED, CHAINED = "nothing stored", "a ledger with a limit", "another status line (echo)"
+EVERYTHING = "every part, for a subscriber"
 TYPED = "typed: brim statusline"
 MOST = 3.5
 """Times the bare interpreter that it may take: less than a hook, since it's drawn after every message."""
@@ -48,7 +51,7 @@ def main() -> int:
     table(title, ["", "ms", "times bare"], rows, [])
     targets = [
         Target(f"status line, {name}, times bare python", medians[name] / bare, at_most=MOST)
-        for name in (PLAIN, LIMITED)
+        for name in (PLAIN, LIMITED, EVERYTHING)
     ]
     missed = print_targets(targets)
     if options.json:
@@ -65,13 +68,18 @@ def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
     """Milliseconds of each way to run it; everyone in every round, so that a busy machine slows all of them."""
     project = folder / "shop"
     (project / ".git").mkdir(parents=True)
-    given = json.dumps({**EXAMPLE, "session_id": SESSION, "cwd": str(project)}).encode()
-    homes = {name: folder / f"home{at}" for at, name in enumerate((PLAIN, LIMITED, CHAINED))}
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    soon = time.time() + 86_400
+    limits = {name: {"used_percentage": 91.2, "resets_at": soon} for name in ("five_hour", "seven_day")}
+    sent = {**EXAMPLE, "session_id": SESSION, "cwd": str(project)}
+    given, more = (json.dumps(each).encode() for each in (sent, {**sent, "rate_limits": limits}))
+    homes = {name: folder / f"home{at}" for at, name in enumerate((PLAIN, LIMITED, CHAINED, EVERYTHING))}
     for home in homes.values():
         home.mkdir()
     with open_ledger(str(homes[LIMITED] / "brim.db")) as ledger:
         ledger.limit("shop", 5_000_000)
         ledger.record(f"shop/{SESSION[:8]}/main", "request", 4_100_000)
+    (homes[EVERYTHING] / "config.yaml").write_text(f"statusline:\n  parts: {', '.join(PARTS)}\n")
     chain = homes[CHAINED] / "statusline.json"
     chain.write_text('{"command": "cat >/dev/null; echo mine"}')
     chain.chmod(0o600)
@@ -89,7 +97,8 @@ def measure(folder: Path, rounds: int) -> dict[str, list[float]]:
         for name, (command, home) in calls.items():
             environ = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "BRIM_HOME": str(home)}
             start = time.perf_counter()
-            done = subprocess.run(command, input=given, capture_output=True, env=environ, check=True, timeout=60)
+            sent_here = more if home == homes[EVERYTHING] else given
+            done = subprocess.run(command, input=sent_here, capture_output=True, env=environ, check=True, timeout=60)
             spent = (time.perf_counter() - start) * 1000
             if name != BARE and b"43%" not in done.stdout:
                 raise SystemExit(f"{name}: no status line came: {done.stdout!r} {done.stderr!r}")

@@ -1,9 +1,10 @@
-"""``brim usage``, measured against ccusage 18 on the same files: ``python bench/usage.py [--quick] [--json FILE]``.
+"""``brim usage`` and ``brim report`` against ccusage 18, same files: ``python bench/usage.py [--quick] [--json FILE]``.
 
-A seeded tree of transcripts is made. Both read it in turns, in fresh processes, with the files in the page cache:
-ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. Their
-totals must be equal, or the run ends with an error. ccusage is installed into a temporary folder by npm, unless
-``--ccusage`` names its ``index.js``. Exits with 1 if a target is missed. Progress goes to standard error.
+A seeded tree of transcripts is made. All read it in turns, in fresh processes, with the files in the page cache:
+ccusage (``daily --json --offline``), brim without an index, which it builds on the way, and brim with that index. The
+report reads all of each file, usage only some lines. Their totals must be equal, or the run ends with an error. ccusage
+is installed into a temporary folder by npm, unless ``--ccusage`` names its ``index.js``. Exits with 1 if a target is
+missed. Progress goes to standard error.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from report import Target, print_targets, table, this_machine
 
 PEER = "ccusage@18.0.11"
 COLD, INDEXED, THEIRS = "brim, no index yet", "brim, with its index", "ccusage 18.0.11"
+REPORT, REPORT_INDEXED = "brim report, no index yet", "brim report, with its index"
+REPORTS = (REPORT, REPORT_INDEXED)
 RUNNER = """
 import os, sys, time
 start = time.perf_counter()
@@ -69,6 +72,8 @@ def main() -> int:
     targets = [
         Target("no index yet: times as fast as ccusage", results["ratios"][COLD], at_least=5),
         Target("with its index: times as fast as ccusage", results["ratios"][INDEXED], at_least=20),
+        Target("report, no index yet: times as fast as ccusage", results["ratios"][REPORT], at_least=0.8),
+        Target("report, with its index: times as fast as ccusage", results["ratios"][REPORT_INDEXED], at_least=8),
     ]
     missed = print_targets(targets)
     if options.json:
@@ -101,7 +106,8 @@ def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
     environ |= {"HOME": str(home), "CLAUDE_CONFIG_DIR": str(folder / "claude"), "TZ": "UTC"}
     environ |= {"PYTHONPYCACHEPREFIX": str(folder / "pyc"), "PYTHONPATH": SOURCES}
     ours = [sys.executable, "-c", "from brim.cli import main; main()", "usage", "--json"]
-    commands = {COLD: ours, INDEXED: ours}
+    report = [*ours[:-2], "report", "--json", str(folder / "claude")]
+    commands = {COLD: ours, INDEXED: ours, REPORT: report, REPORT_INDEXED: report}
     if peer is not None:
         commands = {THEIRS: ["node", str(peer), "daily", "--json", "--offline"], **commands}
     times: dict[str, list[float]] = {name: [] for name in commands}
@@ -110,7 +116,7 @@ def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
     for i in range(rounds + 1):
         say(f"round {i} of {rounds}")
         for name, command in commands.items():
-            if name == COLD:
+            if name in (COLD, REPORT):
                 for part in home.glob(".brim/usage.db*"):
                     part.unlink()
             seconds, megabytes, answers[name] = _run(command, environ, folder / "answer.json")
@@ -120,9 +126,9 @@ def measure(folder: Path, peer: Path | None, rounds: int) -> dict[str, Any]:
     agree(answers)
     return {
         "seconds": {name: statistics.median(taken) for name, taken in times.items()},
-        "ratios": {name: _ratio(times, name) for name in (COLD, INDEXED)},
+        "ratios": {name: _ratio(times, name) for name in (COLD, INDEXED, *REPORTS)},
         "megabytes": memory,
-        "totals": {name: _totals(name, answer) for name, answer in answers.items()},
+        "totals": {name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS},
         "files": answers[COLD]["read"]["files"],
         "requests": answers[COLD]["total"]["requests"],
     }
@@ -155,8 +161,11 @@ def _totals(name: str, answer: Any) -> dict[str, float]:
 
 def agree(answers: dict[str, Any]) -> None:
     """End the run if two have different totals, or costs that differ by more than is rounded up."""
-    totals = {name: _totals(name, answer) for name, answer in answers.items()}
+    totals = {name: _totals(name, answer) for name, answer in answers.items() if name not in REPORTS}
     ours = totals[COLD]
+    for name in REPORTS:
+        if answers[name]["money"]["total"] != answers[COLD]["total"]["cost"]:
+            raise SystemExit(f"{name}: costs {answers[name]['money']['total']}, not {answers[COLD]['total']['cost']}")
     for name, theirs in totals.items():
         different = [key for key in PAIRS.values() if theirs[key] != ours[key]]
         if different:

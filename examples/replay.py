@@ -21,6 +21,7 @@ from typing import Any
 
 from brim import count
 from brim.models import cost
+from brim.tracking.sessions import slug_of
 
 RECORDED = Path(__file__).parent / "recorded"
 FOLDER = "/home/user/shop"
@@ -40,7 +41,7 @@ class Session:
         self.settings = json.loads((home / ".claude" / "settings.json").read_text(encoding="utf-8"))
         lines = (RECORDED / "session.jsonl").read_text(encoding="utf-8")
         self.id = json.loads(lines.split("\n")[2])["sessionId"]
-        self.transcript = home / ".claude" / "projects" / "shop" / f"{self.id}.jsonl"
+        self.transcript = home / ".claude" / "projects" / slug_of(str(project)) / f"{self.id}.jsonl"
         self.transcript.parent.mkdir(parents=True)
         self.calls: dict[str, Any] = {}
         self.prompts = 0
@@ -241,7 +242,8 @@ def show(what: str, text: str) -> None:
     for line in lines[:SHOWN_LINES]:
         print(shorten(line, 104) if len(line) > 104 else f"      {line}")
     if len(lines) > SHOWN_LINES:
-        print(f"      … and {len(lines) - SHOWN_LINES} more lines")
+        more = len(lines) - SHOWN_LINES
+        print(f"      … and {more} more line{'s' * (more > 1)}")
 
 
 def shorten(line: str, width: int) -> str:

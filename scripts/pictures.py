@@ -26,7 +26,7 @@ from tests.e2e.world import BRIM, World
 ROOT = Path(__file__).parent.parent
 FONT = "DejaVuSansMono{}.ttf"
 SIZE, MARGIN = 30, 32
-MODEL = "claude-sonnet-4-5"
+MODEL, STATUS_MODEL = "claude-sonnet-4-5", "claude-opus-4-6"
 READS, LOOKS = 3, 23
 """So many files are read, and so often the log is looked at, until it is time to compact."""
 PAUSE = 4
@@ -57,7 +57,7 @@ class Terminal:
             if time.monotonic() > until:
                 sys.exit(f"the terminal never showed {words!r}:\n{self._tmux('capture-pane', '-p')}")
             time.sleep(0.2)
-        time.sleep(1)
+        time.sleep(3)
         return self._tmux("capture-pane", "-e", "-p").rstrip()
 
     def type(self, words: str) -> None:
@@ -116,7 +116,7 @@ def statusline(folder: Path) -> str:
         }
         (world.home / ".claude" / ".claude.json").write_text(json.dumps(accepted))
         environ = {**world.environ, **agent.environ(), "TERM": "xterm-256color"}
-        command = started(environ, [agent.program, "--model", MODEL, "--allowedTools", "Bash"], world.project)
+        command = started(environ, [agent.program, "--model", STATUS_MODEL, "--allowedTools", "Bash"], world.project)
         terminal = Terminal(folder, command, columns=100, rows=40)
         try:
             terminal.shows("window 200,000")
@@ -126,7 +126,7 @@ def statusline(folder: Path) -> str:
                 ("Set its timeout to 45 seconds.", "The timeout is 45 seconds now.", 144_210, "72%"),
                 ("Add a test for it.", "The test for it passes.", 158_700, "79%"),
             ):
-                api.will(agent.shell("true", tokens=tokens - 1_000), Say(said, tokens=tokens))
+                api.will(agent.shell("true", tokens=tokens - 5_000), Say(said, tokens=tokens))
                 terminal.type(asked)
                 shown.append(last_turn(terminal.shows(share), asked))
                 time.sleep(PAUSE)

@@ -1,7 +1,7 @@
 """Lazy exports (PEP 562): a package lists its public names, and each is imported when it's first used.
 
-Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So no
-package imports its own modules at the top of its ``__init__``.
+Hooks and one-line counts run as fresh processes, where every module that is imported and not used costs time. So a
+package that they import doesn't import its own modules at the top of its ``__init__``. The others do.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ def exports(package: str, **modules: str) -> tuple[Callable[[str], object], Call
     Each module is given with its public names, separated by spaces; together they become ``__all__``. Type checkers
     read the imports under ``TYPE_CHECKING`` instead, which must have the same names.
     """
-    known = {name: module for module, names in modules.items() for name in names.split()}
-    vars(sys.modules[package])["__all__"] = sorted(known)
+
+    def known() -> dict[str, str]:
+        return {name: module for module, names in modules.items() for name in names.split()}
 
     def __getattr__(name: str) -> object:
-        module = known.get(name)
+        if name == "__all__":
+            return sorted(known())
+        module = known().get(name)
         if module is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         full_name = f"{package}.{module}"
@@ -33,6 +36,6 @@ def exports(package: str, **modules: str) -> tuple[Callable[[str], object], Call
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*known, *vars(sys.modules[package])})
+        return sorted({*known(), *vars(sys.modules[package])})
 
     return __getattr__, __dir__

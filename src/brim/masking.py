@@ -100,9 +100,7 @@ def mask(text: str) -> str:
 def masked(text: str) -> tuple[str, int]:
     """Return *text* without its secrets, and the number of secrets."""
     total = 0
-    long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
-    shapes = [shape for shape in _table().shapes if shape.hinted(long if shape.kind in ("shape", "inside") else text)]
-    steps: list[_Step] = [_private_keys, _authorizations, *shapes, _blocks, _url_logins, _named_values]
+    steps: list[_Step] = [_private_keys, _authorizations, *_shapes(text), _blocks, _url_logins, _named_values]
     for _ in range(_PASSES):
         found = 0
         for step in steps:
@@ -142,9 +140,6 @@ class _Shape(Record):
     hints: list[str]
     pattern: str
 
-    def hinted(self, text: str) -> bool:
-        return any(hint in text for hint in self.hints)
-
     def __call__(self, text: str) -> list[_Place]:
         places: list[_Place] = []
         compiled = self.compiled()
@@ -175,6 +170,17 @@ class _Shape(Record):
             yield text.rfind("\n", max(0, at - 200), at) + 1 if self.kind == "line" else at
 
 
+def _shapes(text: str) -> list[_Shape]:
+    """Return the shapes of which *text* has a hint; those of keys have it in a long word."""
+    long = "\n".join(_pattern(r"[^\s\"'`]{14,}").findall(text))
+    found = []
+    for kind, label, hints, pattern in _table().shapes:
+        looked_at = long if kind in ("shape", "inside") else text
+        if any(hint in looked_at for hint in hints):
+            found.append(_Shape(kind, label, hints, pattern))
+    return found
+
+
 def _apart(places: list[_Place]) -> list[_Place]:
     """Return *places* in order, without those that begin inside an earlier one."""
     kept: list[_Place] = []
@@ -187,7 +193,8 @@ def _apart(places: list[_Place]) -> list[_Place]:
 class _Table(Record):
     """What ``data/masking.tsv`` says."""
 
-    shapes: list[_Shape]
+    shapes: list[tuple[str, str, list[str], str]]
+    """The fields of each ``_Shape``."""
     blocks: list[list[str]]
     labels: dict[str, str]
     """The words that a secret's name ends in, and how the mask calls it."""
@@ -200,7 +207,7 @@ def _table() -> _Table:
     rows = data_rows(__file__, "masking.tsv")
     return _Table(
         shapes=[
-            _Shape(row[0], row[1], [hint.replace("·", " ") for hint in row[2].split(" ")], row[3])
+            (row[0], row[1], row[2].replace(" ", "\n").replace("·", " ").split("\n"), row[3])
             for row in rows
             if row[0] in ("shape", "inside", "flag", "line", "rest")
         ],

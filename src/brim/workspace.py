@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal, Self
 
     from brim.config.values import Config
+    from brim.store.consent import Consent
     from brim.store.ledger import SqliteLedger
     from brim.store.scopes import Scopes
 
@@ -169,7 +170,7 @@ class Workspace:
         rules = len(scopes.unagreed())
         parts = [f"{rules:,} rule{'' if rules == 1 else 's'}"] if rules else []
         parts += ["the settings"] if self.settings_changed else []
-        name = "".join([letter if letter.isprintable() else "?" for letter in os.path.basename(self.project)])
+        name = without_controls(os.path.basename(self.project))
         return f"{' and '.join(parts)} of {name} changed since you trusted it: 'brim trust' shows them" if parts else ""
 
     @cached_property
@@ -190,18 +191,35 @@ class Workspace:
                 agree_to_settings(self.project, self.home, settings_digest(self.project))
                 del self._agreed_settings
 
+    def consent(self) -> Consent | None:
+        """Return what a person is asked about before the project may steer agents; None if there is none here."""
+        if self.project is None:
+            return None
+        from brim.store.consent import consent_for
+
+        self.renew_trust()
+        return consent_for(self.project, self.home, settings_changed=self.settings_changed)
+
     def save_settings(self, path: str, text: str) -> None:
-        """Write *text* to the configuration file *path*.
+        """Write *text* to the configuration file *path*, and make its folder.
 
         Who writes a project's settings through brim agrees to them, unless they were changed by another way before.
         """
         from brim._sha import sha256_hex
         from brim.files import save
+        from brim.store.project import make_folder
         from brim.store.trust import agree_to_settings
 
-        changed = self.settings_changed
+        folder, changed = os.path.dirname(path), self.settings_changed
+        in_project = self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml")
+        if in_project:
+            self.begin_project()
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
         save(path, text)
-        if self.project is not None and path == os.path.join(self.project, ".brim", "config.yaml") and not changed:
+        if self.project is not None and in_project and not changed:
             with suppress(StoreError):  # a damaged database: then 'brim trust' asks
                 agree_to_settings(self.project, self.home, sha256_hex(text.encode("utf-8", "backslashreplace")))
 
@@ -213,30 +231,26 @@ class Workspace:
         return user_secret(self.home)
 
     @cached_property
-    def has_foreign_memory(self) -> bool:
-        """Whether the project has memory that this user didn't make here: it isn't for agents."""
+    def memory_problem(self) -> StoreError | None:
+        """Why agents can't use the project's ``.context``, ``foreign`` if the user didn't make it here; else None."""
         root = os.path.join(self.project or "", ".context")
-        if self.project is None or not os.path.isdir(root):
-            return False
-        from brim.scratch.folder import is_foreign
+        if self.project is not None and os.path.lexists(root):
+            from brim.scratch.folder import check_folder
 
-        return is_foreign(root, self.memory_secret(root))
+            try:
+                check_folder(root, self.secret)
+            except StoreError as error:
+                return error
+        return None
 
     def memory_secret(self, root: str) -> str:
-        """Return ``secret``, after marking the folder *root* with it if an older version made it.
+        """Return ``secret`` for the memory in *root*. ``StoreError`` if git tracks it: it may be someone else's."""
+        from brim.scratch.folder import FILES
+        from brim.store.project import is_tracked
 
-        That is so if it is the memory of a session that the user's store knows, and was there before the secret.
-        """
-        from brim.scratch.folder import adopt_folders, is_foreign
-
-        if is_foreign(root, self.secret) and os.path.exists(self.database):
-            from brim.store.sessions import knows_session
-            from brim.store.store import open_store
-            from brim.store.trust import SECRET
-
-            before = os.stat(os.path.join(self.home, SECRET)).st_mtime
-            with open_store(self.database, migrate=False, timeout=BUSY) as store:
-                adopt_folders(root, self.secret, lambda id: knows_session(store.database, id), before=before)
+        if is_tracked(os.path.join(root, ""), endings=FILES):
+            why = "git tracks it, so it may be someone else's and isn't used; 'git rm -r --cached' it"
+            raise StoreError(f"{root}: {why}", "refused")
         return self.secret
 
     # Settings ---------------------------------------------------------------------------------------------------
@@ -382,6 +396,11 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def without_controls(text: str) -> str:
+    """Return *text* with ``?`` for each character that isn't drawn: a folder may have any name."""
+    return "".join([letter if letter.isprintable() else "?" for letter in text])
 
 
 def working_folder() -> str | None:

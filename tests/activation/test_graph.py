@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from brim.activation import Graph, node_of
 from brim.activation.engine import seed_of
-from brim.activation.graph import filed_under, looked_up
+from brim.activation.graph import Graph, filed_under, looked_up, node_of
 from brim.activation.parameters import DEFAULTS
 from brim.behaviors import Behavior, Edge, Usage, When
 from brim.errors import InputError

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.activation import co_activated, joint_pairs, touched
-from brim.activation.weights import AFTER, BREADTH, HEAVIEST, RATE
+from brim.activation.weights import AFTER, BREADTH, HEAVIEST, RATE, co_activated, joint_pairs, touched
 from brim.behaviors import Edge, EdgeKind
 
 NOW = 1000.0

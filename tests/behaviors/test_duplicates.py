@@ -11,7 +11,6 @@ from brim.behaviors.duplicates import (
     NEAR_DUPLICATE,
     Texts,
     merge,
-    most_similar,
     near_duplicate,
     normalized,
     similarity,
@@ -73,13 +72,12 @@ def test_similarity_is_symmetric_and_between_0_and_1(a: str, b: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(RULES, st.lists(RULES, max_size=5))
-def test_most_similar_of_near_duplicates_is_one_of_them(text: str, candidates: list[str]) -> None:
-    found = most_similar(text, candidates, at_least=NEAR_DUPLICATE)
-    if found is not None:
-        assert found.similarity == similarity(text, candidates[found.index]) >= NEAR_DUPLICATE
+def test_near_duplicates_are_found_with_their_similarity(text: str, candidates: list[str]) -> None:
+    found = Texts(candidates).like(text, NEAR_DUPLICATE)
+    for each in found:
+        assert each.similarity == similarity(text, candidates[each.index]) >= NEAR_DUPLICATE
     if text in candidates:
-        assert found is not None
-        assert found.similarity == 1
+        assert 1 in [each.similarity for each in found]
 
 
 @settings(max_examples=100, deadline=None)
@@ -91,20 +89,17 @@ def test_texts_find_what_comparing_with_each_would(text: str, known: list[str]) 
     assert Texts(known).like(text, NEAR_DUPLICATE) == [each for each in every if each[1] >= NEAR_DUPLICATE]
 
 
-def test_filter_of_most_similar_loses_no_labelled_pair() -> None:
+def test_texts_lose_no_labelled_pair() -> None:
     for a, b in SAME:
         if near_duplicate(a, b):
-            assert most_similar(a, [b], at_least=NEAR_DUPLICATE) is not None
-            assert most_similar(b, [a], at_least=NEAR_DUPLICATE) is not None
+            assert Texts([b]).like(a, NEAR_DUPLICATE)
+            assert Texts([a]).like(b, NEAR_DUPLICATE)
 
 
-def test_most_similar_prefers_the_nearest_then_the_first() -> None:
-    found = most_similar("Never use pip", ["Use tabs", "Do not use pip", "Don't use pip", "never  use PIP"])
-    assert found is not None
-    assert found.index == 3
-    assert most_similar("Never use pip", ["Do not use pip", "Don't use pip"]) == (0, 0.99)
-    assert most_similar("Never use pip", ["Deploy on Fridays"]) is None
-    assert most_similar("Never use pip", []) is None
+def test_texts_say_how_alike_each_is() -> None:
+    texts = Texts(["Use tabs", "Do not use pip", "Don't use pip", "never  use PIP", "Deploy on Fridays"])
+    assert texts.like("Never use pip", NEAR_DUPLICATE) == [(1, 0.99), (2, 0.99), (3, 1.0)]
+    assert Texts([]).like("Never use pip", 0.0) == []
 
 
 NAMES = st.sampled_from(["a", "b", "c"])

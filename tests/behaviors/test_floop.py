@@ -217,7 +217,10 @@ def test_replacement_that_only_the_node_names_is_known() -> None:
         ({"source": "a", "target": "gone", "kind": "requires"}, "there is no behavior gone"),
         ({"source": "a", "target": "a", "kind": "requires"}, "it leads to itself"),
         ({"source": "a", "target": "b", "kind": "loves"}, "an edge of the kind 'loves', which brim does not know"),
-        ({"source": "a", "target": "b", "kind": "requires", "weight": -1}, "the weight '-1' is none: 1 is used"),
+        (
+            {"source": "a", "target": "b", "kind": "requires", "weight": -1},
+            "the weight '-1' isn't one: 1 is used",
+        ),
         ({"source": "a", "target": "b", "kind": "requires", "metadata": {"x": 1}}, "kept without its metadata"),
         ({"source": "a", "target": "b", "kind": "requires", "created_at": "soon"}, "kept without its created_at"),
         ("[1]", "not read: no object with keys"),
@@ -232,10 +235,10 @@ def test_edge_that_does_not_fit_is_listed_with_its_whole_line(edge: Any, why: st
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        (node("a", kind="context-snapshot"), "a node of the kind 'context-snapshot', which is no behavior"),
+        (node("a", kind="context-snapshot"), "a node of the kind 'context-snapshot', which isn't a behavior"),
         (node("a", content__content={"expanded": "x"}), "not brought over: it has no canonical text"),
         ({"id": "a"}, "not brought over: it has no canonical text"),
-        ({"id": "a", "kind": ["x"]}, "a node of the kind \"['x']\", which is no behavior"),
+        ({"id": "a", "kind": ["x"]}, "a node of the kind \"['x']\", which isn't a behavior"),
         ("nonsense", "not read: Expecting value: line 1 column 1 (char 0)"),
     ],
 )

@@ -33,7 +33,9 @@ def test_graph_that_is_right_has_no_problem() -> None:
 
 def test_edge_that_leads_nowhere_is_found() -> None:
     (problem,) = check(ABC, [Edge("a", "gone", "requires")])
-    assert str(problem) == ("dangling: a requires gone: there is no gone; remove the edge, or learn what is missing")
+    assert str(problem) == (
+        "dangling: a requires gone: there is no gone; remove the connection, or learn what is missing"
+    )
 
 
 def test_edge_that_is_there_twice_is_found() -> None:

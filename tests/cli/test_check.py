@@ -37,7 +37,7 @@ def refused(ran: Ran, *words: str) -> None:
 def test_a_valid_history_is_one_calm_line(brim: Brim) -> None:
     ran = check(brim, AGENT)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.lines == ["chat.json: 15 messages, valid by the rules of openai (found from the shape of the messages)"]
+    assert ran.lines == ["chat.json: 15 messages, valid by the rules of openai (inferred from the messages)"]
     assert check(brim, HI).out.startswith("chat.json: 1 message, valid")
 
 
@@ -62,7 +62,7 @@ def test_json_is_one_object(brim: Brim) -> None:
         "valid": False,
         "messages": len(BROKEN),
         "provider": "anthropic",
-        "found_by": "found from the shape of the messages",
+        "found_by": "inferred from the messages",
         "violations": [{"index": each.index, "rule": each.rule, "text": each.text} for each in validate(BROKEN)],
         "broken_lines": [],
     }
@@ -90,18 +90,18 @@ def test_no_messages_are_valid(brim: Brim) -> None:
     ("messages", "provider", "how"),
     [
         (HI, "openai", "the default for plain messages"),
-        (AGENT, "openai", "found from the shape of the messages"),
-        (BROKEN, "anthropic", "found from the shape of the messages"),
+        (AGENT, "openai", "inferred from the messages"),
+        (BROKEN, "anthropic", "inferred from the messages"),
         ({"messages": HI}, "openai", "the default for plain messages"),
         ({"model": "claude-sonnet-4-5", "messages": HI}, "anthropic", "model's name, claude-sonnet-4-5"),
-        ({"system": "Be brief.", "messages": HI}, "anthropic", "found from the request's fields"),
+        ({"system": "Be brief.", "messages": HI}, "anthropic", "inferred from the request's fields"),
         (
             {"messages": HI, "tools": [{"name": "a", "input_schema": {}}]},
             "anthropic",
-            "found from the request's fields",
+            "inferred from the request's fields",
         ),
-        ({"input": HI}, "responses", "found from the request's input"),
-        ({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, "gemini", "found from the request's contents"),
+        ({"input": HI}, "responses", "inferred from the request's input"),
+        ({"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}, "gemini", "inferred from the request's contents"),
     ],
 )
 def test_it_says_whose_rules_and_how_they_were_found(brim: Brim, messages: Any, provider: str, how: str) -> None:

@@ -179,7 +179,7 @@ def test_a_system_text_larger_than_the_target_does_not_fit(brim: Brim) -> None:
     body = {"system": "You are careful. " * 100, "messages": [{"role": "user", "content": "Hi"}]}
     ran = fit(brim, "--target", "100", messages=body, model="claude-sonnet-4-5")
     assert (ran.code, ran.json) == (1, body)
-    assert "beside the messages" in ran.err
+    assert "outside the messages" in ran.err
 
 
 def test_tools_of_the_option_and_of_the_request_do_not_mix(brim: Brim) -> None:

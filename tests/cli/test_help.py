@@ -13,11 +13,14 @@ from tests.cli.conftest import COMMAND, Brim
 
 COMMANDS = tuple(command_line.COMMANDS)
 SHOWN = {
-    "everyday": "init context watch usage lost limit learn rules why run",
+    "everyday": "init report context watch usage lost limit learn rules why run",
     "setup": "doctor uninstall pause resume trust config",
     "builders": "count fit check repair window models",
 }
-OLD = ("budget", "spend", "scratch", "list", "validate", "upgrade")
+OLD = (
+    *("budget", "dedupe", "export", "forget", "import", "list", "merge", "plan", "review", "scratch", "show", "spend"),
+    *("unforget", "upgrade", "validate"),
+)
 """Names of 0.1 whose help shows the new name."""
 
 

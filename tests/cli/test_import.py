@@ -78,7 +78,7 @@ def test_what_is_not_in_the_file_stays(brim: Brim) -> None:
 def test_what_was_forgotten_here_stays_forgotten_and_is_told(brim: Brim) -> None:
     remember(brim, behavior("a", status="forgotten"), behavior("b"))
     ran = brim("import", "-", "--yes", stdin=line("a", tags=["new"]) + line("b", status="forgotten"))
-    assert "stays so: brim unforget a" in ran.err
+    assert "stays so: brim rules restore a" in ran.err
     found = recalled(brim)
     assert (found["a"].status.value, found["a"].tags, found["b"].status.value) == ("forgotten", ("new",), "forgotten")
 

@@ -128,6 +128,16 @@ def test_the_scopes_are_compared_each_by_itself(brim: Brim) -> None:
     assert brim("dedupe", "--json").json["pairs"] == []
 
 
+def test_a_projects_threshold_is_for_its_own_rules(brim: Brim) -> None:
+    brim.configure(project="behaviors: {near_duplicate: 1}\n")
+    seed(brim, ONE, TWO)
+    seed(brim, rule("b-4", ONE.canonical), rule("b-5", TWO.canonical), scope="project")
+    kept = [pair["kept"]["id"] for pair in brim("dedupe", "--json").json["pairs"]]
+    assert kept == ["b-1"]
+    assert len(brim("dedupe", "--threshold", "0.8", "--json").json["pairs"]) == 2
+    assert [each["ids"] for each in brim("validate", "--json").json["hints"]] == [["b-1", "b-2"]]
+
+
 @pytest.mark.parametrize("threshold", ["0", "1.5", "nan", "-1", "much"])
 def test_a_threshold_is_a_share(brim: Brim, threshold: str) -> None:
     refused(brim("dedupe", "--threshold", threshold), "--threshold")

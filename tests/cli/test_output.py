@@ -67,6 +67,23 @@ def test_the_bar_is_as_wide_as_the_terminal_within_reason(brim: Brim, columns: s
 
 
 @pytest.mark.parametrize(
+    ("arguments", "whole"),
+    [
+        (("models", "gpt-4o", "claude-sonnet-4-5"), "claude-sonnet-4-5"),
+        (("config", "list", "session"), "session.renew_on_compaction"),
+        (BUDGET, "response reserve"),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_columns_and_whole_words(
+    brim: Brim, arguments: tuple[str, ...], whole: str
+) -> None:
+    shown = on_a_terminal(brim, *arguments, COLUMNS="40", NO_COLOR="1")
+    assert whole in shown
+    assert "…" not in shown
+    assert max(map(len, shown.splitlines())) <= 40
+
+
+@pytest.mark.parametrize(
     "env",
     [
         {"PYTHONIOENCODING": "ascii"},

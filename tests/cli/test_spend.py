@@ -50,11 +50,21 @@ def test_at_the_limit_the_answer_is_no(brim: Brim) -> None:
     said = brim("spend", "reserve", "shop/a", "0.96")
     assert (said.code, said.out) == (1, "")
     assert "$0.96 more does not fit" in said.err
-    assert "brim spend continue|raise|wrap-up|stop shop" in said.err
+    assert "brim limit continue|raise|wrap-up|stop shop" in said.err
     assert "asked: a request did not fit" in brim("spend").out
     assert brim("spend", "reserve", "shop/a", "0.95", "--request-id", "r1").code == 0
     brim("spend", "settle", "r1", "0.95")
     assert "limit reached" in brim("spend").out
+
+
+def test_a_mistyped_answer_does_not_become_a_scope(brim: Brim) -> None:
+    ran = brim("limit", "raize", "5")
+    assert (ran.code, ran.out) == (2, "")
+    assert "did you mean 'brim limit raise'?" in ran.err
+    assert brim("limit", "--json").json["scopes"] == []
+    assert brim("ledger", "limit", "raize", "5").code == 0
+    assert brim("limit", "raize", "6").code == 0  # now it's known
+    assert brim("limit", "shop", "5").code == 2  # a name that is unknown is an error
 
 
 def test_a_request_that_was_settled_is_not_sent_again(brim: Brim) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import COMMAND, Brim
 from tests.hooks.status_samples import SESSION, encoded, sent
 
-EXAMPLE = "Opus 4.6  █████▏░░││░░  43% · 80.6k to auto-compact  86,425 of 200,000  $1.24  cache warm until 14:32"
+EXAMPLE = "Opus 4.6  █████▏░░││░░  43% · 80.3k to auto-compact  86,425 of 200,000  $1.24  cache warm until 14:32"
 
 
 def test_the_example_is_the_same_everywhere(brim: Brim) -> None:
@@ -22,14 +22,14 @@ def test_the_example_is_the_same_everywhere(brim: Brim) -> None:
 
 def test_the_example_fits_the_terminal_and_speaks_ascii_if_it_must(brim: Brim) -> None:
     ran = brim("statusline", "--example", env={"COLUMNS": "40", "LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"})
-    assert ran.lines == ["Opus 4.6  ###---|-  43%  80.6k left"]
+    assert ran.lines == ["Opus 4.6  ###---|-  43%  80.3k left"]
 
 
 def test_what_a_client_sends_is_shown_in_colour_though_it_is_no_terminal(brim: Brim) -> None:
     ran = brim("statusline", stdin=encoded(sent()), env={"COLUMNS": "120"})
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(
-        "Sonnet 4.5  \x1b[32m█████▏\x1b[0m\x1b[2m░░││░░\x1b[0m  \x1b[32m43%\x1b[0m · 93.6k left (48% of 180k)  86,425"
+        "Sonnet 4.5  \x1b[32m█████▏\x1b[0m\x1b[2m░░││░░\x1b[0m  \x1b[32m43%\x1b[0m · 93.3k left (48% of 180k)  86,425"
     )
 
 

@@ -222,3 +222,13 @@ def test_the_plans_windows_come_below_the_table(brim: Brim) -> None:
     assert asked(brim)["plan_windows"] == [window.to_dict()]
     assert asked(brim, "--agent", "codex")["plan_windows"] == []
     assert asked(brim, str(brim.home / ".claude"))["plan_windows"] == [], "those files may be of any account"
+
+
+def test_prices_in_a_projects_file_never_count(brim: Brim) -> None:
+    session(brim, answer())
+    before = asked(brim)["total"]["cost"]
+    (brim.cwd / ".git").mkdir()
+    for fields in ("prices: {input: 0, output: 0}", "like: gpt-5-nano"):
+        brim.configure(project=f"models: {{claude-sonnet-4-5: {{{fields}}}}}\n")
+        assert asked(brim)["total"]["cost"] == before > 0
+        assert "don't count" in brim("usage").err

@@ -139,6 +139,6 @@ def test_a_file_that_was_named_and_cannot_be_read_is_an_error(brim: Brim) -> Non
     broken.write_bytes(b"\x89PNG\x00\x00\xff" * 100)
     ran = brim("usage", str(path), str(broken))
     assert ran.code == 2
-    assert "picture.jsonl: is no text" in ran.err
+    assert "picture.jsonl: isn't text" in ran.err
     assert "total" in ran.out  # what could be read is there all the same
     assert brim("usage", str(brim.cwd)).code == 0  # in a folder it is only passed over

@@ -95,7 +95,7 @@ def test_hints_are_no_problems(brim: Brim) -> None:
     ran = brim("validate")
     assert (ran.code, ran.lines[-1]) == (0, "all is well")
     assert sorted(rules(brim, "hints")) == ["near-duplicate", "not-followed", "overridden"]
-    assert "brim dedupe" in ran.out
+    assert "brim rules dedupe" in ran.out
 
 
 def test_a_database_that_came_with_a_view_is_refused_at_once(brim: Brim) -> None:

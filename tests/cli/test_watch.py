@@ -35,6 +35,7 @@ KEYS = {
     "cache_creation_input_tokens": int,
     "cache_read_input_tokens": int,
     "output_tokens": int,
+    "answer_tokens": int,
     "cache_hit_share": float,
     "overhead": int,
     "filling": dict,
@@ -194,7 +195,7 @@ def test_a_line_of_100_mb_is_skipped(brim: Brim) -> None:
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("gone.jsonl", "no such file"), (".", "is a folder"), ("binary", "is no text")],
+    [("gone.jsonl", "no such file"), (".", "is a folder"), ("binary", "isn't text")],
 )
 def test_what_cannot_be_watched_is_refused_with_a_reason(brim: Brim, path: str, said: str) -> None:
     brim.write("binary", b"\x7fELF\0\0\0" * 100)

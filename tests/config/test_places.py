@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.config import config_files, config_paths, project_folder, user_folder
+from brim.config import config_paths, project_folder, user_folder
 from brim.config.places import without_bad_home
 from brim.errors import ConfigError
 from tests.config.places import Places
@@ -76,11 +76,8 @@ def test_a_home_behind_a_symbolic_link_is_never_a_project(places: Places, tmp_pa
 
 
 def test_the_weaker_file_is_read_first(places: Places) -> None:
-    assert config_files(places.environ, str(places.inside)) == []
-    project = places.write(places.project, "")
-    assert config_files(places.environ, str(places.inside)) == [project]
-    user = places.write(places.home, "")
-    assert config_files(places.environ, str(places.inside)) == [user, project]
+    project, user = places.write(places.project, ""), places.write(places.home, "")
+    assert list(config_paths(places.environ, str(places.inside)).values()) == [user, project]
 
 
 def test_a_file_is_not_read_twice_because_of_a_link(places: Places) -> None:

@@ -14,6 +14,7 @@ from brim.activation.parameters import DEFAULTS, Parameters
 from brim.behaviors.duplicates import NEAR_DUPLICATE
 from brim.config import MODES, SETTINGS, Setting, load
 from brim.config.settings import FORMATS, ORDERED
+from brim.config.values import KNOWN
 from brim.injection import tiers as sections
 from brim.window import MemoryConfig
 
@@ -162,3 +163,30 @@ def test_the_page_lists_every_setting_as_it_is() -> None:
     assert [variables.split("`, `") for _, _, variables, _, _ in rows] == [
         list(each.variables) or ["-"] for each in SETTINGS
     ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["bar, percent", "bar percent", " bar,percent ,", ["bar", "percent"]],
+    ids=["commas", "spaces", "both", "list"],
+)
+def test_words_are_a_list_or_a_text(given: object) -> None:
+    setting = KNOWN["statusline.parts"]
+    assert setting.checked(given) == "bar, percent"
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ("bar, weather", "must be chosen from folder, branch, .*, not 'weather'"),
+        (["bar", "bar"], "must not name 'bar' twice"),
+        ([], "must be a list of words"),
+        (" , ", "must be a list of words"),
+        (["bar", 7], "must be a list of words"),
+        (7, "must be a list of words"),
+        ({"bar": 1}, "must be a list of words"),
+    ],
+)
+def test_words_that_there_are_not_are_refused(given: object, wrong: str) -> None:
+    with pytest.raises(ValueError, match=wrong):
+        KNOWN["statusline.parts"].checked(given)

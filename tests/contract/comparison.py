@@ -16,10 +16,26 @@ RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "le
 
 WORDS: dict[str, str] = {
     r"(\d) %": r"\1%",  # without a space
-    r"from brim[\w.]* import main; main\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
+    r"from brim[\w.]* import (\w+); \1\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
     r"BRIM_HOME=\$\{BRIM_HOME:-('[^']*')\}": r"BRIM_HOME=\1",  # the launcher's own home beats the environment's
     r"(BRIM_HOME='[^']*') HOME='[^']*'": r"\1",  # and so does the person's
+    r"(?:  - (?:decision|file|command|number): [^\n]*\n)+": "  - LOST\n",  # the most used first, and no cat or ls
+    r'("compacted", null, "[^"]*", ).*': r"\1LOST",  # a path is called a file
+    r"( tokens(?:  |, ))[\d.]+%": r"\1SHARE",  # rounded to whole per cent, as the client rounds
+    r"brim spend (?:limit )?(?=\S)": "brim limit ",  # messages name today's commands
+    r"brim unforget": "brim rules restore",
+    r"brim validate": "brim rules check",
+    r"brim (edit|dedupe|review)\b": r"brim rules \1",
+    r"found from the (?:shape of the )?(messages|request|model)": r"inferred from the \1",
+    r"beside what must stay": "next to what must stay",
+    r"remove the edge, or bring it back": "remove the connection, or bring the rule back",
+    r"(remove the|remove one of the two|the) edge": r"\1 connection",
+    r"merges what is so": "merges them",
+    r"or 'brim forget": "or remove it with 'brim rules remove",
+    r"no behavior has the id or the name": "no rule has the id or the name",
+    r"'brim list' shows them": "'brim rules' lists them",
+    r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
 
@@ -52,6 +68,8 @@ IGNORED: tuple[str, ...] = (
     "*/left/*/.brim/secret*",
     "*/left/*/.context/*.brim-scratch",
     "*/files/*/.context/.brim-scratch",
+    "*/left/*/.brim/state/*.json/pays",  # a session pays under the limit of the project that it began in,
+    "home/*PreToolUse/files/*/.brim/state/*",  # which is noted for sessions of 0.1 too
     "*/left/*/.brim/trust.json/projects/*/settings",  # trust is of content, not of a folder
     "home/*/files/*/.brim/trust.json",  # what 0.1 trusted as a folder is noted
     "home/left/*/.brim/trust.json",
@@ -84,6 +102,16 @@ IGNORED: tuple[str, ...] = (
     "*-limit/*/out/stopReason",
     "*-limit/*/out/reason",
     "*-limit/*/permissionDecisionReason",
+    'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
+    "*brim config*/out/statusline.parts",  # is new
+    "*brim watch*/out/*auto_compact",  # where the client compacts,
+    "*brim watch*/out/*answer_tokens",
+    "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used
+    "*brim usage*/out/plan_windows",
+    "*brim statusline*/out/auto_compact",
+    "*brim statusline*/out/plan_windows",
+    "*brim statusline*/out/folder",
+    "*brim statusline*/out/branch",
 )
 """Places whose value may be anything, or missing, as ``scenario/step/key/key``; ``*`` stands for anything.
 An element of a list is called by its id, name or file, a text by itself.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -28,6 +28,8 @@ class ModelApi:
         self.script: list[Step] = []
         self.summary = "The work went on as it was asked."
         self.summary_tokens: int | None = None
+        self.bill: Callable[[Mapping[str, Any]], int] = about
+        """How many tokens the model counts in a request, where no step says it."""
         self.asked: list[Asked] = []
         self.elsewhere: list[str] = []
         """What was wanted from the network, and refused."""
@@ -71,7 +73,7 @@ class ModelApi:
             step: Step = Say()
             if kind == "turn" and self.script:
                 step = self.script.pop(0)
-        size = about({key: value for key, value in body.items() if key != "metadata"})
+        size = self.bill({key: value for key, value in body.items() if key != "metadata"})
         if kind == "count":
             return Sent(200, wire.counted(size))
         if kind == "compaction":

@@ -192,7 +192,7 @@ def test_a_spent_budget_denies_the_next_call_and_says_what_lifts_it(agent: Agent
     calls = made.read_text().split() if made.exists() else []
     assert calls in ([], ["one"]), "the first may run before the client has written down what the answer cost"
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
-    denied = [text for text in results if "brim spend continue|raise|wrap-up|stop project" in text]
+    denied = [text for text in results if "brim limit continue|raise|wrap-up|stop project" in text]
     assert len(denied) == len(results) - len(calls) >= 2
     assert all("$0.02" in text for text in denied)
 

@@ -132,7 +132,7 @@ def test_a_turn_that_its_limit_cuts_short_goes_on_and_reads_the_scratch_file_fir
     command = [BRIM, "run", *options, "--agent", "claude", "--", *streamless(claude, QUESTION)]
     ran = claude.world.run(command, environ=claude.environ())
     assert api.turns[-1].holding("You were cut short. First read .context/scratch.md"), ran.told
-    assert "going on: the limit is $0.572 now" in ran.err
+    assert "going on: the limit is $0.57 now" in ran.err
     assert "It is done." in ran.out
 
 

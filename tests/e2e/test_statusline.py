@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.e2e.script import Say
 from tests.e2e.world import Terminal
 
 
-def opened(claude: Agent) -> Terminal:
+def opened(claude: Agent, *options: str) -> Terminal:
     """Open Claude Code in a terminal, as if it had been asked all that it asks at first."""
     folder = claude.world.home / ".claude"
     asked = {
@@ -23,7 +24,7 @@ def opened(claude: Agent) -> Terminal:
         "projects": {str(claude.world.project): {"hasTrustDialogAccepted": True}},
     }
     (folder / ".claude.json").write_text(json.dumps(asked))
-    command = [claude.program, "--model", claude.model, "--permission-mode", "default"]
+    command = [claude.program, "--model", claude.model, "--permission-mode", "default", *options]
     return Terminal(command, claude.world.project, {**claude.world.environ, **claude.environ()})
 
 
@@ -45,6 +46,7 @@ def test_it_shows_how_full_the_window_is_and_keeps_the_numbers_for_the_hooks(cla
         terminal.wait_for("compact at 78%")
         assert "████████▋" in terminal.text
         assert "72%" in terminal.text
+        assert "247k" in terminal.text, "to the 967,000 at which it compacts"
         terminal.wait(lambda: remembered(claude))
     usage = remembered(claude)
     assert (usage["tokens"], usage["window"], usage["model"]) == (720_008, 1_000_000, claude.model)
@@ -85,3 +87,13 @@ def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
         terminal.wait_for("window 1,000,000")
         assert terminal.text.index("this is mine") < terminal.text.index("window 1,000,000")
     assert json.loads(Path(seen).read_text())["model"]["id"] == claude.model
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/cmdline"), reason="this system doesn't show an option of the client")
+def test_it_knows_the_window_that_the_client_was_started_to_compact_in(claude: Agent) -> None:
+    claude.install()
+    claude.world.api.will(Say("It is done.", tokens=350_000))
+    with opened(claude, "--autocompact", "400k") as terminal:
+        terminal.wait_for("window 1,000,000")
+        terminal.enter("Say hello.")
+        terminal.wait_for("17k to auto-compact")

@@ -219,7 +219,7 @@ def left(prices: Price | None, **options: Any) -> tuple[int, str]:
 def test_an_automatic_cut_is_deeper_where_writing_the_cache_is_dear() -> None:
     claude, note = left(CLAUDE)
     assert claude < left(SAME)[0] == 9_000
-    assert "writing the cache anew costs" in note
+    assert "rewriting the cache adds" in note
     assert "writing the cache costs no more than reading" in left(SAME)[1]
 
 
@@ -238,7 +238,7 @@ def test_an_automatic_cut_goes_to_the_default_where_prices_are_unknown() -> None
 def test_an_automatic_cut_takes_the_prices_of_the_model() -> None:
     pruner, messages = WatermarkPruner(low="auto", min_turns=0), talk("anthropic", 101, each=50)
     pruned = pruner.prune(messages, 10_000, provider="anthropic", counter=WordCounter("claude-sonnet-4-5"))
-    assert "writing the cache anew costs" in pruned.receipt.notes[0]
+    assert "rewriting the cache adds" in pruned.receipt.notes[0]
 
 
 def test_the_reason_of_a_cut_is_the_high_mark() -> None:
@@ -447,7 +447,7 @@ def test_the_mark_is_the_highest_that_costs_little_enough() -> None:
     low, why = OUTLOOK.low_mark(CLAUDE_DEPTH)
     assert OUTLOOK.overhead(low, CLAUDE_DEPTH) <= OVERHEAD < OUTLOOK.overhead(MARKS[MARKS.index(low) - 1], CLAUDE_DEPTH)
     assert f"low mark {low}: with 2,000 tokens a turn and 20 turns to come" in why
-    assert "at most 20% was sought" in why
+    assert "the aim is at most 20%" in why
 
 
 def test_dear_writes_make_deeper_cuts() -> None:
@@ -478,7 +478,7 @@ def test_where_no_mark_is_cheap_the_cheapest_is_taken_and_said() -> None:
     dear = CachePrices(write=Decimal(100), read=Decimal("0.01"))
     low, why = replace(OUTLOOK, turns=1).low_mark(dear)
     assert low == min(MARKS, key=lambda mark: replace(OUTLOOK, turns=1).overhead(mark, dear))
-    assert "no mark comes down to 20%" in why
+    assert "no mark reaches the aim of 20%" in why
 
 
 @given(outlook=outlooks, price=prices)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brim.hooks.lost_facts import LONGEST, build_instructions
+from brim.hooks.lost_facts import LINES, LONGEST, build_instructions
 from brim.scratch import Entry
 from brim.store import open_store
 from tests.hooks.injected import rule
@@ -129,7 +129,7 @@ def test_what_was_lost_is_kept_for_statistics(sitting: Sitting) -> None:
     with open_store(str(sitting.home / "brim.db")) as store:
         (event,) = store.events(kind="compacted")
     assert event.session == sitting.session
-    assert event.detail["counts"] == {"decision": [1, 1], "path": [1, 1], "command": [1, 1], "number": [1, 1]}
+    assert event.detail["counts"] == {"decision": [1, 1], "file": [1, 1], "command": [1, 1], "number": [1, 1]}
     assert ["number", "200 ms"] in event.detail["lost"]
 
 
@@ -139,6 +139,20 @@ def test_a_check_that_went_well_is_missed_too(sitting: Sitting) -> None:
     sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
     told = sitting.prompt("go on")["hookSpecificOutput"]["additionalContext"]
     assert "command: `cargo test --workspace`" in told
+
+
+def test_the_most_used_comes_back_first_and_no_more_than_fits(sitting: Sitting) -> None:
+    for at in range(LINES + 5):
+        sitting.tool("Read", {"file_path": f"{sitting.project}/src/part_{at}.py"})
+    for _ in range(2):
+        sitting.tool("Bash", {"command": "make deploy-demo"})
+    sitting.hook("PostCompact", trigger="auto", compact_summary="All is well.")
+    heading, first, *rest = sitting.state()["lost"].splitlines()
+    assert "left these out" in heading
+    assert first == "  - command: `make deploy-demo`"
+    assert rest[0] == f"  - file: `src/part_{LINES + 4}.py`"
+    assert rest[-1] == "  - and 6 more"
+    assert len(rest) == LINES
 
 
 def test_without_a_summary_nothing_is_measured(sitting: Sitting) -> None:

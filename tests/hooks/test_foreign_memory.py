@@ -155,6 +155,49 @@ def test_memory_that_an_older_version_made_for_a_session_of_this_user_stays(tmp_
     assert len(mark.read_text(encoding="utf-8").splitlines()) == 2
 
 
+def test_memory_of_a_session_of_this_user_that_worked_elsewhere_is_not_taken_over(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    everything_told(world)
+    session = json.loads((world.project / ".context" / ".session").read_text(encoding="utf-8"))["session"]
+    (world.home / "secret").unlink()
+    world.project = tmp_path / "unpacked"
+    (world.project / ".git").mkdir(parents=True)
+    world.environ["CLAUDE_PROJECT_DIR"] = str(world.project)
+    plant(world, session=session)
+    data = world.message("UserPromptSubmit", prompt="go on", session_id="another")
+    assert "wasn't made here" in world.call("UserPromptSubmit", data)
+
+
+def test_installing_brim_ends_the_time_in_which_older_memory_is_taken_over(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    everything_told(world)
+    (world.home / "secret").unlink()
+    mark = world.project / ".context" / ".brim-scratch"
+    mark.write_text(MARK, encoding="utf-8")
+    assert brim(world, "init", "--agent", "claude").returncode == 0
+    assert len(mark.read_text(encoding="utf-8").splitlines()) == 2
+    mark.write_text(MARK, encoding="utf-8")
+    assert "wasn't made here" in everything_told(world)
+
+
+@pytest.mark.parametrize("odd", ["missing", "huge", "link", "folder"])
+def test_a_person_is_told_once_of_memory_without_a_proper_mark(tmp_path: Path, odd: str) -> None:
+    world = World(tmp_path)
+    mark = plant(world) / ".brim-scratch"
+    mark.unlink()
+    if odd == "huge":
+        mark.write_text(MARK * 1000, encoding="utf-8")
+    elif odd == "link":
+        mark.symlink_to("journal.jsonl")
+    elif odd == "folder":
+        mark.mkdir()
+    said = everything_told(world)
+    assert PLANTED not in said
+    assert said.count("brim did not make this folder") == 1
+    assert "brim doctor" in brim(world, "status").stdout
+    assert "brim did not make this folder" in brim(world, "doctor").stdout
+
+
 def test_a_person_sees_it_and_accepts_it(tmp_path: Path) -> None:
     world = World(tmp_path)
     folder = plant(world)

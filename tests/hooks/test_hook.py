@@ -94,7 +94,7 @@ def test_paused_it_says_nothing(world: World) -> None:
         ([], b"{}", "EVENT and AGENT"),
         (["Stop", "claude"], b"{", "JSONDecodeError"),
         (["Stop", "claude"], b"", "JSONDecodeError"),
-        (["Stop", "claude"], b"[1]", "no JSON object"),
+        (["Stop", "claude"], b"[1]", "isn't a JSON object"),
         (["Stop", "claude"], b"[" * 200_000, "RecursionError"),
         (["Stop", "claude"], b" " * (LARGEST + 1), "bytes came"),
     ],
@@ -249,10 +249,11 @@ def test_gemini_reports_with_the_call_itself(world: World) -> None:
 
 def test_lines_come_last_first_whatever_the_blocks(tmp_path: Path) -> None:
     path = tmp_path / "t"
-    lines = [b"%d" % number * (number % 7) for number in range(40_000)] + [b"x" * 300_000]
-    path.write_bytes(b"\n".join(lines))
+    lines = [b"%d" % number * (number % 7 + 1) for number in range(40_000)] + [b"x" * 300_000]
+    blank = [b"\n" * (number % 5) + b"\r\n" * (number % 3) for number in range(40_000)] + [b"\n" * 100_000]
+    path.write_bytes(b"".join(b"\n%b%b" % pair for pair in zip(blank, lines, strict=True))[1:])
     assert list(tail_lines(str(path))) == lines[::-1]
-    few = list(tail_lines(str(path), most=310_000))
+    few = list(tail_lines(str(path), most=410_000))
     assert few == lines[::-1][: len(few)]
     assert len(few) > 1
 

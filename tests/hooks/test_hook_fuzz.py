@@ -153,7 +153,7 @@ def states(world: World, rng: random.Random) -> Iterator[tuple[dict[str, str], f
 EXPECTED = (
     "JSONDecodeError: ",
     "RecursionError: maximum recursion depth exceeded while decoding",
-    "ValueError: what came is no JSON object",
+    "ValueError: the input isn't a JSON object",
     " that brim knows",
     *(f"KeyError: {agent!r}" for agent in STRANGERS),
     "StoreError: ",

@@ -172,7 +172,7 @@ def test_what_a_person_typed_is_written_down(agent: Agent) -> None:
 
 def test_one_part_that_fails_does_not_take_the_others_with_it(agent: Agent) -> None:
     agent.learn(ALWAYS)
-    (agent.project / ".context").write_text("no folder")
+    (agent.project / ".context" / ".lock").mkdir(parents=True)
     assert agent.prompt("Port the parser").told
     assert ".context" in agent.log()
 

@@ -173,7 +173,9 @@ def test_a_linked_scratch_folder_is_not_named(agent: Agent) -> None:
     remember(agent)
     (agent.project / ".context").rename(agent.project / "elsewhere")
     (agent.project / ".context").symlink_to("elsewhere")
-    assert not agent.start("compact")
+    answer = agent.start("compact")
+    assert not answer.told
+    assert "is a link" in answer.note
 
 
 def test_only_a_trusted_project_is_listened_to(agent: Agent) -> None:

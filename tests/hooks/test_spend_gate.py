@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from brim.spend import Raise
+from brim.store.trust import trust
 from tests.hooks.sittings import Sitting
 
 
@@ -105,6 +106,27 @@ def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
     assert "shop/8eeb040d: $0.003 of $0.001 is spent" in reason(before(sitting))
+
+
+@pytest.mark.parametrize("mark", [".git", ".brim"])
+@pytest.mark.parametrize("first", ["UserPromptSubmit", "PreToolUse"])
+@pytest.mark.parametrize("how", ["ledger", "settings"])
+def test_a_folder_with_a_project_of_its_own_lifts_no_limit(sitting: Sitting, mark: str, first: str, how: str) -> None:
+    del sitting.environ["CLAUDE_PROJECT_DIR"]
+    (sitting.project / ".git").mkdir()
+    inside = sitting.project / "inside"
+    (inside / mark).mkdir(parents=True)
+    if how == "ledger":
+        limit(sitting, 10_000)
+    else:
+        (sitting.project / ".brim").mkdir()
+        (sitting.project / ".brim" / "config.yaml").write_text("spend: {limit: 0.01}\n")
+        trust(str(sitting.project), str(sitting.home), now=sitting.now)
+    sitting.hook(first, prompt="go", tool_name="Bash", tool_input={"command": "cd inside"}, tool_use_id="t0")
+    sitting.project = inside
+    sitting.used("m1", 4_000)
+    sitting.hook("Stop")
+    assert "shop: $0.012 of $0.01 is spent" in reason(before(sitting))
 
 
 def test_the_settings_limit_counts_where_nobody_has_set_one(sitting: Sitting) -> None:

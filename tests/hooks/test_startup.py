@@ -65,7 +65,9 @@ def write(site: Path, home: Path) -> Path:
         path.write_bytes(kept.read_bytes())
         path.chmod(0o600)
         return path
-    code = "import sys; sys.path.append(sys.argv[1]); import brim.hooks; print(brim.hooks.write_startup(sys.argv[2]))"
+    code = (
+        "import sys; sys.path.append(sys.argv[1]); import brim.hooks.startup as s; print(s.write_startup(sys.argv[2]))"
+    )
     assert python(code, site, home).strip() == str(path)
     shutil.copy(path, kept)
     return path
@@ -87,8 +89,8 @@ def test_modules_come_from_the_file(site: Path, world: World) -> None:
 
 
 def test_the_launcher_uses_it(site: Path, world: World) -> None:
-    """A hook answers from the file even after the sources are gone, except those that it starts with."""
-    from brim.install.launchers import install_launcher
+    """Hook and status line answer from the file even after the sources are gone, except those that they start with."""
+    from brim.install.launchers import STATUS_CODE, install_launcher, launcher_text
 
     folder = world.folder / "site"
     shutil.copytree(site, folder, ignore=shutil.ignore_patterns("startup.bin"))
@@ -100,6 +102,11 @@ def test_the_launcher_uses_it(site: Path, world: World) -> None:
     command = [install_launcher(str(world.home), package=str(folder)), "SessionStart", "claude"]
     done = subprocess.run(command, input=sent, capture_output=True, check=False, env=world.environ, timeout=60)
     assert RULE in done.stdout.decode()
+    script = launcher_text(sys.executable, str(folder), home=str(world.home), code=STATUS_CODE)
+    given = b'{"model": {"id": "claude-opus-5-5", "display_name": "Opus"}}'
+    command = ["sh", "-c", script]
+    done = subprocess.run(command, input=given, capture_output=True, check=True, env=world.environ, timeout=60)
+    assert done.stdout == b"Opus\n"
 
 
 def test_another_record_is_another_brim(site: Path, world: World) -> None:

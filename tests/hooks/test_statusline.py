@@ -22,7 +22,7 @@ from brim.store.trust import trust
 from brim.tracking.plan_windows import read_plan_windows
 from tests.hooks.status_samples import NOW, SESSION, encoded, sent
 
-DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.statusline import main; main()"]
+DIRECT = [sys.executable, "-I", "-c", "from brim.hooks.process import status_line; status_line()"]
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_it_prints_one_line(environ: dict[str, str]) -> None:
     assert (
         out.getvalue()
         .decode()
-        .startswith("Sonnet 4.5  █████▏░░││░░  43% · 93.6k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold")
+        .startswith("Sonnet 4.5  █████▏░░││░░  43% · 93.3k left (48% of 180k)  86,425 of 200,000  $1.24  cache cold")
     )
     assert out.getvalue().endswith(b"\n")
 
@@ -289,7 +289,9 @@ def test_a_process_ends_with_0_even_if_nobody_listens(environ: dict[str, str]) -
 def test_a_process_imports_nothing_heavy(environ: dict[str, str]) -> None:
     code = "from brim.hooks.statusline import main; main(); import sys; print(*sys.modules, file=sys.stderr)"
     run = [sys.executable, "-I", "-c", code]
-    done = subprocess.run(run, input=encoded(sent()), env=environ, capture_output=True, timeout=60, check=True)
+    given = encoded(sent(rate_limits=limits(91.2, 12)))
+    every = {**environ, "BRIM_STATUSLINE_PARTS": "model, folder, branch, headroom, plan"}
+    done = subprocess.run(run, input=given, env=every, capture_output=True, timeout=60, check=True)
     heavy = {"typing", "dataclasses", "hashlib", "pathlib", "logging", "yaml", "subprocess", "argparse"}
     assert done.stdout.decode().startswith("Sonnet 4.5")
     assert heavy & set(done.stderr.decode().split()) <= _imported_by_python_itself()
@@ -307,11 +309,11 @@ OPUS = {"id": "claude-opus-4-6", "display_name": "Opus 4.6"}
 
 def test_it_says_how_far_it_is_to_the_clients_own_compaction(environ: dict[str, str], tmp_path: Path) -> None:
     (line,) = shown(sent(158_008, model=OPUS), environ)
-    assert "79% · 9k to auto-compact  158,008 of 200,000" in line
+    assert "79% · 8.7k to auto-compact  158,008 of 200,000" in line, "167,000, less the prompt and the answer of 311"
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text('{"autoCompactEnabled": false}')
     (line,) = shown(sent(158_008, model=OPUS), environ)
-    assert "79% · 22k left, auto-compact off  " in line
+    assert "79% · 21.7k left, auto-compact off  " in line
     (tmp_path / ".claude" / "settings.json").write_text("{")
     (line,) = shown(sent(158_008, model=OPUS), environ)
     assert "79%  158,008 of 200,000" in line, "settings that can't be read could say anything"
@@ -352,9 +354,9 @@ def test_the_parts_are_those_of_the_setting_in_its_order(environ: dict[str, str]
     config = Path(environ["BRIM_HOME"], "config.yaml")
     config.write_text("statusline:\n  parts: [percent, branch, folder, headroom]\n")
     (line,) = shown(sent(cwd=str(folder)), environ)
-    assert line == "43%  feature/cart  ~/shop/src  93.6k left (48% of 180k)"
+    assert line == "43%  feature/cart  ~/shop/src  93.3k left (48% of 180k)"
     narrow = {**environ, "COLUMNS": "44"}
-    assert shown(sent(cwd=str(folder)), narrow) == ["43%  feature/cart  src  93.6k left"]
+    assert shown(sent(cwd=str(folder)), narrow) == ["43%  feature/cart  src  93.3k left"]
 
 
 def test_a_part_that_there_is_not_is_noted_and_the_default_shown(environ: dict[str, str]) -> None:

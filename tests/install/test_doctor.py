@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import subprocess
 import sys
 from typing import Any
 
@@ -311,3 +313,16 @@ def test_hostile_settings_of_codex_count_as_none(brim: Brim, text: str) -> None:
     (brim.home / ".codex" / "config.toml").write_text(text)
     assert alone(brim, "init", "--agent", "codex").code == 0
     assert looked(brim)["Codex"][0]["state"] == "ok"
+
+
+def test_a_projects_store_that_git_would_commit_is_said(brim: Brim) -> None:
+    env = {"PATH": os.environ["PATH"]}
+    subprocess.run(["git", "init", "-q"], cwd=brim.cwd, check=True)
+    brim("learn", "--right", "Use uv")
+    assert "git" not in looked(brim, env=env)
+    (brim.cwd / ".brim" / ".gitignore").write_text("!brim.db\n")
+    [found] = looked(brim, env=env)["git"]
+    assert found["file"] == str(brim.cwd / ".brim" / "brim.db")
+    with (brim.cwd / ".brim" / ".gitignore").open("a") as file:
+        file.write("brim.db*\n")
+    assert "git" not in looked(brim, env=env)

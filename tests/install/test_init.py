@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from brim.errors import InputError
 from brim.install.agents import project_target
+from brim.install.launchers import check_lasting
 from brim.store.trust import is_trusted
 from tests.cli.conftest import Brim
 from tests.cli.stored import behavior, remember
@@ -313,3 +315,16 @@ def test_a_link_out_of_the_project_is_not_followed(brim: Brim, agent: str, what:
     assert "outside of the project" in ran.out + ran.err
     assert (target / file.name).read_text() == "{}"
     assert [path.name for path in target.iterdir()] == [file.name]
+
+
+def test_an_environment_in_a_cache_is_refused_and_one_that_lasts_is_not(tmp_path: Path) -> None:
+    lasting = tmp_path / "tools" / "brim"
+    lasting.mkdir(parents=True)
+    (lasting / "CACHEDIR.TAG").touch()  # as uv puts one into every environment
+    check_lasting(str(lasting))
+    for name, instead in (("uv", "uv tool install brim"), ("pipx", "pipx install brim")):
+        passing = tmp_path / ".cache" / name / "archive" / "x"
+        passing.mkdir(parents=True)
+        (tmp_path / ".cache" / name / "CACHEDIR.TAG").touch()
+        with pytest.raises(InputError, match=f"run '{instead}', then 'brim init'"):
+            check_lasting(str(passing))

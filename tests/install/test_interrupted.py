@@ -17,7 +17,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no hooks there 
 
 INIT = ("init", "--agent", "all")
 CLAUDE = '{\n  "model": "opus",\n  "statusLine": {"type": "command", "command": "date"}\n}\n'
-BRIMS = re.compile(r"\.brim(/(\.gitignore|brim\.db(-wal|-shm)?|bin|bin/hook|bin/statusline|installed\.lock))?")
+BRIMS = re.compile(
+    r"\.brim(/(\.gitignore|brim\.db(-wal|-shm)?|bin|bin/hook|bin/statusline|installed\.lock|secret(\.lock)?))?"
+)
 
 
 def prepared(root: Path) -> Brim:

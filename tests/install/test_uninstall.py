@@ -134,3 +134,20 @@ def test_a_server_that_somebody_set_is_named(brim: Brim) -> None:
     (brim.home / ".claude.json").write_text('{"mcpServers": {"brim": {"command": "brim", "args": ["mcp"]}}}')
     alone(brim, "init", "--agent", "claude")
     assert "claude mcp remove" in alone(brim, "uninstall").err
+
+
+def test_a_folder_that_became_a_link_out_of_the_project_is_not_followed(brim: Brim) -> None:
+    (brim.cwd / ".git").mkdir()
+    alone(brim, "init", "--project", "--agent", "all")
+    elsewhere = brim.home / "elsewhere"
+    (brim.cwd / ".claude").rename(elsewhere)
+    (brim.cwd / ".claude").symlink_to(elsewhere)
+    before = tree(elsewhere)
+    ran = alone(brim, "uninstall")
+    assert ran.code == 2
+    assert "outside of the project: remove the link" in ran.err
+    assert tree(elsewhere) == before
+    assert not (brim.cwd / ".gemini").exists()
+    (brim.cwd / ".claude").unlink()
+    assert alone(brim, "uninstall").code == 0
+    assert not (brim.home / ".brim/installed.json").exists()

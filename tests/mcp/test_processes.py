@@ -63,7 +63,7 @@ TOLD = (
     "pending",
     "## Unconfirmed notes\n- Use uv, never pip.\n",
     2,
-    "why: no behavior has the id or the name 'nobody': 'brim list' shows them",
+    "why: no rule has the id or the name 'nobody': 'brim rules' lists them",
 )
 
 

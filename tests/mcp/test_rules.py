@@ -118,7 +118,7 @@ def test_why_names_the_condition_and_the_tier(world: World) -> None:
 
 
 def test_what_is_not_there_cannot_be_expanded(world: World) -> None:
-    assert "no behavior has the id or the name 'nobody'" in world.refused("brim://behaviors/expand/nobody")
+    assert "no rule has the id or the name 'nobody'" in world.refused("brim://behaviors/expand/nobody")
     assert "Unknown resource" in world.refused("brim://nothing")
 
 

@@ -19,7 +19,7 @@ def test_what_an_agent_teaches_is_pending_and_at_most_a_directive(world: World, 
     told = world.call("learn", right=text, wrong="git push", situation="scripts/release.py")
     assert not told.failed
     assert told.data["status"] == "pending"
-    assert "brim review accept" in told.data["result"]
+    assert "brim rules review accept" in told.data["result"]
     (note,) = world.stored()
     assert note.status is Status.PENDING
     assert note.kind is not BehaviorKind.CONSTRAINT
@@ -81,7 +81,7 @@ def test_notes_that_nobody_reads_do_not_pile_up(world: World, monkeypatch: pytes
         assert not world.call("learn", right=text).failed
     told = world.call("learn", right="Cherries go on top.")
     assert told.failed
-    assert "brim review" in told.text
+    assert "brim rules review" in told.text
     assert not world.call("learn", right="Apples are red.").failed
 
 

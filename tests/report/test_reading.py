@@ -8,9 +8,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brim.report.findings import FindingsReader
 from brim.report.usage import Gathered, Source, UsageReading, read_all
 from brim.tracking.events import Usage
 from brim.tracking.readers.stream import read
@@ -72,7 +74,7 @@ def outcome(reading: UsageReading) -> tuple[object, ...]:
         (each.key, each.output, each.prompt, each.cost or 0, each.session, source.agent, source.project)
         for each, source in reading.gathered.requests()
     )
-    totals = sorted((each.session, each.cost) for each in reading.gathered.totals.values())
+    totals = sorted((each.session, each.cost, each.until or 0) for each in reading.gathered.totals.values())
     return requests, totals, reading.files, reading.bytes, reading.broken_lines
 
 
@@ -91,6 +93,7 @@ def test_the_index_changes_nothing_but_the_time(rounds: list[list[tuple[str, str
             assert outcome(read_all(files, index=index, prices="p")) == fresh
             again = read_all(named_files([str(tree)]), index=index, prices="p")
             assert (outcome(again), again.new_bytes) == (fresh, 0)
+            assert outcome(read_all(files, index=index, prices="p", observe=FindingsReader)) == fresh
 
 
 @settings(max_examples=40, deadline=None)
@@ -131,3 +134,23 @@ def test_a_file_that_vanishes_meanwhile_is_no_problem(tmp_path: Path) -> None:
     paths[0].unlink()
     reading = read_all(files, index=None, prices="p")
     assert (len(reading.gathered.requests()), reading.failed) == (1, [])
+
+
+def test_what_was_read_before_an_interruption_is_kept(tmp_path: Path) -> None:
+    paths = [write(tmp_path / name, answer(name)) for name in ("a.jsonl", "b.jsonl")]
+    files, index = named_files(map(str, paths)), str(tmp_path / "index" / "usage.db")
+
+    def interrupt(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_all(files, index=index, prices="p", on_read=interrupt)
+    assert read_all(files, index=index, prices="p").new_bytes == files[1].stamp.size
+
+
+def test_a_total_is_compared_with_the_requests_before_it(tmp_path: Path) -> None:
+    total = cost_state(1.0, inputTokens=10, outputTokens=5, cacheReadInputTokens=700)
+    later = answer("msg_2", "req_2", usage(read=900), time="2026-01-05T10:05:00Z")
+    files = named_files([str(write(tmp_path / "a.jsonl", answer(), total, later))])
+    (rest,) = read_all(files, index=None, prices="p").gathered.unattributed()
+    assert (rest.tokens, rest.cost) == ([0, 0, 700, 0, 0], 1_000_000 - 105)

@@ -82,7 +82,7 @@ def on_terminal(run: Run, prompt: str, *options: str, types: list[tuple[str, str
 
 
 def test_a_person_is_asked_at_the_limit_and_can_raise_it(run: Run) -> None:
-    types = [("What shall be done?", "nonsense"), ("is no answer", "r 5")]
+    types = [("What now?", "nonsense"), ("isn't an answer", "r 5")]
     code, shown = on_terminal(run, "COST=0.96 one", "--budget-usd", "1", "--then", "two", "--task", "it", types=types)
     assert code == 0
     assert "c        continue once, with a tenth more" in shown

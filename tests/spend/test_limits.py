@@ -127,7 +127,7 @@ def test_raising_needs_a_higher_limit_and_opens_whatever_was_closed() -> None:
 
 @pytest.mark.parametrize("answer", ["", "yes", "raise", None, 5])
 def test_another_answer_is_an_error(answer: str) -> None:
-    with pytest.raises(InputError, match="an answer"):
+    with pytest.raises(InputError, match="isn't an answer"):
         Limit(100).answered(answer, 0)
 
 

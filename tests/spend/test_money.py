@@ -45,9 +45,16 @@ def test_what_is_no_amount_is_an_error(text: str) -> None:
         micro_dollars(text)
 
 
-@given(st.integers(0, MOST))
-def test_what_is_shown_is_read_back_exactly(amount: int) -> None:
+@given(st.integers(0, 99_999))
+def test_a_small_amount_is_shown_exactly(amount: int) -> None:
     assert micro_dollars(in_dollars(amount)) == amount
+
+
+@given(st.integers(100_000, MOST))
+def test_a_larger_amount_is_shown_to_the_nearest_cent(amount: int) -> None:
+    shown = in_dollars(amount)
+    assert len(shown.partition(".")[2]) == 2
+    assert abs(micro_dollars(shown) - amount) <= 5_000
 
 
 @pytest.mark.parametrize("amount", [-1, 1.5, True, "1", None, MOST + 1])

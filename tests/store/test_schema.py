@@ -161,7 +161,7 @@ def test_a_journal_that_is_a_pipe_is_not_waited_for(path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=20, check=False
     )
-    assert "is no file to be read" in done.stderr
+    assert "isn't a file that can be read" in done.stderr
 
 
 def test_a_journal_of_one_file_is_rolled_back(path: Path) -> None:

@@ -315,7 +315,7 @@ def test_what_brim_cannot_have_written_is_an_error(paths: dict[str, str]) -> Non
     with sqlite3.connect(paths["user"]) as database:
         database.execute("UPDATE behaviors SET kind = 'nonsense'")
     database.close()
-    with Scopes({"user": paths["user"]}) as scopes, pytest.raises(StoreError, match="'a' cannot be read"):
+    with Scopes({"user": paths["user"]}) as scopes, pytest.raises(StoreError, match="'a' can't be read"):
         scopes.sketches(["a"])
 
 

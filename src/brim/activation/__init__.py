@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from brim.activation.graph import Graph as Graph
     from brim.activation.graph import Node as Node
     from brim.activation.graph import Source as Source
-    from brim.activation.graph import node_of as node_of
     from brim.activation.parameters import Parameters as Parameters
-    from brim.activation.weights import co_activated as co_activated
-    from brim.activation.weights import joint_pairs as joint_pairs
     from brim.activation.weights import touched as touched
 
 __getattr__, __dir__ = exports(
@@ -32,7 +29,7 @@ __getattr__, __dir__ = exports(
     context="Context",
     engine="Activation activate",
     explanation="Explanation explain",
-    graph="Graph Node Source node_of",
+    graph="Graph Node Source",
     parameters="Parameters",
-    weights="co_activated joint_pairs touched",
+    weights="touched",
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from brim.activation.graph import Node, Source
     from brim.activation.parameters import Parameters
     from brim.behaviors.behavior import Edge
-    from brim.behaviors.when import Condition, When
+    from brim.behaviors.when import Condition, Match, When
 
     State = dict[str, float]
     Way = tuple[str, EdgeKind, str, float, Edge]
@@ -56,10 +56,8 @@ def activate(
     same numbers, to the last bit. Without *reasons* it's faster.
     """
     course = Course(Neighbourhood(source, context, now, parameters))
-    values = {**dict.fromkeys(course.around.seeds, 0.0), **course.values}
-    ranked = sorted((-value, id) for id, value in values.items() if value > 0 or id in course.around.seeds)
     told: dict[Condition, str] = {}
-    return [Activation(id, -value, course.reasons(id, told) if reasons else ()) for value, id in ranked]
+    return [Activation(id, value, course.reasons(id, told) if reasons else ()) for id, value in course.ranked()]
 
 
 class Seed(Record):
@@ -80,34 +78,38 @@ class Seed(Record):
 
 
 def seed_of(
-    node: Node,
-    facts: Mapping[str, tuple[str, ...]],
-    words: frozenset[str],
-    now: float,
-    parameters: Parameters,
-    *,
-    met: dict[Condition, bool] | None = None,
+    node: Node, facts: Mapping[str, tuple[str, ...]], words: frozenset[str], now: float, parameters: Parameters
 ) -> Seed:
-    """Return how much *facts* and *words* say for *node*, and why.
+    """Return how much *facts* and *words* say for *node*, and why."""
+    match, shared = node.when.match(facts), tuple(sorted(words & node.words))
+    unweighted = strength(match, bool(shared), parameters)
+    level = base_level(node.uses, node.last_used, now, parameters)
+    factor = base_factor(level, parameters)
+    return Seed(unweighted * factor, *match, shared, unweighted, level, factor)
+
+
+def strength(match: Match, shares_words: bool, parameters: Parameters) -> float:
+    """Return a seed before recency and frequency.
 
     Without conditions it's a fixed value. Otherwise it grows with the share of conditions that are confirmed, and with
     their number: a rule that asks for much and gets it is more likely the right one. Shared words are one more
-    confirmed condition. If nothing is confirmed there is no seed. *met* remembers conditions for the next behavior.
+    confirmed condition. If nothing is confirmed there is no seed.
     """
-    confirmed, contradicted, absent = node.when.match(facts, met)
-    shared = tuple(sorted(node.words & words))
-    hits = len(confirmed) + bool(shared)
+    confirmed, contradicted, absent = match
+    hits = len(confirmed) + shares_words
     total = hits + len(absent)
-    unweighted = 0.0 if contradicted or total else parameters.always
-    if hits and not contradicted:
-        first = (parameters.one_condition, parameters.two_conditions, parameters.three_conditions)
-        ceiling = first[min(total, 3) - 1]
-        if total > 3:
-            ceiling = max(ceiling, min(1.0, ceiling + parameters.further_condition * (total - 3)))
-        unweighted = parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
-    level = base_level(node.uses, node.last_used, now, parameters)
-    factor = parameters.base_floor + parameters.base_range * level
-    return Seed(unweighted * factor, confirmed, contradicted, absent, shared, unweighted, level, factor)
+    if contradicted or not hits:
+        return 0.0 if contradicted or total else parameters.always
+    first = (parameters.one_condition, parameters.two_conditions, parameters.three_conditions)
+    ceiling = first[min(total, 3) - 1]
+    if total > 3:
+        ceiling = max(ceiling, min(1.0, ceiling + parameters.further_condition * (total - 3)))
+    return parameters.seed_floor + (hits / total) * (ceiling - parameters.seed_floor)
+
+
+def base_factor(level: float, parameters: Parameters) -> float:
+    """Return what a seed is multiplied by at this base level."""
+    return parameters.base_floor + parameters.base_range * level
 
 
 def base_level(uses: int, last_used: float | None, now: float, parameters: Parameters) -> float:
@@ -139,7 +141,7 @@ class Neighbourhood:
     def __init__(self, source: Source, context: Context, now: float | datetime, parameters: Parameters) -> None:
         self.source, self.context, self.parameters = source, context, parameters
         self.now = now = now if isinstance(now, (int, float)) else now.timestamp()
-        self.seeds: dict[str, Seed] = {}
+        self.seeds: dict[str, float] = {}
         self.nodes: dict[str, Node] = {}
         """Those with a seed."""
         self.gives: dict[str, list[Way]] = {}
@@ -147,14 +149,31 @@ class Neighbourhood:
         self.takes: dict[str, list[Way]] = {}
         """From which behaviors each expanded one takes activation away, in the order of ids."""
         self._part: dict[str, bool] = {}
-        self._met: dict[Condition, bool] = {}
+        self._matches: dict[tuple[Condition, ...], Match] = {}
         facts, words = context.facts, context.words
         for node in source.seeds(facts, words):
-            seed = seed_of(node, facts, words, now, parameters, met=self._met)
-            self._part[node.id] = not seed.contradicted
-            if seed.value > 0:
+            match = self.match(node)
+            self._part[node.id] = not match.contradicted
+            seed = strength(match, not words.isdisjoint(node.words), parameters)
+            seed *= base_factor(base_level(node.uses, node.last_used, now, parameters), parameters)
+            if seed > 0:
                 self.seeds[node.id] = seed
                 self.nodes[node.id] = node
+
+    def match(self, node: Node) -> Match:
+        """Compare the conditions of *node* with the context; many behaviors have the same."""
+        conditions = node.when.conditions
+        if conditions not in self._matches:
+            self._matches[conditions] = node.when.match(self.context.facts)
+        return self._matches[conditions]
+
+    def confirmed(self, id: str) -> tuple[str, ...]:
+        """Return the keys of what the context confirms of *id*, with ``words`` if they share any."""
+        node = self.nodes.get(id)
+        if node is None:
+            return ()
+        keys = self.match(node).confirmed
+        return keys if self.context.words.isdisjoint(node.words) else (*keys, "words")
 
     def expand(self, ids: Iterable[str]) -> None:
         """Read the edges of those of *ids* whose edges aren't known yet, and what is at their other ends."""
@@ -168,7 +187,7 @@ class Neighbourhood:
         if unknown:  # what the source doesn't give isn't live
             part.update(dict.fromkeys(unknown, False))
             for node in self.source.nodes(unknown):
-                part[node.id] = not node.when.match(self.context.facts, self._met).contradicted
+                part[node.id] = not self.match(node).contradicted
         for edge in edges:
             source, target, kind = edge.source, edge.target, edge.kind
             if not (part[source] and part[target]):
@@ -206,7 +225,7 @@ class Course:
 
     def __init__(self, around: Neighbourhood) -> None:
         self.around = around
-        self.states: list[State] = [{id: seed.value for id, seed in around.seeds.items()}]
+        self.states: list[State] = [dict(around.seeds)]
         self.origins: dict[str, tuple[EdgeKind, str]] = {}
         """The kind of edge and the giver of the largest energy, for values that are more than their seed."""
         self.losses: dict[str, float] = {}
@@ -236,20 +255,25 @@ class Course:
                     self.losses[receiver] = self.losses.get(receiver, 0.0) + had - after[receiver]
         self.states.append(after)
 
+    def ranked(self) -> list[tuple[str, float]]:
+        """Return the id and the value of every behavior that matters, highest first, then by id."""
+        values = {**dict.fromkeys(self.around.seeds, 0.0), **self.values}
+        ranked = sorted([(-value, id) for id, value in values.items() if value > 0 or id in self.around.seeds])
+        return [(id, -value) for value, id in ranked]
+
     def reasons(self, id: str, told: dict[Condition, str]) -> tuple[str, ...]:
         """Say in a few words what the value of *id* rests on; *told* caches the words for each condition."""
         reasons = []
-        seed = self.around.seeds.get(id)
-        if seed is not None:
-            when = self.around.nodes[id].when
-            for condition in when.conditions:
-                if condition[0] in seed.confirmed:
+        node = self.around.nodes.get(id)
+        if node is not None:
+            confirmed, context = self.around.match(node).confirmed, self.around.context
+            for condition in node.when.conditions:
+                if condition[0] in confirmed:
                     if condition not in told:
-                        fact = confirming(when, condition[0], self.around.context.facts)[0]
-                        told[condition] = f"{condition[0]} {fact}"
+                        told[condition] = f"{condition[0]} {confirming(node.when, condition[0], context.facts)[0]}"
                     reasons.append(told[condition])
-            if seed.words:
-                reasons.append(f"words {', '.join(seed.words)}")
+            if words := sorted(context.words & node.words):
+                reasons.append(f"words {', '.join(words)}")
             reasons = reasons or ["always"]
         if id in self.origins:
             reasons.append(" ".join(self.origins[id]))
@@ -264,7 +288,7 @@ def _inhibited(state: Mapping[str, float], parameters: Parameters) -> tuple[floa
     breadth = parameters.inhibition_breadth
     if len(alive) <= breadth:
         return None, alive
-    ranked = sorted(alive, key=lambda id: (-alive[id], id))
+    ranked = [id for _, id in sorted([(-value, id) for id, value in alive.items()])]
     mean = fsum([alive[id] for id in ranked[:breadth]]) / breadth
     for id in ranked[breadth:]:
         alive[id] = max(0.0, alive[id] - parameters.inhibition_strength * (mean - alive[id]))

@@ -21,36 +21,24 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Usage as Usage
     from brim.behaviors.duplicates import Merged as Merged
     from brim.behaviors.duplicates import merge as merge
-    from brim.behaviors.duplicates import most_similar as most_similar
     from brim.behaviors.duplicates import near_duplicate as near_duplicate
-    from brim.behaviors.duplicates import near_pairs as near_pairs
-    from brim.behaviors.floop import read_floop as read_floop
     from brim.behaviors.graph import check as check
-    from brim.behaviors.graph import would_cycle as would_cycle
     from brim.behaviors.jsonl import dump as dump
     from brim.behaviors.jsonl import load as load
     from brim.behaviors.learning import Learned as Learned
     from brim.behaviors.learning import confirmed as confirmed
     from brim.behaviors.learning import learn as learn
     from brim.behaviors.learning import overridden as overridden
-    from brim.behaviors.markdown import read_rules as read_rules
     from brim.behaviors.summary import summarize as summarize
-    from brim.behaviors.tasks import language_of as language_of
-    from brim.behaviors.tasks import task_of as task_of
     from brim.behaviors.when import When as When
-    from brim.behaviors.words import words_of as words_of
 
 __getattr__, __dir__ = exports(
     __name__,
     behavior="Behavior BehaviorKind Edge EdgeKind Provenance Status Usage",
-    duplicates="Merged merge most_similar near_duplicate near_pairs",
-    floop="read_floop",
-    graph="check would_cycle",
+    duplicates="Merged merge near_duplicate",
+    graph="check",
     jsonl="dump load",
     learning="Learned confirmed learn overridden",
-    markdown="read_rules",
     summary="summarize",
-    tasks="language_of task_of",
     when="When",
-    words="words_of",
 )

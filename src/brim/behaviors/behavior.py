@@ -233,7 +233,7 @@ class Edge(Record):
         if not (isinstance(weight, (int, float)) and math.isfinite(weight) and 0 < weight <= 1):
             raise InputError(f"the weight of an edge is above 0 and at most 1, not {weight!r}")
         if source == target:
-            raise InputError(f"an edge leads from one behavior to another, not from {source!r} to itself")
+            raise InputError(f"a connection leads from one rule to another, not from {source!r} to itself")
         super().__init__(source, target, kind, float(weight), created_at, last_activated)
 
     @property
@@ -289,9 +289,9 @@ def _nearest(text: str, allowed: frozenset[str]) -> str:
 
 def _checked_text(text: str, what: str) -> str:
     if not isinstance(text, str) or not text.strip():
-        raise InputError(f"the {what} of a behavior is empty: say what to do")
+        raise InputError(f"the {what} of a rule is empty: say what to do")
     if len(text) > LARGEST_TEXT:
-        raise InputError(f"the {what} of a behavior has {len(text):,} characters, more than {LARGEST_TEXT:,}")
+        raise InputError(f"the {what} of a rule has {len(text):,} characters, more than {LARGEST_TEXT:,}")
     return text
 
 

@@ -135,11 +135,6 @@ class Texts:
         return min(words, key=lambda word: (len(self._holders.get(word, ())), word))
 
 
-def most_similar(text: str, candidates: Iterable[str], at_least: float = 0.0) -> Similar | None:
-    """Return which of *candidates* is most like *text*, the first of equals; None if none is, *at_least* so much."""
-    return max(Texts(candidates).like(text, at_least), key=lambda each: each.similarity, default=None)
-
-
 def near_pairs(behaviors: Iterable[Behavior], threshold: float) -> list[Pair]:
     """Return the pairs that are alike from *threshold* on, the most alike first."""
     ordered = sorted(behaviors, key=lambda behavior: behavior.id)

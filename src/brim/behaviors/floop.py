@@ -124,7 +124,7 @@ class _Reader:
             id = _id(node.get("id"), text)
             what = f"node {id}"
             if str(node.get("kind") or "behavior") not in STATUSES:
-                self.miss(number, what, f"a node of the kind {str(node['kind'])[:40]!r}, which is no behavior", text)
+                self.miss(number, what, f"a node of the kind {str(node['kind'])[:40]!r}, which isn't a behavior", text)
                 continue
             if node.get("id") == id:
                 del node["id"]
@@ -140,7 +140,7 @@ class _Reader:
             self.relate(number, text, id, node)
 
     def relate(self, number: int, text: str, id: str, node: dict[str, Any]) -> None:
-        """Make edges of what a node says of others. It stays in its ``extra`` too, where they are no edges."""
+        """Make edges of what a node says of others. It stays in its ``extra`` too, where they aren't edges."""
         content, metadata = _inner(node, "content"), _inner(node, "metadata")
         for key, kind in _RELATIONS.items():
             given = content.get(key) or []
@@ -245,7 +245,7 @@ def _weight(record: dict[str, Any]) -> tuple[float, str]:
     if weight is None or (weight == 0 and weight is not False):
         return 1.0, ""
     if type(weight) not in (int, float) or weight < 0:
-        return 1.0, f"the weight {str(weight)[:40]!r} is none: 1 is used"
+        return 1.0, f"the weight {str(weight)[:40]!r} isn't one: 1 is used"
     return (float(weight), "") if weight <= 1 else (1.0, f"the weight {weight:.6g} is cut to 1")
 
 

@@ -72,10 +72,10 @@ def _ends(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]
     for edge in edges:
         missing = [end for end in (edge.source, edge.target) if end not in known]
         if edge.source == edge.target:
-            yield Problem("self", (edge.source,), f"{_named(edge)}: it leads to itself", "remove the edge")
+            yield Problem("self", (edge.source,), f"{_named(edge)}: it leads to itself", "remove the connection")
         elif missing:
             text = f"{_named(edge)}: there is no {' and no '.join(missing)}"
-            yield Problem("dangling", edge.key[:2], text, "remove the edge, or learn what is missing")
+            yield Problem("dangling", edge.key[:2], text, "remove the connection, or learn what is missing")
 
 
 def _twice(edges: list[Edge]) -> Iterator[Problem]:
@@ -104,14 +104,14 @@ def _contradictions(edges: list[Edge]) -> Iterator[Problem]:
         if edge.kind == EdgeKind.REQUIRES and pair in conflicts:
             conflicts.remove(pair)
             text = f"{_named(edge)}, and the two conflict"
-            yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two edges")
+            yield Problem("requires-and-conflicts", edge.key[:2], text, "remove one of the two connections")
 
 
 def _leading_nowhere(known: Mapping[str, Behavior], edges: list[Edge]) -> Iterator[Problem]:
     for edge in edges:
         source, target = known.get(edge.source), known.get(edge.target)
         if edge.kind == EdgeKind.REQUIRES and source and target and source.live and not target.live:
-            heir, fix = target.superseded_by, "remove the edge, or bring it back"
+            heir, fix = target.superseded_by, "remove the connection, or bring the rule back"
             if heir in known and heir != edge.source:
                 fix = f"let it require {heir}"
             yield Problem("requires-dead", edge.key[:2], f"{_named(edge)}, which is {target.status}", fix)

@@ -227,7 +227,7 @@ def decode(record: Mapping[str, Any]) -> Behavior:
     fields = _known(record, Behavior.__match_args__)
     for needed in _NEEDED:
         if needed not in fields:
-            raise InputError(f"a behavior needs a {needed!r}")
+            raise InputError(f"a rule needs a {needed!r}")
     unknown = {key: value for key, value in record.items() if key not in Behavior.__match_args__}
     for field, kind in (("provenance", Provenance), ("usage", Usage)):
         if field in fields:

@@ -75,23 +75,18 @@ class When(Record):
             raise InputError(f"conditions are keys with values, such as {{'language': 'python'}}, not {mapping!r}")
         return cls(conditions=mapping.items())
 
-    def match(self, facts: Mapping[str, tuple[str, ...]], met: dict[Condition, bool] | None = None) -> Match:
-        """Compare each condition with *facts*: what is known of the situation, by key.
-
-        *met* remembers conditions that were compared, for the next behavior of many that has the same one.
-        """
-        met = {} if met is None else met
+    def match(self, facts: Mapping[str, tuple[str, ...]]) -> Match:
+        """Compare each condition with *facts*: what is known of the situation, by key."""
         found: tuple[list[str], ...] = ([], [], [])
         confirmed, contradicted, absent = found
-        for condition in self.conditions:
-            key, values = condition
+        for key, values in self.conditions:
             known = facts.get(key)
             if not known:
                 absent.append(key)
-                continue
-            if condition not in met:
-                met[condition] = any(meets(key, fact, value) for fact in known for value in values)
-            (confirmed if met[condition] else contradicted).append(key)
+            elif any(meets(key, fact, value) for fact in known for value in values):
+                confirmed.append(key)
+            else:
+                contradicted.append(key)
         return Match(*map(tuple, found))
 
     def __bool__(self) -> bool:

@@ -21,10 +21,11 @@ from brim.errors import BrimError
 SHOWN = {
     "everyday": {
         "init": ("init.init", "Add brim to your agents, or bring it up to date."),
-        "context": ("status.context", "Show what fills the window of the current session."),
+        "report": ("report.report", "Show what past sessions lost, cost and wasted."),
+        "context": ("context.context", "Show what fills the window of the current session."),
         "watch": ("watch.watch", "Follow how full the window is, live."),
         "usage": ("usage.usage", "Add up tokens and cost of your agents' sessions."),
-        "lost": ("memory.lost", "Show what compactions dropped."),
+        "lost": ("lost.lost", "Show what compactions dropped."),
         "limit": ("limit.limit", "Limit what agents may spend, and see what is spent."),
         "learn": ("learn.learn", "Teach your agents a rule."),
         "rules": ("rules.listing", "List, show, edit, share and check rules."),
@@ -64,6 +65,7 @@ HIDDEN = {
     "store.check": "rules check, validate",
     "ledger.ledger": "ledger, spend",
     "memory.memory": "memory, scratch",
+    "why.why": "plan",
     "window.window": "budget",
     # For scripts, hooks and rare needs.
     "config.completion": "completion",
@@ -82,7 +84,6 @@ HIDDEN = {
     "store.stats": "stats",
     "why.activate": "activate",
     "why.active": "active",
-    "why.plan": "plan",
     "why.prompt": "prompt",
     "window.assemble": "assemble",
 }

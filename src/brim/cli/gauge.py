@@ -143,7 +143,7 @@ def _sections(reading: Reading, width: int) -> list[tuple[str, list[str]]]:
     point, plan = reading["auto_compact"], [PlanWindow(**each) for each in reading["plan_windows"]]
     return [
         ("window", [_window(reading)]),
-        ("headroom", [AutoCompact(**point).told(used)[0]] if point and used else []),
+        ("headroom", [AutoCompact(**point).told(used + reading["answer_tokens"])[0]] if point and used else []),
         ("plan", [plan_line(plan, time.time())] if plan else []),
         ("cost", [_cost(reading)] if reading["cost"] or reading["unpriced"] else []),
         ("cache", [cached] if used else []),

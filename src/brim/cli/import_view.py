@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from brim.cli.output import block, counted, lines, listed, paint, printable, say_paged, symbols, table, tell_all
 from brim.cli.rule_view import as_object, edge_object, whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
-    from brim.store.imports import Change, EdgeChange, Plan
+from brim.store.imports import Change, EdgeChange, Plan
 
 SHOWN = 100
 """So many problems are listed."""

@@ -156,6 +156,19 @@ def settings(flags: Mapping[str, object] | None = None, /, **more: object) -> Co
     return here({**(flags or {}), **more}).config
 
 
+def own_prices(config: Config) -> Mapping[str, Any]:
+    """Return the user's own models, and use only those: prices in a project's file could make anything look cheap."""
+    own: Mapping[str, Any] = config.yours["models"]
+    if config["models"] != own:
+        from brim.models.overrides import use
+
+        use(own)
+        if "models" not in _warned:
+            _warned.add("models")
+            note("the models in this project's file don't count here: put them into your own, see 'brim config path'")
+    return own
+
+
 def add_model(parser: ArgumentParser, default: str = "the setting 'model', else the o200k_base encoding") -> None:
     """Add ``--model``, which completes model names; *default* says what is used without it."""
     text = f"model to count for, in any spelling (default: {default})"
@@ -185,7 +198,7 @@ def planning(budget: str) -> Adder:
 
         from brim.config.settings import FORMATS, STRATEGIES
 
-        about: Any = parser.add_argument_group("the plan", "stronger than the settings of the same names")
+        about: Any = parser.add_argument_group("the plan", "these override the settings of the same names")
         tokens(budget)(about)
         add_model(about)
         about.add_argument("--format", choices=FORMATS, help="how the text is written (default: markdown)")
@@ -266,7 +279,7 @@ def complete_rule(prefix: str, **_: object) -> list[str]:
 
 def add_situation(parser: ArgumentParser) -> None:
     """Add the options that say what the situation is."""
-    about = parser.add_argument_group("the situation", "what is not given is inferred, or left open")
+    about = parser.add_argument_group("the situation", "what you don't give is inferred, or left open")
     about.add_argument("--file", action="append", metavar="FILE", help="file that is worked on; may be repeated")
     about.add_argument("--task", metavar="TASK", help="such as testing (default: from the prompt)")
     about.add_argument("--language", metavar="NAME", help="such as python (default: from the file)")
@@ -281,19 +294,16 @@ def add_situation(parser: ArgumentParser) -> None:
 def situation_of(options: Namespace, workspace: Workspace) -> Context:
     """Return the situation that ``add_situation`` was given, completed from the project and the environment."""
     from brim.activation.context import Context
-    from brim.store.project import branch, environment, project_types
 
-    project = workspace.project
+    given = {name: value for name in ("environment", "project_type", "branch") if (value := getattr(options, name))}
     return Context(
         file=options.file,
         task=options.task,
         language=options.language,
-        environment=options.environment or environment(os.environ),
-        project_type=options.project_type or (project_types(project) if project else None),
-        branch=options.branch or (branch(project) if project else None),
         prompt=text_of(options.prompt),
         command=options.command,
         custom=values_by_key("--set", options.set),
+        **{**workspace.surroundings, **given},
     )
 
 

@@ -35,6 +35,10 @@ LEAST = 8
 COMFORTABLE = 40
 """Columns that the text of a row should have; optional columns go before it gets less."""
 DOLLAR = 1_000_000
+PROGRESS_FROM = 30_000_000
+"""Bytes of sessions to read from which on a terminal shows progress."""
+PROGRESS_FILES = 1_000
+"""Files to read from which on it does, however small they are."""
 
 
 def emit(result: Result, view: str | Callable[[Result], str | None], as_json: bool, *, code: int = 0) -> int:
@@ -186,6 +190,19 @@ def dollars(micro: int, *, up: bool | None = None) -> str:
     return f"{'-' if micro < 0 else ''}${cents // 100:,}.{cents % 100:02}"
 
 
+def rounded(tokens: int) -> str:
+    """Return *tokens* for a sentence, to three digits at most.
+
+    >>> rounded(950), rounded(14_060), rounded(410_400), rounded(2_345_000)
+    ('950', '14.1k', '410k', '2.3M')
+    """
+    for unit, one in (("M", 999_500), ("k", 1_000)):
+        if tokens >= one:
+            value = tokens / (1_000_000 if unit == "M" else 1_000)
+            return f"{value:,.1f}{unit}" if value < 99.95 else f"{value:,.0f}{unit}"
+    return str(tokens)
+
+
 def home_path(text: str) -> str:
     """Return *text*, a path or a sentence with paths, for people: with ``~`` for the home folder, and printable."""
     import re
@@ -221,12 +238,6 @@ def age(time: float | None, now: float) -> str:
         if seconds >= size:
             return f"{int(seconds / size) if unit == 'y' else round(seconds / size):,} {unit} ago"
     return "just now"
-
-
-def short(text: str, most: int = 100) -> str:
-    """Return *text* in one line of at most *most* characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def cut(text: str, width: int) -> str:
@@ -426,6 +437,24 @@ class Progress:
     def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+class ReadingProgress:
+    """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in files."""
+
+    def __init__(self) -> None:
+        self._bar: Progress | None = None
+
+    def __call__(self, size: int, total: int, files: int) -> None:
+        """Go on by *size* of *total* bytes in *files*."""
+        if self._bar is None:
+            self._bar = Progress(total, shown_from=PROGRESS_FROM if files < PROGRESS_FILES else 0, doing="reading")
+        self._bar.advance(size)
+
+    def clear(self) -> None:
+        """Make room for the answer."""
+        if self._bar is not None:
+            self._bar.clear()
 
 
 def count_fields(count: Any) -> dict[str, Any]:

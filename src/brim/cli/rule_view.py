@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from brim.behaviors.behavior import Behavior, Status
 from brim.behaviors.jsonl import as_object, edge_object
 from brim.cli.output import block, counted, note, paint, printable
@@ -62,8 +60,3 @@ def tell_masked(*texts: str) -> int:
     if count:
         note(f"{counted(count, 'secret')} masked: others may read your rules")
     return count
-
-
-def shared_values(behaviors: Collection[Behavior], field: str) -> bool:
-    """Whether *field* has the same value in all *behaviors*, so that a column of it would say nothing."""
-    return len({getattr(behavior, field) for behavior in behaviors}) < 2

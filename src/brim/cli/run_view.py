@@ -120,7 +120,7 @@ def report_lines(report: RunReport) -> list[str]:
     rows = {
         "window": f"{report.used_tokens:,} of {report.context_window:,} tokens{share}" if report.used_tokens else "",
         "cost": _cost(report),
-        "scratch": report.scratch,
+        "memory": report.scratch,
         "session": report.session,
         "not sent": unsent,
         "skipped": broken if report.broken_lines else "",

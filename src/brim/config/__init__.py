@@ -3,8 +3,8 @@
 Flag > environment > project file > user file > built-in default, for every setting and on every command. A library
 call reads none of them: the command line or a hook loads the settings and hands them on.
 
-``settings`` declares them all, ``places`` knows the files, ``text`` reads and edits one, ``values`` has what is in
-force.
+``settings`` declares them all, ``places`` knows the files, ``text`` reads and edits one, ``edit`` changes one setting
+in it, ``values`` has what is in force.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.config.places import config_files as config_files
     from brim.config.places import config_paths as config_paths
     from brim.config.places import project_folder as project_folder
     from brim.config.places import user_folder as user_folder
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    places="config_files config_paths project_folder user_folder",
+    places="config_paths project_folder user_folder",
     settings="MODES SETTINGS Setting",
     values="Config Value load load_cached",
 )

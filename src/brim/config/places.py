@@ -34,11 +34,6 @@ def config_paths(environ: Mapping[str, str], cwd: str | None) -> dict[str, str]:
     return found
 
 
-def config_files(environ: Mapping[str, str], cwd: str | None) -> list[str]:
-    """Return the configuration files that exist, the weaker first."""
-    return [path for path in config_paths(environ, cwd).values() if os.path.exists(path)]
-
-
 def user_folder(environ: Mapping[str, str]) -> str:
     """Return the folder of the user's own files; ``ConfigError`` if ``BRIM_HOME`` can't be that."""
     if problem := _bad_home(environ):

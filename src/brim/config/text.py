@@ -55,11 +55,11 @@ SECTIONS = dict.fromkeys(key.rpartition(".")[0] for key in KNOWN if "." in key)
 def read_text(path: str) -> str:
     """Return the text of the file *path*, with its line ends as they are. A pipe is not waited for."""
 
-    def unwaiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
+    def without_waiting(path: str, flags: int) -> int:  # a pipe may have come with a clone
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
     try:
-        with open(path, encoding="utf-8", newline="", opener=unwaiting) as file:
+        with open(path, encoding="utf-8", newline="", opener=without_waiting) as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
                 raise ConfigError(f"config: {path}: not a regular file")

@@ -11,40 +11,21 @@ selects; ``receipt`` is what comes back. The pruners are in ``pruners``, ``summa
 it is what they are tested against.
 """
 
-from __future__ import annotations
-
-from brim._lazy import exports
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.history.cap import ToolResultCap as ToolResultCap
-    from brim.history.cuts import Unit as Unit
-    from brim.history.entries import PROVIDERS as PROVIDERS
-    from brim.history.entries import Provider as Provider
-    from brim.history.formats import repair as repair
-    from brim.history.formats import validate as validate
-    from brim.history.pruners import FifoPruner as FifoPruner
-    from brim.history.pruners import Pruner as Pruner
-    from brim.history.pruners import SlidingWindowPruner as SlidingWindowPruner
-    from brim.history.receipt import CacheEffect as CacheEffect
-    from brim.history.receipt import Change as Change
-    from brim.history.receipt import Dropped as Dropped
-    from brim.history.receipt import Pruned as Pruned
-    from brim.history.receipt import Receipt as Receipt
-    from brim.history.receipt import Repaired as Repaired
-    from brim.history.receipt import Violation as Violation
-    from brim.history.summarize import SummarizePruner as SummarizePruner
-    from brim.history.watermark import Decisions as Decisions
-    from brim.history.watermark import WatermarkPruner as WatermarkPruner
-
-__getattr__, __dir__ = exports(
-    __name__,
-    cap="ToolResultCap",
-    cuts="Unit",
-    entries="PROVIDERS Provider",
-    formats="repair validate",
-    pruners="FifoPruner Pruner SlidingWindowPruner",
-    receipt="CacheEffect Change Dropped Pruned Receipt Repaired Violation",
-    summarize="SummarizePruner",
-    watermark="Decisions WatermarkPruner",
-)
+from brim.history.cap import ToolResultCap as ToolResultCap
+from brim.history.entries import PROVIDERS as PROVIDERS
+from brim.history.entries import Provider as Provider
+from brim.history.formats import repair as repair
+from brim.history.formats import validate as validate
+from brim.history.pruners import FifoPruner as FifoPruner
+from brim.history.pruners import Pruner as Pruner
+from brim.history.pruners import SlidingWindowPruner as SlidingWindowPruner
+from brim.history.receipt import CacheEffect as CacheEffect
+from brim.history.receipt import Change as Change
+from brim.history.receipt import Dropped as Dropped
+from brim.history.receipt import Pruned as Pruned
+from brim.history.receipt import Receipt as Receipt
+from brim.history.receipt import Repaired as Repaired
+from brim.history.receipt import Violation as Violation
+from brim.history.summarize import SummarizePruner as SummarizePruner
+from brim.history.watermark import Decisions as Decisions
+from brim.history.watermark import WatermarkPruner as WatermarkPruner

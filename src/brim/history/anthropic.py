@@ -266,7 +266,7 @@ def _check_system(turns: list[Turn]) -> Iterator[Violation]:
             continue
         text = ""
         if at == 0:
-            text = "the first system text belongs into the request, beside the messages"
+            text = "the first system text belongs in the request's own field, not in the messages"
         elif not turns[at - 1].may_precede_system or (at + 1 < len(turns) and turns[at + 1].role != "assistant"):
             text = "a system message stands between a user's turn and an assistant's, or at the end"
         for entry in turn.owners if text else turn.owners[1:]:

@@ -95,9 +95,7 @@ def may_follow(before: Entry | None, after: Entry, provider: Provider) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Messages that no legal cut divides.
-
-    It is a prompt, a text of the assistant's, or a step.
+    """A prompt, an assistant's text or a step: no legal cut divides it.
 
     A step is a message with calls, or several that one response made, with all their results and the reasoning that
     led to them.

@@ -68,12 +68,12 @@ class Document:
         if self.lines is not None:
             return "anthropic", "it is a Claude Code transcript"
         if self.key in ("input", "contents"):
-            return "responses" if self.key == "input" else "gemini", f"found from the request's {self.key}"
+            return "responses" if self.key == "input" else "gemini", f"inferred from the request's {self.key}"
         if self.key and found in ("openai", "anthropic") and self._is_anthropic():
-            return "anthropic", "found from the request's fields"
+            return "anthropic", "inferred from the request's fields"
         if provider_of(self.messages, "auto") != provider_of(self.messages, "auto", "claude"):
-            return found, f"found from the model's name, {model}" if model else "the default for plain messages"
-        return found, "found from the shape of the messages"
+            return found, f"inferred from the model's name, {model}" if model else "the default for plain messages"
+        return found, "inferred from the messages"
 
     def _is_anthropic(self) -> bool:
         tools = self.body.get("tools")
@@ -160,13 +160,9 @@ def _including(pruned: Pruned, rest: Count, target: int) -> Pruned:
     receipt = pruned.receipt
     before, after = receipt.before + rest, receipt.after + rest
     fits, cache = int(after) <= target, receipt.cache
+    parts = f"{rest:,} outside the messages, {int(receipt.after):,} in them and the tools"
     reason = (
-        ""
-        if fits
-        else (
-            f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many "
-            f"({rest:,} beside the messages, {int(receipt.after):,} in them and the tools)"
-        )
+        "" if fits else f"what is never dropped takes {int(after):,} tokens, {int(after) - target:,} too many ({parts})"
     )
     if cache:
         cache = replace(cache, prefix_tokens=cache.prefix_tokens + int(rest))
@@ -241,7 +237,7 @@ def _document(name: str, text: str, value: Any, *, strict: bool = True) -> Docum
 
 
 def _transcript(name: str, text: str, read: tuple[list[Any], list[int]]) -> Document | None:
-    """Return the conversation in the lines that were *read*, or None if they are no transcript."""
+    """Return the conversation in the lines that were *read*, or None if they aren't a transcript."""
     from brim.history.transcript import conversation, is_transcript
 
     lines, broken = read

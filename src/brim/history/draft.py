@@ -420,7 +420,7 @@ def _refuse_leading_system(entries: Sequence[Entry], provider: Provider) -> None
     first = entries[0].message if entries and entries[0].index == 0 else None
     if field and string(get(first, "role")) == "system" and not is_directive(first):
         raise InputError(
-            f"messages: message {entries[0].index} is a system message, which this provider takes beside the messages, "
+            f"messages: message {entries[0].index} is a system message, which this provider takes separately, "
             f"as {field!r}: take it out and prune the rest"
         )
 

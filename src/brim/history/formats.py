@@ -123,7 +123,7 @@ def validate(messages: Sequence[Any], provider: Provider | Literal["auto"] = "au
     """Return every place where *messages* break a rule of *provider*, in order.
 
     The rules depend on the history alone, not on the model or the rest of the request; docs/history.md lists them with
-    their sources. An empty history breaks none. *provider* is found from the shape of the messages unless it is named.
+    their sources. An empty history breaks none. *provider* is inferred from the messages unless you name it.
     Nothing inside a message raises; ``InputError`` if *messages* isn't a list.
 
     >>> validate([{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "42"}])

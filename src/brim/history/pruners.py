@@ -46,7 +46,7 @@ class Pruner(Protocol):
     ) -> Pruned:
         """Return *messages* pruned to *target* tokens, *tools* included, as *model* counts them.
 
-        *provider* is found from the shape of the messages unless it is named. *counter* outranks *model*. *fill*
+        *provider* is inferred from the messages unless you name it. *counter* outranks *model*. *fill*
         adds older whole units, newest first, where the longest run of new ones leaves room. *pin* names messages that
         stay.
         """

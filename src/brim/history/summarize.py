@@ -29,7 +29,7 @@ LINE = 200
 """The most characters of a quoted line."""
 TROUBLE = ("error", "traceback", "failed", "exception", "denied", "not found")
 """A line of a result that holds one of these words is worth a line of the summary."""
-NO_ROOM = "there is no room for a summary beside what must stay: left out"
+NO_ROOM = "there is no room for a summary next to what must stay: left out"
 
 
 class SummarizePruner(Strategy):

@@ -41,7 +41,7 @@ def conversation(lines: Sequence[Any]) -> list[TranscriptMessage]:
     """Return the conversation in *lines*, each parsed, or None where a line could not be.
 
     Lines of sub-agents are left out, unless there are no others: then the file is a sub-agent's own. So are lines that
-    are no messages, and errors of the API, which the client shows but does not send.
+    aren't messages, and errors of the API, which the client shows but does not send.
     """
     own = [(number, line) for number, line in enumerate(lines, start=1) if isinstance(line, dict)]
     if not all(line.get("isSidechain") is True for _, line in own if _is_message(line)):

@@ -135,17 +135,15 @@ class Outlook:
         shares = {mark: self.overhead(mark, prices) for mark in MARKS}
         cheap = [mark for mark in MARKS if shares[mark] <= OVERHEAD]
         low = cheap[0] if cheap else min(MARKS, key=lambda mark: (shares[mark], -mark))
-        limit = f"at most {OVERHEAD:.0%} was sought" if cheap else f"no mark comes down to {OVERHEAD:.0%}"
+        limit = f"the aim is at most {OVERHEAD:.0%}" if cheap else f"no mark reaches the aim of {OVERHEAD:.0%}"
         return low, (
-            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turns to come, writing the cache "
-            f"anew costs {shares[low]:.0%} of what the turns cost anyway ({limit})"
+            f"low mark {low}: with {self.growth:,} tokens a turn and {self.turns} turn{'s' * (self.turns != 1)} "
+            f"to come, rewriting the cache adds {shares[low]:.0%} to their cost ({limit})"
         )
 
 
 class WatermarkPruner(Strategy):
-    """Drops nothing up to a high mark, then cuts down.
-
-    It is cut to a low mark.
+    """Drops nothing up to a high mark, then cuts to a low mark.
 
     Both marks are shares of the target: *high* and *low*. Until the next cut the messages at the beginning stay the
     same, to the byte, so the provider reads them from its cache: trimming a little in every turn would make it rewrite
@@ -196,10 +194,7 @@ class WatermarkPruner(Strategy):
         return self.decisions.view(messages)
 
     def choose(self, work: Draft, fill: bool) -> Pruned:
-        """Return the messages as decided so far, cut again if needed.
-
-        That is when they are over the high mark.
-        """
+        """Return the messages as decided; cut again over the high mark."""
         earlier, notes = self.decisions, []
         if work.only is None:
             notes.append("the decisions are of another transcript: started over")

@@ -17,21 +17,9 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.hooks.event import Answer as Answer
-    from brim.hooks.event import HookCall as HookCall
-    from brim.hooks.fullness import usage_now as usage_now
     from brim.hooks.process import main as main
-    from brim.hooks.process import run_hook as run_hook
-    from brim.hooks.startup import write_startup as write_startup
-    from brim.hooks.state import HookWorkspace as HookWorkspace
-    from brim.hooks.state import SessionState as SessionState
-    from brim.hooks.state import UsageSeen as UsageSeen
 
 __getattr__, __dir__ = exports(
     __name__,
-    event="Answer HookCall",
-    fullness="usage_now",
-    process="main run_hook",
-    startup="write_startup",
-    state="HookWorkspace SessionState UsageSeen",
+    process="main",
 )

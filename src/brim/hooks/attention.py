@@ -1,4 +1,4 @@
-"""What a person should know about the project: foreign memory, and what changed since they trusted it.
+"""What a person should know about the project: memory that isn't used, and what changed since they trusted it.
 
 Agents don't use either. The person is told once a session, and the status line shows it.
 """
@@ -6,6 +6,7 @@ Agents don't use either. The person is told once a session, and the status line 
 from __future__ import annotations
 
 from brim.hooks.event import Answer
+from brim.workspace import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,12 +14,10 @@ if TYPE_CHECKING:
     from brim.hooks.state import HookWorkspace
 
 KEPT = "attention"
-"""Kept for a session while there is something to look at."""
+"""Kept for a session while there is something that ``brim trust`` would ask about."""
 
 SHORT = "something changed: brim trust"
 """What the status line says then."""
-
-MEMORY = "the memory in .context/ wasn't made here, so your agent doesn't use it: 'brim trust' shows it"
 
 
 def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
@@ -26,11 +25,13 @@ def project_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     if workspace.project is None or not call.session:
         return None
     state = workspace.state(call.session)
-    memory = MEMORY if workspace.has_foreign_memory else ""
-    found = [text for text in (memory, _changes(workspace, again=bool(state.kept(KEPT)))) if text]
-    if found or state.kept(KEPT):
-        state.keep(KEPT, bool(found))
-    note = "\n".join([f"brim: {text}" for text in found if state.tell_once(text)])
+    memory = workspace.memory_problem
+    changes = _changes(workspace, again=bool(state.kept(KEPT)))
+    asks = bool(changes) or (memory is not None and memory.reason == "foreign")
+    if asks or state.kept(KEPT):
+        state.keep(KEPT, asks)
+    found = [without_controls(str(memory))] if memory is not None else []
+    note = "\n".join([f"brim: {text}" for text in (*found, changes) if text and state.tell_once(text)])
     return Answer(note=note) if note else None
 
 

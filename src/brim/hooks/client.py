@@ -79,7 +79,7 @@ class Client:
         if known is None:
             return None
         fields: dict[str, Any] = {
-            **{name: text(data, name) for name in ("model", "permission_mode", "source", "trigger", "error")},
+            **{name: text(data, name) for name in ("model", "source", "trigger", "error")},
             **{name: text(data, key) for name, key in _KEYS.items()},
             "event": known.event,
             "session": text(data, "session_id") if data.get("session_id") else environ.get(self.variable, ""),

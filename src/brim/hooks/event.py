@@ -58,7 +58,6 @@ class HookCall(Record):
     """Who wanted a compaction: ``manual`` or ``auto``."""
     summary: str = ""
     """The summary that a compaction left."""
-    permission_mode: str = ""
     data: Mapping[str, Any] = _EMPTY
     """Everything that the agent sent."""
 

@@ -6,14 +6,17 @@ a limit at all is one look at the ledger; what follows from one is imported only
 
 from __future__ import annotations
 
-from brim.store.project import LIMITS_SINCE, segment
+from brim.store.project import LIMITS_SINCE, scope_at, segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.state import HookWorkspace
     from brim.spend.periods import Allowance
     from brim.store.books import Scope
+    from brim.store.database import Database
     from brim.workspace import Workspace
 
 MAIN = "main"
@@ -25,8 +28,8 @@ PATIENT = 3
 FRESH = 3600.0
 """Seconds for which a reading of a plan's window can hold an agent."""
 
-LIMITED, DENIED = "limited", "denied"
-"""Kept in a session's state: whether there is a limit, and which calls were refused."""
+LIMITED, DENIED, PAYS = "limited", "denied", "pays"
+"""Kept in a session's state: whether there is a limit, which calls were refused, and which project pays."""
 
 _FIRST = 8
 _UUID, _VERSION = 36, 14
@@ -39,9 +42,36 @@ _LIMITS = "FROM spend_limits WHERE scope IN ('*', ?1, ?2, ?3)"
 # Who spends -------------------------------------------------------------------------------------------------------
 #
 # A scope is ``project/session/agent``. A project goes by its place and has the name of its folder, so a person can
-# write ``brim limit shop 10/day``. A session has the first eight characters of its id; Codex's ids begin with the time,
-# so those of one minute would be the same, and their last eight are used. The main thread is ``main``, a sub-agent has
-# its id.
+# write ``brim limit shop 10/day``. A session stays in the project that it began in: an agent that enters a folder with
+# a ``.git`` or ``.brim`` of its own is under the same limit as before. A session has the first eight characters of its
+# id; Codex's ids begin with the time, so those of one minute would be the same, and their last eight are used. The main
+# thread is ``main``, a sub-agent has its id.
+
+
+def payer(session: str, workspace: HookWorkspace, database: Database | None = None) -> tuple[str, float | None]:
+    """Return the scope of the project that *session* began in, and the limit in USD that the settings give it.
+
+    In another project, the lower limit of both counts. *database* is the user's, if it is open already.
+    """
+    began, limit = _began_elsewhere(session, workspace), workspace.config["spend.limit"]
+    if began is None:
+        return workspace.ledger_scope if database is None else scope_at(database, workspace.place), limit
+    limits = [each for each in (began[1], limit) if isinstance(each, int | float)]
+    return scope_at(database or workspace.user_database, began[0]), min(limits, default=None)
+
+
+def payer_place(session: str, workspace: HookWorkspace) -> str:
+    """Return the place of the project that *session* began in."""
+    began = _began_elsewhere(session, workspace)
+    return workspace.place if began is None else began[0]
+
+
+def _began_elsewhere(session: str, workspace: HookWorkspace) -> list[Any] | None:
+    """Return the place that *session* began in, and its limit; None if that is this one, or isn't known."""
+    known = workspace.state(session).kept(PAYS) if session else None
+    if not isinstance(known, list) or len(known) != 2 or not isinstance(known[0], str):
+        return None
+    return known if known[0] != workspace.place else None
 
 
 def session_scope(session: str, project: str) -> str:
@@ -58,9 +88,9 @@ def agent_scope(session: str, project: str, agent: str = "") -> str:
 # Whether there is a limit -----------------------------------------------------------------------------------------
 
 
-def default_limit(workspace: HookWorkspace) -> int | None:
+def default_limit(session: str, workspace: HookWorkspace) -> int | None:
     """Return the limit of a project that has none of its own, in micro-dollars; None is no limit."""
-    limit = workspace.config["spend.limit"]
+    limit = payer(session, workspace)[1]
     if limit is None:
         return None
     from brim.spend.money import micro_dollars
@@ -81,35 +111,37 @@ def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
 
 def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
     """Return whether there may be a limit for *call*, and whether one may hold it: one look at the ledger."""
-    by_default = workspace.config["spend.limit"] is not None
+    by_default = payer(call.session, workspace)[1] is not None
     database = None if workspace.only_injects or not call.session else workspace.user_database
     rows = []
     if database is not None:
         values: tuple[object, ...] = _scopes_of(call, workspace)
-        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(workspace)}"  # noqa: S608 - conditions without values
+        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"  # noqa: S608 - conditions without values
         if database.version >= LIMITS_SINCE:
             sql += f" UNION ALL SELECT (ends IS NULL OR ends > ?4) AND ({_HOLDS} OR unit = 'percent') {_LIMITS}"
             values = (*values, workspace.now)
         rows = database.rows(sql, values)
     if call.session:
         workspace.state(call.session).keep(LIMITED, by_default or bool(rows))
+        if workspace.place and _began_elsewhere(call.session, workspace) is None:
+            workspace.state(call.session).keep(PAYS, [workspace.place, workspace.config["spend.limit"]])
     return by_default or bool(rows), by_default or any(row[0] for row in rows)
 
 
-def _limited(workspace: HookWorkspace) -> str:
+def _limited(by_default: bool) -> str:
     """Return the condition for the scopes of a call that have a limit or were closed; for all if every project has."""
-    where = "" if workspace.config["spend.limit"] is not None else " AND (amount IS NOT NULL OR state <> 'open')"
+    where = "" if by_default else " AND (amount IS NOT NULL OR state <> 'open')"
     return f"WHERE scope IN (?1, ?2, ?3){where}"
 
 
 def _scopes_of(call: HookCall, workspace: HookWorkspace) -> tuple[str, str, str]:
-    id, project = call.session, workspace.ledger_scope
+    id, project = call.session, payer(call.session, workspace)[0]
     return project, session_scope(id, project), agent_scope(id, project, call.sub_agent)
 
 
 def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowance]:
     """Return the limits that *call* is under, and the scopes that were closed, the project's first; mostly none."""
-    default = default_limit(workspace)
+    default = default_limit(call.session, workspace)
     database = None if workspace.only_injects or not call.session else workspace.user_database
     if database is None or not look_for_limit(call, workspace):
         return []
@@ -117,7 +149,7 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     from brim.store.books import LIMIT_COLUMNS, Scope, allowance_of, scope_of
 
     names = _scopes_of(call, workspace)
-    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(workspace)}", names)  # noqa: S608
+    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
     found = {row[0]: scope_of(row, database.path) for row in rows}
     is_known = names[0] in found
     own = found.setdefault(names[0], Scope(names[0]))

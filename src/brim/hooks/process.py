@@ -196,7 +196,7 @@ def answer_to(
     from brim.hooks.client import client_of
 
     if not isinstance(data, dict):
-        raise ValueError("what came is no JSON object")
+        raise ValueError("the input isn't a JSON object")
     client = client_of(agent)
     named = data.get("hook_event_name")
     name = event if event in client.EVENTS or not isinstance(named, str) else named

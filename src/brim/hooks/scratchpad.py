@@ -13,8 +13,10 @@ from __future__ import annotations
 import json
 import os
 
+from brim.errors import BrimError, StoreError
 from brim.files import locked
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
+from brim.workspace import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +47,12 @@ def scratch_root(call: HookCall, workspace: HookWorkspace, *, anew: bool = False
     state = workspace.state(call.session)
     known = state.kept(_CHECKED)
     if anew or not isinstance(known, list) or len(known) != 2 or known[0] != root:
-        from brim.scratch.folder import FILES
-        from brim.store.project import is_tracked
-
-        tracked = is_tracked(os.path.join(root, ""), endings=FILES)
-        known = [root, not tracked]
+        try:
+            known = [root, bool(workspace.memory_secret(root))]
+        except StoreError:
+            known = [root, False]
         state.keep(_CHECKED, known)
-    return root if known[1] is True and not workspace.has_foreign_memory else None
+    return root if known[1] is True and workspace.memory_problem is None else None
 
 
 def writer_of(call: HookCall, workspace: HookWorkspace) -> ScratchWriter | None:
@@ -222,8 +223,6 @@ def _extract(
 
 def _is_behind(writer: ScratchWriter) -> bool:
     """Whether the journal holds something that wasn't rendered yet."""
-    from brim.errors import BrimError
-
     try:
         journal = writer.read()
         index = os.path.join(writer.folder, "scratch.md")
@@ -244,9 +243,8 @@ def scratch_line(call: HookCall, workspace: HookWorkspace) -> str:
         return ""
     here = os.path.realpath(call.cwd or workspace.cwd) == os.path.realpath(workspace.project)
     shown = os.path.relpath(path, workspace.project).replace(os.sep, "/") if here else path
-    shown = "".join([letter if letter.isprintable() else "?" for letter in shown])
     return (
-        f"- Before the compaction this session kept a scratch memory: {shown} "
+        f"- Before the compaction this session kept a scratch memory: {without_controls(shown)} "
         "(what the human asked, decisions, files, dead ends). Read it before you go on.\n"
     )
 
@@ -258,22 +256,18 @@ def scratch_file(call: HookCall, workspace: HookWorkspace) -> str | None:
     """
     if workspace.project is None or not call.session:
         return None
-    from brim.errors import BrimError
-    from brim.scratch.folder import FILES, NAME, check_folder, owner_of, place_of
+    from brim.scratch.folder import NAME, check_folder, owner_of, place_of
     from brim.scratch.index import NAME as INDEX
-    from brim.store.project import is_tracked
 
     root = os.path.join(workspace.project, NAME)
     try:
-        secret = workspace.memory_secret(root)
+        secret = workspace.secret
         folder = place_of(root, call.session, now=workspace.now, claim=False) if check_folder(root, secret) else root
-        if not check_folder(folder, secret):
+        if not check_folder(folder, workspace.memory_secret(folder)):
             return None
     except BrimError:
         return None
     owner, path = owner_of(folder).get("session"), os.path.join(folder, INDEX)
     # A supervisor's own folder is its agent's too.
     is_own = owner == call.session or (workspace.supervised and isinstance(owner, str))
-    usable = is_own and os.path.isfile(path) and not os.path.islink(path)
-    usable = usable and not is_tracked(os.path.join(folder, ""), endings=FILES)
-    return path if usable else None
+    return path if is_own and os.path.isfile(path) and not os.path.islink(path) else None

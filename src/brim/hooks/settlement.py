@@ -15,7 +15,7 @@ import time
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer
-from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, session_scope, spent_of
+from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, payer_place, session_scope, spent_of
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.record import Record
@@ -105,11 +105,10 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
-        if workspace.place:
-            workspace.ledger_scope = ledger.project(workspace.place)
-        ledger.limit(workspace.ledger_scope, default_limit(workspace), default=True)
+        project = ledger.project(payer_place(call.session, workspace))
+        ledger.limit(project, default_limit(call.session, workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
-        batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
+        batch = _Batch(call, project, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
         if not before["offsets"]:  # once per session is often enough
@@ -121,6 +120,8 @@ class _Batch(Record):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
     call: HookCall
+    project: str
+    """The scope of the project that pays."""
     workspace: HookWorkspace
     ledger: SqliteLedger
     account: Account
@@ -160,7 +161,7 @@ class _Batch(Record):
         try:
             known = self._known(key)
             key = known.request_id if known is not None else key
-            project, session = self.workspace.ledger_scope, self.call.session
+            project, session = self.project, self.call.session
             scope = known.scope if known is not None else agent_scope(session, project, event.agent)
             is_own = scope.startswith(f"{session_scope(session, project)}/")
             tokens = event.tokens.fresh
@@ -195,7 +196,7 @@ class _Batch(Record):
         key = UNATTRIBUTED + file_id(self.call.session)
         known = self.ledger.reservation(key)
         if rest > 0 or known is not None:
-            own = session_scope(self.call.session, self.workspace.ledger_scope)
+            own = session_scope(self.call.session, self.project)
             scope = known.scope if known is not None else own
             self.ledger.record(scope, key, max(0, rest), at=self.workspace.now)
 
@@ -262,9 +263,9 @@ def _reports(reader: AnyReader, agent: str, start: int, data: bytes) -> Iterator
     """Yield the reports in *data*; a line without a word about tokens isn't parsed."""
     from brim.tracking.readers.stream import parsed_line
 
-    at = start
-    for line in data.split(b"\n"):
-        parsed = parsed_line(line) if any(needle in line for needle in _NEEDLES[agent]) else None
+    at, needles = start, [needle for needle in _NEEDLES[agent] if needle in data]
+    for line in data.split(b"\n") if needles else ():
+        parsed = parsed_line(line) if any(needle in line for needle in needles) else None
         for event in reader.events(parsed, at) if isinstance(parsed, dict) else ():
             if isinstance(event, Usage | RunTotal):
                 yield event

@@ -161,9 +161,10 @@ def _tokens(status: Status) -> Part:
 
 def _headroom(status: Status) -> Part:
     """Say how far it is to the client's own compaction, or to what it calls full."""
-    found, used = status.auto_compact, status.used_tokens
-    if found is None or used is None:
+    found = status.auto_compact
+    if found is None or status.used_tokens is None:
         return []
+    used = sum(status.counters)  # with the answer, as the client counts
     left = found.left(used)
     return _said("red" if not left else "yellow" if left <= found.usable / 10 else "", *found.told(used))
 

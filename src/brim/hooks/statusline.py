@@ -17,7 +17,7 @@ from brim.config.places import home_folder, user_folder, without_bad_home
 from brim.hooks.attention import KEPT, SHORT
 from brim.hooks.client import mapping, text
 from brim.hooks.fullness import known_window
-from brim.hooks.gate import session_scope
+from brim.hooks.gate import payer, session_scope
 from brim.hooks.process import is_disabled, is_paused
 from brim.hooks.state import LEFT_OUT, HookWorkspace, UsageSeen, log
 from brim.hooks.status_drawing import Look, draw, level_of
@@ -128,7 +128,7 @@ def _answer(given: bytes, environ: Mapping[str, str], now: float) -> tuple[Statu
     """Return what the client says, how to draw it, and what else to tell."""
     data = json.loads(given.decode("utf-8", "replace"))
     if not isinstance(data, dict):
-        raise ValueError("what came is no JSON object")
+        raise ValueError("what came isn't a JSON object")
     cwd = data.get("cwd")
     workspace = HookWorkspace(environ, cwd if isinstance(cwd, str) and "\0" not in cwd else "", now=now)
     # A client reads colours from a pipe, so only the user can say no.
@@ -347,22 +347,22 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     if not status.session or not workspace.has_user_store:
         return ""
     from brim.store.database import open_database
-    from brim.store.project import LIMITS_SINCE, scope_at
+    from brim.store.project import LIMITS_SINCE
     from brim.workspace import BUSY
 
     database = open_database(workspace.database, migrate=False, timeout=BUSY)
     try:
-        project = scope_at(database, workspace.place)
+        project, default = payer(status.session, workspace, database)
         names = project, session_scope(status.session, project)
         rows = database.rows(_SCOPES, names)
         limits = database.rows(_LIMITS, (*names, workspace.now)) if database.version >= LIMITS_SINCE else []
     finally:
         database.close()
-    default, warn = workspace.config["spend.limit"], workspace.config["spend.warn"]
+    warn = workspace.config["spend.warn"]
     near = []
     for scope, own, is_default, state, spent in rows:
         follows = scope == project and is_default and default is not None and state == "open"
-        amount = round(default * 1_000_000) if follows else own
+        amount = round((default or 0.0) * 1_000_000) if follows else own
         share = spent / amount if amount and state == "open" else 0.0
         if state != "open" or amount == 0:  # an answer is due, or a person has said stop
             share = float("inf")

@@ -13,24 +13,22 @@ from brim._lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.injection.costs import Costs as Costs
-    from brim.injection.costs import CountedCosts as CountedCosts
     from brim.injection.costs import StoredCosts as StoredCosts
     from brim.injection.mapper import ActivationTierMapper as ActivationTierMapper
     from brim.injection.plan import InjectionPlan as InjectionPlan
     from brim.injection.plan import Item as Item
     from brim.injection.session import Session as Session
     from brim.injection.text import render as render
-    from brim.injection.tiers import FIDELITY as FIDELITY
     from brim.injection.tiers import FORMATS as FORMATS
     from brim.injection.tiers import Section as Section
     from brim.injection.tiers import Tier as Tier
 
 __getattr__, __dir__ = exports(
     __name__,
-    costs="Costs CountedCosts StoredCosts",
+    costs="Costs StoredCosts",
     mapper="ActivationTierMapper",
     plan="InjectionPlan Item",
     session="Session",
     text="render",
-    tiers="FIDELITY FORMATS Section Tier",
+    tiers="FORMATS Section Tier",
 )

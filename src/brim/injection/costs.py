@@ -118,12 +118,16 @@ class StoredCosts:
         return all((id, tier) in self._items for tier in (1, 2, 3))
 
     def item(self, behavior: Behavior, tier: Tier, /) -> Cost:
-        """Return what was stored for *behavior* at *tier*."""
-        known = self._items.get((behavior.id, tier.value))
+        """Return what was stored for *behavior* at *tier*, else its UTF-8 length."""
+        known = self.stored(behavior.id, tier)
         if known is not None:
             return known
         text = item_text(behavior, tier, self.format)
         return len(text.encode()), len(text)
+
+    def stored(self, id: str, tier: Tier) -> Cost | None:
+        """Return what was stored for the behavior *id* at *tier*; None if nothing was."""
+        return self._items.get((id, int(tier)))
 
     def heading(self, section: Section, /) -> Cost:
         """Return what *section* costs once."""

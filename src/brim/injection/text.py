@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from brim.behaviors.behavior import BehaviorKind
+from brim.behaviors.behavior import BehaviorKind, Status
 from brim.injection.tiers import Section, Tier, section_of
 
 TYPE_CHECKING = False
@@ -92,9 +92,13 @@ def says_all(behavior: Behavior) -> bool:
     return short == whole
 
 
+PROTECTED = (BehaviorKind.CONSTRAINT, Status.ACTIVE)
+"""The kind and the status of what is never cut below a summary: a constraint that a person stands behind."""
+
+
 def is_protected(behavior: Behavior) -> bool:
-    """Whether *behavior* is never cut below a summary: a constraint that a person stands behind."""
-    return behavior.kind is BehaviorKind.CONSTRAINT and behavior.status.value == "active"
+    """Whether *behavior* is never cut below a summary."""
+    return (behavior.kind, behavior.status) == PROTECTED
 
 
 def _clean(text: str) -> list[str]:

@@ -67,18 +67,21 @@ class Target:
 
     @property
     def why_not(self) -> str:
-        """Why brim must not write it; empty if it may."""
-        if self.scope != "project":
-            return ""
-        project, real = (os.path.realpath(path) for path in (os.path.dirname(os.path.dirname(self.path)), self.path))
-        if os.path.commonpath([project, real]) != project:
-            return f"{self.path}: is a link to {real}, which is outside of the project: remove the link"
-        if not is_tracked(self.path):
-            return ""
+        """Why brim must not install anything in it; empty if it may."""
+        if self.scope != "project" or self._leads_out or not is_tracked(self.path):
+            return self._leads_out
         return (
             f"{self.path}: git tracks it, and what brim writes is about this machine only; "
             "leave out --project to install for every project"
         )
+
+    @property
+    def _leads_out(self) -> str:
+        """Where a project's file leads, if that is out of the project; else empty."""
+        project, real = (os.path.realpath(path) for path in (os.path.dirname(os.path.dirname(self.path)), self.path))
+        if self.scope != "project" or os.path.commonpath([project, real]) == project:
+            return ""
+        return f"{self.path}: is a link to {real}, which is outside of the project: remove the link"
 
     def read(self) -> str | None:
         """Return the text of the file, or None if there is none."""
@@ -87,8 +90,11 @@ class Target:
     def check_writable(self) -> None:
         """Raise ``InputError`` if the file is read-only: it could be replaced, but against its owner's will.
 
-        Its folder, or the one that it would be made in, has to take a new file and a backup.
+        Its folder, or the one that it would be made in, has to take a new file and a backup. A project's file must not
+        lead out of the project.
         """
+        if self._leads_out:
+            raise InputError(self._leads_out)
         real = os.path.realpath(self.path)
         folder = os.path.dirname(real)
         while not os.path.lexists(folder):

@@ -38,13 +38,15 @@ from brim.install.agents import (
     words_of,
 )
 from brim.install.changes import STATUS
+from brim.install.git_exclude import not_ignored
 from brim.install.installation import Installation
-from brim.install.launchers import copy_launcher, install_launchers, interpreter_of
+from brim.install.launchers import check_lasting, copy_launcher, install_launchers, interpreter_of
 from brim.install.receipt import Record
 from brim.store.backup import lost_rules
 from brim.store.checks import shortened, store_problems
 from brim.store.database import VERSION
 from brim.store.planner import Planner
+from brim.store.project import is_tracked
 from brim.store.store import open_store
 from brim.store.trust import is_trusted
 from brim.tracking.readers.fields import items, value
@@ -273,9 +275,13 @@ class _Doctor:
                     if changes := self.here.changes_of(scopes):
                         state, text = OFF, changes
         yield Finding(state, "project", text, **facts)
-        if self.here.has_foreign_memory:
-            text = f"{project}/.context: wasn't made here, so agents don't use it: brim trust shows it"
-            yield Finding(OFF, "memory", text, project=project)
+        store = os.path.join(project or "", ".brim", DATABASE)
+        with suppress(StoreError):  # git's index is too large
+            if project is not None and os.path.exists(store) and not is_tracked(store) and not_ignored([store]):
+                text = f"{store}: git would commit it: end .brim/.gitignore with a line 'brim.db*'"
+                yield Finding(OFF, "git", text, file=store)
+        if self.here.memory_problem is not None:
+            yield Finding(OFF, "memory", str(self.here.memory_problem), project=project)
 
     def _tokens(self, agent: str | None) -> Iterator[Finding]:
         """Say what brim itself adds to the window of *agent* here."""
@@ -318,6 +324,7 @@ def _fix(here: Installation) -> tuple[list[str], list[str]]:
     Hooks in the settings are put right, taken out of projects that have them for every project already, and forgotten
     for projects that are gone. Launchers are written, and stores updated.
     """
+    check_lasting()
     again, out, orphans, problems = [], [], [], []
     for target in here.targets():
         record = here.records.get(target.path)

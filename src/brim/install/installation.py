@@ -15,10 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from brim.config import load
-from brim.config.places import config_paths, user_folder
-from brim.config.text import read_text, with_key
-from brim.errors import BrimError, ConfigError, InputError, StoreError
+from brim.config.edit import SettingEdit
+from brim.config.places import user_folder
+from brim.errors import BrimError, InputError, StoreError
 from brim.files import backup_name, keep, locked, remove_unfinished, replace_file
 from brim.hooks.process import PAUSED, paused_until
 from brim.hooks.status_chain import NAME as CHAIN
@@ -238,6 +237,10 @@ class Installation(Workspace):
             trust(self.project, self.home, now=self.now)
         return self.trusted
 
+    def budget_edit(self, tokens: int | None, scope: str) -> SettingEdit | None:
+        """Return how the token budget gets into the settings of *scope*; None if *tokens* is None."""
+        return None if tokens is None else SettingEdit(self.environ, self.cwd or None, BUDGET, tokens, scope)
+
     def upgrade_stores(self, *, create: bool = False) -> tuple[dict[str, bool], list[str]]:
         """Bring brim's own files up to date; return whether each was older, and what is broken.
 
@@ -263,39 +266,6 @@ class Installation(Workspace):
 # Results -------------------------------------------------------------------------------------------------------------
 
 
-class BudgetSetting:
-    """The token budget as it will be in the configuration of *scope*, ``user`` or ``project``: checked, not written."""
-
-    def __init__(self, here: Installation, tokens: int, scope: str) -> None:
-        paths = config_paths(here.environ, here.cwd or None)
-        if scope not in paths:
-            raise InputError(NO_PROJECT)
-        self.path, self.tokens, self._here = paths[scope], tokens, here
-        before = read_text(self.path) if os.path.exists(self.path) else ""
-        self._text = with_key(before, BUDGET, tokens, self.path)
-        self.changed = before != self._text
-        try:
-            origin = load(here.environ, here.cwd or None, drafts={self.path: self._text}).values[BUDGET].origin
-        except BrimError as error:
-            raise ConfigError(f"{self.path} is as it was: {error}") from None
-        self.hidden_by = "" if origin.startswith(f"{self.path}:") else origin
-
-    def write(self) -> None:
-        """Put it into the file."""
-        folder = os.path.dirname(self.path)
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise ConfigError(f"config: {folder}: cannot be made: {error.strerror or error}") from None
-        if self.changed:
-            self._here.save_settings(self.path, self._text)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        shown = {"key": BUDGET, "value": self.tokens, "file": self.path}
-        return shown | {"changed": self.changed, "hidden_by": self.hidden_by}
-
-
 @dataclass
 class Installed:
     """What ``install`` did, or would do."""
@@ -311,7 +281,7 @@ class Installed:
     """Agents that got nothing, and why."""
     is_tracked: bool = False
     """Whether one was skipped because git tracks its file."""
-    budget: BudgetSetting | None = None
+    budget: SettingEdit | None = None
     trusted: bool | None = None
     dry_run: bool = False
     problems: list[str] = field(default_factory=list)
@@ -363,7 +333,7 @@ class Upgraded:
     broken: list[str]
     differ: list[str]
     """Settings files in which this version would install other hooks."""
-    budget: BudgetSetting | None
+    budget: SettingEdit | None
 
     @property
     def exit_code(self) -> int:
@@ -460,16 +430,17 @@ def install(
     if done.is_tracked and not done.changes:
         done.reason = "; ".join(done.skipped.values())
         return done
-    done.budget = BudgetSetting(here, token_budget, scope) if token_budget is not None else None
+    done.budget = here.budget_edit(token_budget, scope)
     for change in done.changes:
         if change.changes:
             change.target.check_writable()
     if dry_run:
         return done
     install_launchers(here.home)
+    _ = here.secret  # memory that 0.1 made is taken over now, and none later
     done.trusted = here.begin_trusted(trusting=trusting) if scope == "project" else None
     if done.budget is not None:
-        done.budget.write()
+        done.budget.write(here.save_settings)
     done.backups = here.apply(done.changes, installing=True)
     inside = [change.target.path for change in done.changes if scope == "project"]
     done.hidden = hide([*inside, *done.backups.values()]) if inside else []
@@ -486,11 +457,12 @@ def upgrade(environ: Mapping[str, str], folder: str | None, *, token_budget: int
     here = Installation(environ, folder)
     targets = here.installed()
     scope = "user" if not targets or any(each.scope == "user" for each in targets) else "project"
-    budget = BudgetSetting(here, token_budget, scope) if token_budget is not None else None
+    budget = here.budget_edit(token_budget, scope)
     launchers = install_launchers(here.home) if targets else []
+    _ = targets and here.secret
     stores, broken = here.upgrade_stores()
     if budget is not None:
-        budget.write()
+        budget.write(here.save_settings)
     differ = [target.path for target in targets if here.plan_again(target).changes]
     return Upgraded([target.path for target in targets], launchers, stores, broken, differ, budget)
 

@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from glob import escape, glob
 
-from brim.errors import StoreError
+from brim.errors import InputError, StoreError
 from brim.files import replace_file
 from brim.hooks.startup import write_startup
 from brim.install.agents import launcher_path, status_path
@@ -52,7 +52,8 @@ def install_launcher(home: str, python: str | None = None, *, package: str | Non
 
 
 def install_launchers(home: str) -> list[str]:
-    """Write the scripts for this interpreter; return those that changed."""
+    """Write the scripts for this interpreter; return those that changed. One in a cache is refused."""
+    check_lasting()
     home, python = os.path.abspath(home), sys.executable
     texts = {
         launcher_path(home): launcher_text(python, home=home),
@@ -68,6 +69,25 @@ def install_launchers(home: str) -> list[str]:
     with suppress(OSError):  # hooks start without it, only slower
         write_startup(home)
     return changed
+
+
+def check_lasting(prefix: str = sys.prefix) -> None:
+    """Raise ``InputError`` if the environment in *prefix* is in a cache, as that of ``uvx`` or ``pipx run`` is.
+
+    Such a cache has ``CACHEDIR.TAG`` in its folder (bford.info/cachedir). Environments have one of their own, so only
+    the folders above count.
+    """
+    folder = os.path.dirname(os.path.abspath(prefix))
+    while not os.path.exists(os.path.join(folder, "CACHEDIR.TAG")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return
+        folder = above
+    how = "pipx install brim" if "pipx" in folder.split(os.sep) else "uv tool install brim"
+    raise InputError(
+        f"this brim runs from a cache ({folder}) that may be emptied at any time, and the hooks with it: "
+        f"run '{how}', then 'brim init'"
+    )
 
 
 def copy_launcher(launcher: str, path: str, home: str) -> None:

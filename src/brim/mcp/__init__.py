@@ -14,14 +14,10 @@ from brim._lazy import exports
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.mcp.http import serve_http as serve_http
-    from brim.mcp.server import INSTRUCTIONS as INSTRUCTIONS
     from brim.mcp.server import build_server as build_server
-    from brim.mcp.tools import ToolCost as ToolCost
-    from brim.mcp.tools import tool_costs as tool_costs
 
 __getattr__, __dir__ = exports(
     __name__,
     http="serve_http",
-    server="INSTRUCTIONS build_server",
-    tools="ToolCost tool_costs",
+    server="build_server",
 )

@@ -6,10 +6,9 @@ import os
 
 from brim.errors import InputError, StoreError
 from brim.scratch.entries import Entry, View, withdrawn
-from brim.scratch.folder import FILES, NAME
+from brim.scratch.folder import NAME
 from brim.scratch.index import render_index, sentence
 from brim.scratch.writer import ScratchWriter
-from brim.store.project import is_tracked
 from brim.workspace import Workspace
 
 MOST_FOUND = 30
@@ -70,8 +69,6 @@ def _writer(workspace: Workspace, session: str = "") -> ScratchWriter:
     worktree = workspace.project or workspace.cwd
     if worktree is None:
         raise InputError("the folder that the server was started in is gone: start it again")
-    if is_tracked(os.path.join(worktree, NAME, ""), endings=FILES):
-        raise StoreError("git tracks the scratch memory here, so it may be someone else's and is not used", "refused")
     secret = workspace.memory_secret(os.path.join(worktree, NAME))
     return ScratchWriter(worktree, session=session, clock=lambda: workspace.now, claim=False, secret=secret)
 

@@ -24,9 +24,10 @@ from brim.workspace import Workspace
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+Call = Callable[Concatenate[Workspace, Given], Found]
 
 
-def going_on(read: Callable[Concatenate[Workspace, Given], Found]) -> Callable[Concatenate[Workspace, Given], Found]:
+def without_broken_project(read: Call[Given, Found]) -> Call[Given, Found]:
     """Let *read* go on without a project that can't be read: the user's own rules are told."""
 
     @wraps(read)
@@ -42,7 +43,7 @@ def going_on(read: Callable[Concatenate[Workspace, Given], Found]) -> Callable[C
     return reading
 
 
-def plainly(call: Callable[Concatenate[Workspace, Given], Found]) -> Callable[Concatenate[Workspace, Given], Found]:
+def hiding_project_text(call: Call[Given, Found]) -> Call[Given, Found]:
     """Let *call* say that a project can't be read, but not why: the project's own words would be in it."""
 
     @wraps(call)
@@ -135,14 +136,14 @@ class Rules:
     total: int
 
 
-@going_on
+@without_broken_project
 def active_text(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters, within ``token_budget.default``, everything in the text included; empty if nothing does."""
     with workspace.open(migrate=True) as scopes:
         return _told(scopes, workspace, _planner(scopes, workspace, situation, task))
 
 
-@going_on
+@without_broken_project
 def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> str:
     """Return what matters; where there is nothing to tell, say whether nothing matters or nothing fits."""
     with workspace.open(migrate=True) as scopes:
@@ -155,7 +156,7 @@ def active_answer(workspace: Workspace, situation: str = "", task: str = "") -> 
     return f"Rules that matter here: {matter:,}, but the limits leave no room: ask the user to raise {START_KEY}"
 
 
-@plainly
+@hiding_project_text
 def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     """Return the live rules that *query* is a part of: of the id, the name, a tag or the text."""
     with workspace.open(migrate=True) as scopes:
@@ -164,7 +165,7 @@ def list_rules(workspace: Workspace, query: str = "", limit: int = 50) -> Rules:
     return Rules([Rule.of(each) for each in found[: max(0, limit)]], len(found))
 
 
-@going_on
+@without_broken_project
 def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     """Return the account of one rule: its conditions, what came over which edge, and the tier that it gets."""
 
@@ -182,7 +183,7 @@ def why_text(workspace: Workspace, id: str, situation: str = "") -> str:
     return "\n".join([*lines, f"  {budget}: {_tier_in(plan, behavior.id)}"])
 
 
-@going_on
+@without_broken_project
 def expanded_text(workspace: Workspace, id: str) -> str:
     """Return one rule whole. An unconfirmed note is told by its summary only, as everywhere, until it is accepted."""
     with workspace.open(migrate=True) as scopes:
@@ -193,7 +194,9 @@ def expanded_text(workspace: Workspace, id: str) -> str:
     head = f"{behavior.name} [{behavior.kind.value}]{tags} ({behavior.id}, {behavior.scope})\n"
     head += f"when: {behavior.when}\n" if behavior.when else ""
     if behavior.status is Status.PENDING:
-        until = f"Unconfirmed note of an agent; its summary, until the user runs 'brim review accept {behavior.id}':"
+        until = (
+            f"Unconfirmed note of an agent; its summary, until the user runs 'brim rules review accept {behavior.id}':"
+        )
         return f"{head}\n{until}\n{summary_of(behavior)}\n"
     return f"{head}\n{behavior.canonical}\n"
 
@@ -280,7 +283,7 @@ class Verdict:
     result: str
 
 
-@plainly
+@hiding_project_text
 def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str = "", *, session: str = "") -> Note:
     """Keep *right* as a pending note of the project. What a person has taught stays as it is."""
     workspace.need_trust()
@@ -302,11 +305,11 @@ def learn_note(workspace: Workspace, right: str, wrong: str = "", situation: str
         _store_note(scopes, learned, known, workspace.now, session)
     rule, result = learned.behavior, "; ".join(learned.changes)
     if rule.status is Status.PENDING:
-        result += f"; unconfirmed until the user runs 'brim review accept {rule.id}'"
+        result += f"; unconfirmed until the user runs 'brim rules review accept {rule.id}'"
     return Note(rule.id, rule.name, rule.kind.value, rule.status.value, result)
 
 
-@plainly
+@hiding_project_text
 def judge(workspace: Workspace, id: str, verdict: str, note: str = "", *, session: str = "") -> Verdict:
     """Note how a rule fared. An agent's word never lowers a constraint."""
     _check_length("note", note, "say it shorter")
@@ -336,6 +339,6 @@ def _store_note(scopes: Scopes, learned: Learned, known: list[Behavior], now: fl
         return
     waiting = sum(each.status is Status.PENDING and each.scope == "project" for each in known)
     if old is None and waiting >= MOST_NOTES:
-        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim review' first")
+        raise InputError(f"{waiting:,} notes wait for the user, so nothing was kept: ask for 'brim rules review' first")
     event = "learned" if old is None else "merged" if learned.behavior.variants != old.variants else "confirmed"
     scopes.put(learned.behavior, event=event, now=now, session=session, changes=list(learned.changes))

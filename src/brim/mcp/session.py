@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from brim.hooks.standing import Standing, standing
 from brim.mcp.memory import kept_entries
-from brim.mcp.rules import plainly
+from brim.mcp.rules import hiding_project_text
 from brim.tracking.sessions import AGENTS
 from brim.workspace import Workspace
 
@@ -51,7 +51,9 @@ class Clients:
     def standing(self) -> Standing:
         """Return how things stand for the session that asks."""
         here = self.workspace
-        return plainly(standing)(here, self.session, self.agent, kept=lambda session: kept_entries(here, session))
+        return hiding_project_text(standing)(
+            here, self.session, self.agent, kept=lambda session: kept_entries(here, session)
+        )
 
     def named(self, session: str, client: str = "") -> None:
         """Note that the call in hand is for *session*, and made by *client*, if it says so."""

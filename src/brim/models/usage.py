@@ -45,9 +45,7 @@ class Tokens(Record):
 
 
 def read_usage(usage: object) -> Tokens:
-    """Read *usage*, with the provider's own field names.
-
-    It is a mapping or an object.
+    """Read *usage*, a mapping or object with the provider's own names.
 
     A counter that is missing or ``None`` is 0. One that is negative, or no whole number, is an ``InputError`` that
     names it; so is a report without any counter that is known.

@@ -1,7 +1,11 @@
 """What did past sessions lose, cost and waste?
 
-``usage`` adds up the requests of all sessions, each once; ``index`` remembers what was read, so that the next time only
-what is new is. ``watch`` is the same for one session while it goes on: how full its window is and what it cost.
+``overview`` puts the report together: ``cache`` finds requests that broke the cache, ``waste`` what filled windows for
+nothing, ``compactions`` what they lost (``statements`` are decisions and instructions), ``money`` what it all cost, and
+``records`` what recorded requests add. ``findings`` gives each of them the events of a file, ``billed`` says how long a
+token is. ``usage`` adds up the requests of all sessions, each once; ``index`` remembers what was read, so that the next
+time only what is new is. ``lost`` finds the session that a person means. ``watch`` and ``context`` are about one
+session: how full its window is, and of what.
 """
 
 from __future__ import annotations
@@ -10,9 +14,13 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from brim.report.overview import Overview as Overview
+    from brim.report.overview import sessions_report as sessions_report
     from brim.report.usage import UsageReport as UsageReport
     from brim.report.usage import usage_report as usage_report
     from brim.report.watch import Reading as Reading
     from brim.report.watch import Watch as Watch
 
-__getattr__, __dir__ = exports(__name__, usage="UsageReport usage_report", watch="Reading Watch")
+__getattr__, __dir__ = exports(
+    __name__, overview="Overview sessions_report", usage="UsageReport usage_report", watch="Reading Watch"
+)

@@ -1,8 +1,9 @@
 """What was read of the agents' files, so that next time only what is new is read: a cache in its own file.
 
-One row per file: by what it is known again, up to which byte it was read, and its requests as JSON, with their costs by
-the prices that ``prices`` names. The file may be deleted at any time. Each row stands alone, so two commands that
-write at the same time, or one that is killed, leave rows that are old at most: then the rest of a file is read again.
+One row per file: by what it is known again, up to which byte it was read, its requests as JSON, with their costs by the
+prices that ``prices`` names, and what a report found in it, empty until one reads it. The file may be deleted at any
+time. Each row stands alone, so two commands that write at the same time, or one that is killed, leave rows that are old
+at most: then the rest of a file is read again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from brim.tracking.sessions import FileUsage, Scan, Stamp
 FILE = "usage.db"
 """The name of the index in the user's folder."""
 
-VERSION = 3
+VERSION = 4
 """What the rows mean. A file of another version is emptied."""
 
 _TABLE = """
@@ -36,6 +37,7 @@ CREATE TABLE files (
     format TEXT NOT NULL,
     prices TEXT NOT NULL,
     found TEXT NOT NULL,
+    findings TEXT NOT NULL,
     row_check INTEGER NOT NULL
 ) WITHOUT ROWID
 """
@@ -68,10 +70,11 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
 
 def _scan_of(*row: Any) -> tuple[Scan, str]:
     """Return what a *row* says, and its prices; a ``ValueError`` if a bit of it has changed since it was written."""
-    _, *stamp, read_to, check, format, prices, found, row_check = row
+    _, *stamp, read_to, check, format, prices, found, findings, row_check = row
     if _check(row[:-1]) != row_check:
         raise ValueError("the row is not as it was written")
-    return Scan(FileUsage.from_row(json.loads(found)), Stamp(*stamp), format, read_to, check), prices
+    usage = FileUsage.from_row(json.loads(found))
+    return Scan(usage, Stamp(*stamp), format, read_to, check, findings=findings), prices
 
 
 def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
@@ -93,10 +96,10 @@ def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
                 known = [each for (each,) in database.rows("SELECT path FROM files")]
                 gone = [(each,) for each in known if not os.path.lexists(each)]
                 database.run_many("DELETE FROM files WHERE path = ?", gone)
-                every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 for file, scan in scans.items():
                     found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
-                    row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found)
+                    row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found, scan.findings)
                     database.run(every, (*row, _check(row)))
         return True
     except StoreError:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import brim.models
 from brim import __version__
 from brim.errors import InputError
+from brim.models.names import split_window
 from brim.report.index import load_index, save_index
 from brim.spend.money import PriceList
 from brim.tracking.plan_windows import PlanWindow
@@ -27,6 +28,7 @@ from brim.tracking.sessions import (
     AGENTS,
     TRANSCRIPT,
     FileUsage,
+    Observer,
     Request,
     Scan,
     SessionFile,
@@ -100,6 +102,11 @@ class Gathered:
         main = {request.message for request, _ in kept if request.main}
         return [each for each in kept if each[0].main or each[0].message not in main]
 
+    @property
+    def forked(self) -> set[str]:
+        """The sessions that have requests of each other: a fork begins with the lines of its parent."""
+        return {session for session, _ in self._copies}
+
     def unattributed(self) -> list[Unattributed]:
         """Return what the clients' totals of each session have beyond its requests; never below 0.
 
@@ -123,6 +130,7 @@ class Unattributed(NamedTuple):
     tokens: list[int]
     cost: int | None
     time: float | None
+    by_model: dict[str, list[int]]
 
 
 def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> list[Unattributed]:
@@ -132,23 +140,30 @@ def unattributed(requests: Iterable[Request], totals: Mapping[str, Total]) -> li
     times: dict[str, float] = {}
     for request in requests:
         session = request.session
-        if session in totals:
-            for key in {(session, request.model), (session, "")}:  # without a name: all models together
+        if session in totals and totals[session].covers(request):
+            for key in {(session, _bare(request.model)), (session, "")}:  # without a name: all models together
                 known[key] = [sum(pair) for pair in zip(known.get(key, _NONE), request.counts, strict=True)]
             costs[session] += request.cost or 0
             if request.time is not None:
                 times[session] = max(request.time, times.get(session, request.time))
     found = []
     for session, total in sorted(totals.items()):
-        rests = [
-            [max(0, more - less) for more, less in zip(sums, known.get((session, model), _NONE), strict=True)]
+        rests = {
+            model: [
+                max(0, more - less) for more, less in zip(sums, known.get((session, _bare(model)), _NONE), strict=True)
+            ]
             for model, sums in total.tokens.items()
-        ]
-        rest = [sum(column) for column in zip(_NONE, *rests, strict=True)]
+        }
+        rest = [sum(column) for column in zip(_NONE, *rests.values(), strict=True)]
         cost = None if total.cost is None else max(0, total.cost - costs[session])
         if any(rest) or cost:
-            found.append(Unattributed(session, rest, cost, times.get(session)))
+            found.append(Unattributed(session, rest, cost, times.get(session), rests))
     return found
+
+
+def _bare(model: str) -> str:
+    """Return *model* without what asks for a larger window: totals have it, answers don't."""
+    return split_window(model)[0]
 
 
 def put_costs(requests: Iterable[Request], prices: PriceList) -> None:
@@ -289,12 +304,21 @@ class UsageReading:
     bytes: int = 0
     new_bytes: int = 0
     """Those that the index did not know."""
+    unread: int = 0
+    """Those that were too many to read."""
     broken_lines: int = 0
     failed: list[str] = field(default_factory=list)
     index: str = "off"
     """``off``, ``used``, or ``unavailable`` if it could not be written."""
     notes: list[str] = field(default_factory=list)
     """What should be known about the index."""
+    findings: list[tuple[Source, str]] = field(default_factory=list)
+    """What observers found in each file, as JSON."""
+
+    def lacks(self, paths: Iterable[str]) -> bool:
+        """Whether one of the files that *paths* name could not be read."""
+        named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
+        return any(problem.startswith(f"{path}: ") for problem in self.failed for path in named)
 
     def add(self, file: SessionFile, scan: Scan, names: Mapping[str, str]) -> None:
         """Add what is in *file*; *names* are the projects' folders by the names that agents give them."""
@@ -302,7 +326,10 @@ class UsageReading:
         project = (names.get(file.slug, file.slug) if has_slug else "") or usage.folder
         agent, has_kind, _ = scan.format.partition("-")
         agent = agent if has_kind and agent in AGENTS else scan.format if scan.format == "opencode" else "other"
-        self.gathered.add(usage, Source(agent, project))
+        source = Source(agent, project)
+        self.gathered.add(usage, source)
+        if scan.findings:
+            self.findings.append((source, scan.findings))
         self.files += 1
         self.bytes += file.stamp.size
         self.broken_lines += usage.broken
@@ -314,48 +341,62 @@ def read_all(
     index: str | None,
     prices: str,
     on_read: Callable[[int, int, int], object] = lambda *_: None,
+    observe: Callable[[SessionFile], Observer] | None = None,
+    most: int | None = None,
 ) -> UsageReading:
     """Read *files*, with the index at the path *index* if one is given; *prices* names the prices in force.
 
     *on_read* is called for each file that was read, with its bytes, those of all files to read, and their number.
+    *observe* makes the observer of a file, which sees all its events. If there is more to read than *most* bytes, only
+    what the index knows is used.
     """
     reading, pricing = UsageReading(), PriceList()
     known = load_index(index, [file.path for file in files], reading.notes.append) if index else {}
-    jobs: list[SessionFile] = []
-    found: dict[str, Scan] = {}
-    changed: dict[str, Scan] = {}
-    for file in files:
-        scan, of_prices = known.get(file.path, (None, ""))
-        if scan is not None and scan.stamp == file.stamp and file.format in ("", scan.format):
-            found[file.path] = scan
-            if of_prices != prices:
-                changed[file.path] = scan
-        else:
-            grown = scan is not None and scan.stamp.inode == file.stamp.inode and scan.stamp.size < file.stamp.size
-            if scan is not None and grown and scan.format == TRANSCRIPT and file.format in ("", TRANSCRIPT):
-                file = file._replace(start=scan.offset, check=scan.check)  # noqa: PLW2901 - only what is new is read
-            jobs.append(file)
+    found, jobs = _unread(files, {path: scan for path, (scan, _) in known.items()}, observing=observe is not None)
+    changed = {path: scan for path, scan in found.items() if known[path][1] != prices}
     size = sum(file.unread for file in jobs)
-    for place, scanned in scan_many(jobs):
-        file = jobs[place]
-        on_read(file.unread, size, len(jobs))
-        if isinstance(scanned, InputError):
-            if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
-                reading.failed.append(str(scanned))
-            continue
-        reading.new_bytes += scanned.stamp.size - (file.start if scanned.resumed else 0)
-        if scanned.resumed:
-            scanned.usage = known[file.path][0].usage.merge(scanned.usage)
-        found[file.path] = changed[file.path] = scanned
-    for scan in changed.values():
-        put_costs(scan.usage.requests.values(), pricing)
-    if index:
-        reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
+    if most is not None and size > most:
+        reading.unread, jobs = size, []
+    try:
+        for place, scanned in scan_many(jobs, observe=observe):
+            file = jobs[place]
+            if isinstance(scanned, InputError):
+                if os.path.lexists(file.path):  # one that vanished meanwhile isn't a problem
+                    reading.failed.append(str(scanned))
+            else:
+                reading.new_bytes += scanned.stamp.size - (file.start if scanned.resumed else 0)
+                if scanned.resumed:
+                    scanned.usage = known[file.path][0].usage.merge(scanned.usage)
+                found[file.path] = changed[file.path] = scanned
+            on_read(file.unread, size, len(jobs))
+    finally:  # what was read before an interruption isn't read again
+        for scan in changed.values():
+            put_costs(scan.usage.requests.values(), pricing)
+        if index:
+            reading.index = "used" if not changed or save_index(index, changed, prices) else "unavailable"
     read = [(file, found[file.path]) for file in files if file.path in found]
     names = {file.slug: scan.usage.folder for file, scan in read if scan.usage.folder and scan.format in _SLUGGED}
     for file, scan in read:
         reading.add(file, scan, names)
     return reading
+
+
+def _unread(
+    files: list[SessionFile], known: Mapping[str, Scan], *, observing: bool
+) -> tuple[dict[str, Scan], list[SessionFile]]:
+    """Return what is *known* of *files* that haven't changed, and the others, each from where it is to be read."""
+    found: dict[str, Scan] = {}
+    jobs: list[SessionFile] = []
+    for file in files:
+        scan = known.get(file.path)
+        if scan is not None and scan.stamp == file.stamp and file.format in ("", scan.format):
+            if scan.findings or not observing:
+                found[file.path] = scan
+                continue
+        elif scan is not None and not observing and scan.is_beginning_of(file):
+            file = file._replace(start=scan.offset, check=scan.check)  # noqa: PLW2901 - only what is new is read
+        jobs.append(file)
+    return found, jobs
 
 
 @dataclass(frozen=True)
@@ -444,7 +485,7 @@ def usage_report(
     day_of = partial(in_calendar, utc=utc)
 
     def is_wanted(source: Source, when: float | None) -> bool:
-        if (agent and source.agent != agent) or (project and not _is_named(source.project, project)):
+        if (agent and source.agent != agent) or (project and not is_named(source.project, project)):
             return False
         day = day_of(when) if since or until else ""
         return (not since or day >= since) and (not until or "" < day <= until)
@@ -462,7 +503,7 @@ def usage_report(
     return UsageReport(by, sums, total, rest, reading, filters, utc, now, unpriced, plan)
 
 
-def _is_named(project: str, wanted: str) -> bool:
+def is_named(project: str, wanted: str) -> bool:
     """Whether *wanted* means *project*: its folder, the last part of it, or its name in the agent's folder."""
     return wanted in (project, os.path.basename(project), slug_of(project)) or os.path.abspath(wanted) == project
 

@@ -28,7 +28,7 @@ UNTOLD = ("time", "notices", "lines", "unknown_lines", "plan_windows")
 
 _SAME = (
     *("warn_threshold", "compact_threshold", "should_warn", "should_compact", "input_tokens"),
-    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens"),
+    *("cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens", "answer_tokens"),
 )
 """Keys that are the budget's own names."""
 
@@ -167,7 +167,7 @@ class Watch:
     def _is_relieved(self, event: Event) -> bool:
         """Whether what was warned of is over: a compaction, another window, another session, or much less in it.
 
-        A few tokens less are no relief: clients leave old reasoning out, and the warning would come again and again.
+        A few tokens less aren't a relief: clients leave old reasoning out, and the warning would come again and again.
         """
         budget, notice = self.budget, self.notice
         if isinstance(event, Compaction) and not event.agent:

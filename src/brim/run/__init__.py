@@ -6,23 +6,9 @@ is its process. ``purse`` keeps the money. ``session`` is what is known of the s
 person, and ``supervisor`` runs it all. ``sdk`` is the same for programs that drive Claude through its Agent SDK.
 """
 
-from __future__ import annotations
-
-from brim._lazy import exports
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.run.command import ClientCommand as ClientCommand
-    from brim.run.command import client_command as client_command
-    from brim.run.conversation import Face as Face
-    from brim.run.sdk import supervised as supervised
-    from brim.run.supervisor import RunReport as RunReport
-    from brim.run.supervisor import Supervisor as Supervisor
-
-__getattr__, __dir__ = exports(
-    __name__,
-    command="ClientCommand client_command",
-    conversation="Face",
-    sdk="supervised",
-    supervisor="RunReport Supervisor",
-)
+from brim.run.command import ClientCommand as ClientCommand
+from brim.run.command import client_command as client_command
+from brim.run.conversation import Face as Face
+from brim.run.sdk import supervised as supervised
+from brim.run.supervisor import RunReport as RunReport
+from brim.run.supervisor import Supervisor as Supervisor

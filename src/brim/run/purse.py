@@ -101,7 +101,7 @@ class Purse:
         return (*sorted(self.meter.unpriced), *unnamed)
 
     @property
-    def blindness(self) -> str:
+    def why_not_enforced(self) -> str:
         """Why a limit can't be kept, and what to do; empty if it can, or that is allowed."""
         if not (self._refuses and self.unpriced and self.budget.left is not None):
             return ""
@@ -209,7 +209,7 @@ def question(budget: CostBudget) -> str:
         "  r USD    raise the limit to USD\n"
         "  w        wrap up: the agent leaves the work in a sound state and says where it stands\n"
         "  s        stop now\n"
-        "What shall be done? [w] "
+        "What now? [w] "
     )
 
 
@@ -224,7 +224,7 @@ def read_answer(typed: str) -> str | Raise:
         if word in words:
             return answer
     if word not in ("r", "raise"):
-        raise InputError(f"{typed[:40]!r} is no answer: write c, r USD, w or s")
+        raise InputError(f"{typed[:40]!r} isn't an answer: write c, r USD, w or s")
     if not rest.strip():
         raise InputError("raise to how many dollars? write r 8")
     return Raise(micro_dollars(rest.removeprefix("to "), up=False))

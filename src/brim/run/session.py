@@ -12,10 +12,8 @@ from typing import Any
 from brim.errors import BrimError
 from brim.run.purse import Purse
 from brim.scratch.folder import NAME as FOLDER
-from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
-from brim.store.project import is_tracked
 from brim.tracking.budget import ContextBudget
 from brim.tracking.events import Compaction, End, Event, Message, ModelSeen, ToolCall, Usage
 from brim.tracking.notices import Notice
@@ -62,14 +60,9 @@ class Notes:
         if self._writer is not None or self._failed:
             return
         self.model.session = session
-        folder = os.path.join(self._worktree, FOLDER)
-        journal = os.path.join(folder, JOURNAL)
-        if is_tracked(journal):
-            self._fail(f"{journal}: git tracks it, so it may be someone else's; 'git rm --cached' it")
-            return
         try:
             workspace = Workspace(self._environ, self._cwd, who="agent", now=self._clock())
-            secret = workspace.memory_secret(folder)
+            secret = workspace.memory_secret(os.path.join(self._worktree, FOLDER))
         except BrimError as error:
             self._fail(error)
             return

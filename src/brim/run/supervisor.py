@@ -168,7 +168,7 @@ class Supervisor:
         return next_step(
             self._last,
             is_over=bool(self._report.outcome or self._talk.signal),
-            is_spent=purse.is_spent or bool(purse.blindness),
+            is_spent=purse.is_spent or bool(purse.why_not_enforced),
             compact_due=self._talk.client.compacts and (self._tracked.budget.should_compact or self._is_full),
             waiting=bool(self._waiting),
             continues=self._continues,
@@ -251,8 +251,8 @@ class Supervisor:
         self._face.show(self._tracked, settled=True)
         if self._talk.signal:
             return
-        if purse.blindness:
-            report.outcome, report.why = LIMIT, purse.blindness
+        if purse.why_not_enforced:
+            report.outcome, report.why = LIMIT, purse.why_not_enforced
             return
         answer = "stop" if was_ended else self._limit_answer()
         if self._talk.signal:
@@ -264,7 +264,7 @@ class Supervisor:
         report.outcome = LIMIT
         report.why = f"paused at {in_dollars(budget.spent)} of {in_dollars(budget.limit or 0)} in {budget.scope}"
         if was_ended:
-            report.why += f"; it was stopped: 'brim spend raise {budget.scope} USD' lets it go on"
+            report.why += f"; it was stopped: 'brim limit raise {budget.scope} USD' lets it go on"
         if answer == "wrap_up" and report.turns:
             self._wrap_up()
 

@@ -28,7 +28,7 @@ _STOPPED = {
     "max_turns": "the number of turns that the command allows was reached",
     "error_max_turns": "the number of turns that the command allows was reached",
 }
-"""Ends that are no errors for the agent, and yet leave the work undone."""
+"""Ends that aren't errors for the agent, and yet leave the work undone."""
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 Bottom up: ``quotes`` makes text harmless, ``entries`` is what must survive, one thing each. ``calls`` takes entries
 from events, ``dead_ends`` finds what led nowhere, and ``model`` is all of it for one job. ``index`` renders the files,
 ``folder`` is where they are, ``journal`` is the file that is the truth, and ``writer`` writes everything down.
+``inventory`` is what a window holds, and ``facts`` decides what of it a compaction has kept.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from brim.scratch.dead_ends import DeadEnd as DeadEnd
     from brim.scratch.dead_ends import DeadEndDetector as DeadEndDetector
-    from brim.scratch.entries import KINDS as KINDS
     from brim.scratch.entries import Entry as Entry
     from brim.scratch.entries import View as View
     from brim.scratch.entries import extract_text as extract_text
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = exports(
     __name__,
     dead_ends="DeadEnd DeadEndDetector",
-    entries="Entry KINDS View extract_text",
+    entries="Entry View extract_text",
     folder="SECTIONS",
     index="render_index",
     journal="Journal",

@@ -21,7 +21,7 @@ from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 NAME = ".context"
 MARK = ".brim-scratch"
@@ -110,18 +110,6 @@ def foreign_folders(root: str, secret: str) -> list[str]:
 def mark_folder(path: str, secret: str) -> None:
     """Mark the folder *path* as made here, by the user with this *secret*."""
     save(path, MARK, f"{_ABOUT}{_mark_of(path, secret).decode()}\n", durable=False)
-
-
-def adopt_folders(root: str, secret: str, is_known: Callable[[str], bool], *, before: float) -> None:
-    """Mark *root*, and the folders in it, that an older version made for a session that *is_known* here.
-
-    They were there *before*, in seconds since 1970: an archive sets other times of its files, but not this one.
-    """
-    for folder in foreign_folders(root, secret):
-        session = owner_of(folder).get("session")
-        is_old = os.lstat(os.path.join(folder, MARK)).st_ctime <= before
-        if is_old and isinstance(session, str) and session and is_known(session):
-            mark_folder(folder, secret)
 
 
 def _mark_of(path: str, secret: str) -> bytes:

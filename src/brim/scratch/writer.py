@@ -222,7 +222,7 @@ class ScratchWriter:
         try:
             self._render(folder)
         except StoreError as error:
-            kept = "the journal holds everything: do not add it again, 'brim scratch rebuild' renders it"
+            kept = "the journal holds everything: do not add it again, 'brim memory rebuild' renders it"
             raise StoreError(f"{error}; {kept}", error.reason) from None
 
     def _render(self, folder: str) -> list[str]:

@@ -13,12 +13,10 @@ from brim._lazy import exports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from brim.spend.account import Account as Account
     from brim.spend.ledger import Ledger as Ledger
     from brim.spend.ledger import Reservation as Reservation
     from brim.spend.ledger import ScopeStatus as ScopeStatus
     from brim.spend.ledger import lineage as lineage
-    from brim.spend.limits import ANSWERS as ANSWERS
     from brim.spend.limits import CostBudget as CostBudget
     from brim.spend.limits import CostLimit as CostLimit
     from brim.spend.limits import CostNotice as CostNotice
@@ -39,9 +37,8 @@ if TYPE_CHECKING:
 
 __getattr__, __dir__ = exports(
     __name__,
-    account="Account",
     ledger="Ledger Reservation ScopeStatus lineage",
-    limits="ANSWERS CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
+    limits="CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
     meter="SpendMeter",
     money="PriceList Prices estimate_cost in_dollars micro_dollars",
     periods="Allowance Ceiling read_ceiling",

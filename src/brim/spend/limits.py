@@ -34,9 +34,6 @@ ANSWERS = ("continue", "raise", "wrap_up", "stop")
 WRAP_UP = "wrap_up"
 """The purpose of a request that wraps the work up, and the answer that lets it."""
 
-_LONGEST_TASK = 200
-"""Characters of the task that the wrap-up prompt repeats."""
-
 _HELD_PARTS, _HELD_MOST = 20, DOLLAR // 2
 _PARTS = 1_000_000
 """A share is counted in millionths: floats would move the mark by a micro-dollar."""
@@ -83,31 +80,22 @@ class Limit(Record):
 
     @property
     def held(self) -> int:
-        """What is kept for the wrap-up.
-
-        It is a twentieth, at most half a dollar.
-        """
+        """What is kept for the wrap-up: 5%, at most $0.50."""
         return min((self.base or 0) // _HELD_PARTS, _HELD_MOST)
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which a person is asked.
-
-        It is all but what is held back; None without a limit.
-        """
+        """The sum at which a person is asked; None without a limit."""
         return None if self.amount is None else self.amount - self.held
 
     def warn_at(self, warn: float = WARN) -> int | None:
-        """Return the sum from which to warn.
-
-        It is the share *warn* of the limit; None without a limit.
-        """
+        """Return the share *warn* of the limit; None without a limit."""
         return None if self.amount is None else -(-self.amount * round(warn * _PARTS) // _PARTS)
 
     def refusal(self, purpose: str = "") -> str:
-        """Return why nothing at all may be spent for *purpose*.
+        """Return why nothing may be spent for *purpose*; empty if something may.
 
-        It is what ``LimitReached.reason`` has; empty if something may be spent.
+        This becomes ``LimitReached.reason``.
         """
         if self.state in (STOPPED, CLOSED):
             return self.state
@@ -116,7 +104,7 @@ class Limit(Record):
     def room(self, taken: int, purpose: str = "", *, ending: bool = False) -> int | None:
         """Return what may still be spent for *purpose*.
 
-        *taken* is what is spent or reserved; None is without end.
+        *taken* is what is spent or reserved; None means no limit.
 
         What is held back is for the wrap-up alone, after a person has said ``wrap_up``: of this limit, or, as *ending*
         says, of one above or below it.
@@ -128,9 +116,7 @@ class Limit(Record):
         return None if most is None else max(0, most - taken)
 
     def reached(self, spent: int, warn: float = WARN) -> tuple[Self, bool, bool]:
-        """Return this limit at the sum *spent*, and what is due.
-
-        That is whether to warn and whether to ask now.
+        """Return the limit at the sum *spent*, whether to warn, whether to ask.
 
         Each happens once per limit. A sum that jumps over both marks asks; it does not warn as well.
         """
@@ -179,10 +165,7 @@ class Limit(Record):
         return renewed.replace(warned=mark is not None and taken >= mark)
 
     def renewed(self, given: int | None) -> Limit:
-        """Return the limit *given* in place of this one.
-
-        No person has set this one. A stopped scope stays stopped.
-        """
+        """Return the limit *given* in place of this default; what was stopped stays so."""
         return Limit(given, state=self.state if self.state in (WRAPPING_UP, STOPPED, CLOSED) else OPEN)
 
     def _continued(self, taken: int) -> Self:
@@ -301,9 +284,7 @@ class CostBudget:
         self.warn, self.scope, self.parent = warn, scope, parent
 
     def add(self, amount: int) -> list[Notice]:
-        """Count *amount* as spent.
-
-        A negative one takes back what was counted too high.
+        """Count *amount* as spent; a negative one takes some back.
 
         Return what is to be told now: nothing, a ``CostWarning``, or a ``CostLimit`` and an ``InputRequested``. What
         the scopes above have to tell follows.
@@ -323,17 +304,11 @@ class CostBudget:
         return notices + above
 
     def answer(self, answer: str | Raise) -> None:
-        """Do what a person said.
-
-        That is ``continue`` (once, a tenth more), ``Raise(to)``, ``wrap_up`` or ``stop``.
-        """
+        """Do what a person said: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
         self._limit = self._limit.answered(answer, self.spent, self.warn)
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
-        """Tell *subscriber* of every notice of this budget from now on.
-
-        Call what is returned to end that.
-        """
+        """Call *subscriber* with each notice from now on; the result unsubscribes."""
         return self._subscribers.add(subscriber)
 
     @property
@@ -348,10 +323,7 @@ class CostBudget:
 
     @property
     def pause_at(self) -> int | None:
-        """The sum at which a person is asked.
-
-        It is the limit without what is held back.
-        """
+        """The sum at which a person is asked; None without a limit."""
         return self._limit.pause_at
 
     @property
@@ -361,9 +333,7 @@ class CostBudget:
 
     @property
     def left(self) -> int | None:
-        """What may still be spent here and in every scope above.
-
-        None is without end.
+        """What may still be spent here and above; None means no limit.
 
         While the work is wrapped up, here or above, that is what the wrap-up may cost.
         """
@@ -397,21 +367,21 @@ class CostBudget:
 def build_wrap_up_prompt(
     spent: int, limit: int | None, *, held: int = 0, task: str = "", scratch_path: str | None = None
 ) -> str:
-    """Return the prompt that wraps the work up.
+    """Return the prompt that wraps the work up, to send as its own turn.
 
-    It is its own turn: nothing else is put into the same message.
-
-    *limit* is None if there is none; that it is reached is only said if it is. *held* is what that turn may cost at
-    most, 0 if that is not said. *task* is folded to one line; *scratch_path* is where notes for the next one belong.
+    The prompt says that *limit* is reached only if it is; None is no limit. *held* is what that turn may cost at most;
+    0 says nothing about it. *task* is folded to one line; *scratch_path* is where notes for the next agent belong.
 
     >>> print(build_wrap_up_prompt(4_750_000, 5_000_000, held=250_000, task="fix the parser"))
     The cost limit is reached: $4.75 of $5.00 is spent. Wrap up now: fix the parser
     Start nothing new and no sub-agents; run only what leaves the work in a sound state. This turn may cost $0.25.
     Then stop, and say in a few lines what is done, what is not, what failed, and what the next step would be.
     """
-    what = " ".join(task.split())
-    if len(what) > _LONGEST_TASK:
-        what = f"{what[: _LONGEST_TASK - 1]}…"
+    what = ""
+    if task:  # hooks name none, so they don't pay for the import
+        from brim.tracking.compaction import fold
+
+        what = fold(task)
     of = "" if limit is None else f" of {in_dollars(limit)}"
     pause_at = Limit(limit).pause_at
     reached = "" if pause_at is None or spent < pause_at else "The cost limit is reached: "

@@ -56,12 +56,14 @@ def micro_dollars(text: str, *, up: bool = True) -> int:
 def in_dollars(amount: int) -> str:
     """Return *amount*, in micro-dollars, for a person.
 
-    It is shown to the cent; what isn't whole cents, exactly.
+    Ten cents and more are rounded to the cent, less is shown exactly.
 
-    >>> in_dollars(1_250_000), in_dollars(1_234_567_800_000), in_dollars(1_005), in_dollars(-20_000)
+    >>> in_dollars(1_250_000), in_dollars(1_234_567_804_999), in_dollars(1_005), in_dollars(-20_000)
     ('$1.25', '$1,234,567.80', '$0.001005', '-$0.02')
     """
-    whole, rest = divmod(abs(amount), DOLLAR)
+    cent = DOLLAR // 100
+    shown = abs(amount) if abs(amount) < 10 * cent else (abs(amount) + cent // 2) // cent * cent
+    whole, rest = divmod(shown, DOLLAR)
     places = f"{rest:06}".rstrip("0").ljust(2, "0")
     return f"{'-' if amount < 0 else ''}${whole:,}.{places}"
 
@@ -106,11 +108,9 @@ class PriceList:
         return self._charges(model).cost(tokens, self._day(time))
 
     def sum(self, tokens: Mapping[str, Tokens], time: float | None) -> int | None:
-        """Return what many requests cost together; None without a price.
+        """Return what many requests cost at least; None without a price.
 
-        That is as far as their sums by model can say.
-
-        Which of them were long enough for a dearer tier is not in a sum: the price without tiers is the least it was.
+        Their sums by model don't say which were long enough for a more expensive tier, so the price is without tiers.
         """
         day, total = self._day(time), 0
         for model, each in tokens.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from brim.errors import InputError
 from brim.record import Record
 from brim.spend.limits import Limit
-from brim.spend.money import MOST, in_dollars, micro_dollars
+from brim.spend.money import DOLLAR, MOST, in_dollars, micro_dollars
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Ceiling(Record):
 
     def __str__(self) -> str:
         per = "" if self.period in (TOTAL, SUBAGENT) else f"/{window_name(self.period)}"
-        plain = in_dollars(self.amount).removeprefix("$").replace(",", "").removesuffix(".00")
+        plain = f"{self.amount // DOLLAR}.{self.amount % DOLLAR:06}".rstrip("0").rstrip(".")
         return (plain if self.unit == USD else in_unit(self.amount, self.unit)) + per
 
 

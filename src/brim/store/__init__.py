@@ -4,8 +4,7 @@ In one SQLite file per project and one per user. ``project`` says which files br
 brings it up to date, ``rows`` has how things are kept in it, ``events`` and ``sessions`` what else is. ``store`` is
 all of that for one file, ``scopes`` both files as one with the rules of what counts. ``planner`` makes the plans for
 an agent, ``imports`` plans imports and merges. ``ledger`` is money in the same file. ``trust`` says which projects
-may steer, ``backup`` keeps copies. ``usage_index`` is a file of its own that may be deleted: what ``brim usage`` has
-read already.
+may steer, ``consent`` what a person is asked before, ``backup`` keeps copies.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ LARGEST_KEPT = 1 << 24
 
 
 def create(store_path: str, target: str) -> str:
-    """Copy the file *store_path* as it is at one moment to the new file *target*, check the copy, and return its path.
+    """Copy the store to the new file *target*, check it, return its path.
 
-    It is one file, for its owner alone. An existing file is never written over.
+    The copy is the store at one moment, for its owner alone. An existing file is never overwritten.
     """
     if os.path.lexists(target):
         raise InputError(f"{target}: exists already; a backup is never written over: choose another name")

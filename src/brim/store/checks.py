@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from brim.behaviors.behavior import LIVE, Edge
-from brim.behaviors.duplicates import near_pairs
 from brim.behaviors.graph import Problem, check
+from brim.config.values import Config
 from brim.errors import BrimError, StoreError
+from brim.store.rulebook import duplicate_pairs
 from brim.store.scopes import Scopes
 from brim.store.store import Store, open_store
 
@@ -80,30 +81,29 @@ def stale_problems(scopes: Scopes) -> list[Problem]:
     for store in scopes.stores.values():
         stale = store.stale_ids()
         if stale:
-            many = f"{len(stale):,} behavior{'' if len(stale) == 1 else 's'}"
+            many = f"{len(stale):,} rule{'' if len(stale) == 1 else 's'}"
             text = f"{store.path}: the lines of {many} are not counted, so length is charged"
-            problems.append(Problem("stale-costs", tuple(stale), text, "'brim validate --fix' counts them"))
+            problems.append(Problem("stale-costs", tuple(stale), text, "'brim rules check --fix' counts them"))
     return problems
 
 
-def hints(scopes: Scopes, near_duplicate: float) -> list[Problem]:
-    """Return what isn't a fault, but worth a look; *near_duplicate* is from where on two texts are alike."""
+def hints(scopes: Scopes, config: Config) -> list[Problem]:
+    """Return what isn't a fault, but worth a look."""
     live = scopes.behaviors(LIVE)
     found = [Problem("not-followed", (each.id,), each.text, "nothing has to be done") for each in scopes.refusals()]
     for each in live:
         confirmed, overridden = each.usage.confirmed, each.usage.overridden
         if overridden > confirmed:
             text = f"{each.name} ({each.id}) was overridden {overridden:,} times and confirmed {confirmed:,}"
-            fix = f"change it with 'brim edit {each.id}', or 'brim forget {each.id}'"
+            fix = f"change it with 'brim rules edit {each.id}', or remove it with 'brim rules remove {each.id}'"
             found.append(Problem("overridden", (each.id,), text, fix))
-    own = [[each for each in live if each.scope == scope] for scope in ("project", "user")]
-    pairs = [pair for behaviors in own for pair in near_pairs(behaviors, near_duplicate)]
+    pairs = duplicate_pairs(scopes, config)
     for one, other, _ in pairs[:5]:
         text = f"{one.name} ({one.id}) and {other.name} ({other.id}) say nearly the same"
-        found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim dedupe' merges what is so"))
+        found.append(Problem("near-duplicate", (one.id, other.id), text, "'brim rules dedupe' merges them"))
     if len(pairs) > 5:
         text = f"{len(pairs) - 5:,} pair{'' if len(pairs) == 6 else 's'} more nearly the same"
-        found.append(Problem("near-duplicate", (), text, "'brim dedupe'"))
+        found.append(Problem("near-duplicate", (), text, "'brim rules dedupe'"))
     return found
 
 

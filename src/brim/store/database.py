@@ -436,7 +436,7 @@ def _check_journal(path: str) -> None:
         return
     except OSError:
         raise StoreError(
-            f"{path}: is not used, because {journal} is no file to be read; move it away", "refused"
+            f"{path}: is not used, because {journal} isn't a file that can be read; move it away", "refused"
         ) from None
     text = f"is not used, because {journal} names another file, and brim writes no such journal"
     raise StoreError(f"{path}: {text}; nothing was changed: move the journal away", "damaged")

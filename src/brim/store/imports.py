@@ -129,7 +129,7 @@ def plan_of(
         else:
             same.append(new.id)
         if new.live and not old.live:
-            notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim unforget {old.id}")
+            notes.append(f"{old.name} ({old.id}) is {old.status} here and stays so: brim rules restore {old.id}")
     new_edges, same_edges, dangling = _edge_changes(scopes, incoming, list(edges), now)
     own = scopes.user.get_many(ids["project"]) if scopes.user is not None else {}
     notes += [

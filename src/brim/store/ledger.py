@@ -423,11 +423,11 @@ def _refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) 
     parts += [f"{in_unit(about.reserved, unit)} is reserved"] if about.reserved else []
     if limit.held and not (ending and purpose == WRAP_UP):
         parts.append(f"{in_unit(limit.held, unit)} is held back for the wrap-up")
-    answers = "" if limit.state == WRAPPING_UP else f": brim spend continue|raise|wrap-up|stop {about.scope}"
-    opens = f"limit {name} none --anew" if limit.amount is None else f"raise {name} USD"
+    whose = "--all" if about.scope == EVERYWHERE else about.scope
+    answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
     text = {
-        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim spend {opens}' opens it",
-        CLOSED: f"{name}: is closed: 'brim spend continue {name}' opens it",
+        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit continue {name}' opens it",
+        CLOSED: f"{name}: is closed: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
     }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
     sums: dict[str, Any] = {"limit": limit.amount, "spent": about.spent, "reserved": about.reserved, "room": room}

@@ -11,13 +11,13 @@ from __future__ import annotations
 from functools import cached_property
 from math import nextafter
 
-from brim.activation.engine import activate
+from brim.activation.engine import Course, Neighbourhood, activate
 from brim.activation.parameters import Parameters
-from brim.behaviors.behavior import EdgeKind
+from brim.behaviors.behavior import EdgeKind, Status
 from brim.injection.costs import ENCODINGS, StoredCosts
 from brim.injection.mapper import ActivationTierMapper
 from brim.injection.plan import Item
-from brim.injection.text import is_protected, says_all
+from brim.injection.text import PROTECTED, says_all
 from brim.injection.tiers import Tier
 from brim.models.light import lookup
 from brim.tokens.count import Count
@@ -216,21 +216,20 @@ class HookPlanner:
         scopes, session, of_call = self._scopes, self._session, self._of_call
         parameters = Parameters(**self._config.section("activation"))
         with scopes.reading():
-            results = activate(scopes, self._context, now=self._now, parameters=parameters, reasons=of_call)
-            self.active = [result.id for result in results]
+            course = Course(Neighbourhood(scopes, self._context, self._now, parameters))
+            ranked = course.ranked()
+            self.active = [id for id, _ in ranked]
             """Everything that is activated, told or not."""
-            self._known: dict[str, Any] = dict(scopes.sketches(self.active))
+            self._standings = scopes.standings(self.active)
         self._values: list[tuple[str, float]] = []
         matching = []
-        for result in results:
-            id, value = result.id, result.value
-            if id not in self._known:
+        for id, activation in ranked:
+            if id not in self._standings:
                 continue
-            words = [reason.partition(" ")[0] for reason in result.reasons]
-            if of_call and value > 0 and not OF_THE_CALL.isdisjoint(words):
-                value = self._risen(value, id)
-                if is_protected(self._known[id]):
-                    matching.append(id)
+            is_met = of_call and activation > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
+            value = self._risen(activation, id) if is_met else activation
+            if is_met and self._standings[id] == PROTECTED:
+                matching.append(id)
             tier = self._tier(value, id)
             if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
                 self._values.append((id, value))
@@ -328,15 +327,15 @@ class HookPlanner:
         if budget is None or not in_order or len(values) <= FIRST:
             return values, self._costs(values)
         ranked = sorted(values, key=lambda pair: (-pair[1], pair[0]))
-        kept = [pair for pair in ranked if is_protected(self._known[pair[0]])]
-        rest = [pair for pair in ranked if not is_protected(self._known[pair[0]])]
-        costs = self._costs([*kept, *rest[:FIRST]])
+        kept = [pair for pair in ranked if self._standings[pair[0]] == PROTECTED]
+        first = [pair for pair in ranked if self._standings[pair[0]] != PROTECTED][:FIRST]
+        costs = self._costs([*kept, *first])
         units = sum(self._least(costs, *pair) for pair in kept)
         if costs.count(units) <= budget:  # otherwise constraints give way too, in another order
-            for at, pair in enumerate(rest[:FIRST]):
+            for at, pair in enumerate(first):
                 units += self._least(costs, *pair)
                 if costs.count(units) > budget:
-                    return [*kept, *rest[: at + 1]], costs
+                    return [*kept, *first[: at + 1]], costs
         return values, self._costs(values)
 
     def _costs(self, values: list[tuple[str, float]]) -> StoredCosts:
@@ -345,13 +344,14 @@ class HookPlanner:
 
     def _least(self, costs: StoredCosts, id: str, value: float) -> int:
         """Return what the rule takes in as much detail as it may have; 0 if that isn't stored."""
-        return costs.item(self._known[id], self._tier(value, id))[0] if costs.covers(id) else 0
+        stored = costs.stored(id, self._tier(value, id))
+        return stored[0] if stored is not None else 0
 
     def _tier(self, value: float, id: str) -> Tier:
         """Return the most detail that the rule may have at *value*."""
-        known = self._known[id]
-        tier = self._mapper.tier(value, known.kind if is_protected(known) else "")
-        return min(tier, Tier.SUMMARY) if known.status.value == "pending" else tier
+        kind, status = standing = self._standings[id]
+        tier = self._mapper.tier(value, kind if standing == PROTECTED else "")
+        return min(tier, Tier.SUMMARY) if status is Status.PENDING else tier
 
     def _risen(self, value: float, id: str) -> float:
         """Return the activation at which the rule is one tier higher than at *value*."""

@@ -172,7 +172,7 @@ def is_tracked(
 ) -> bool:
     """Whether the git repository that *path* lies in, if any, tracks it, or it with one of *endings*.
 
-    What takes too long to find out counts as tracked.
+    ``StoreError`` if git's index is too large to find out.
     """
     folder = os.path.realpath(os.path.dirname(path) or ".")
     top, git = _checkout(folder)
@@ -185,7 +185,8 @@ def is_tracked(
     try:
         return any(_holds(index, each, ignore_case) for index in _indexes(git) for each in tracked)
     except _TooMuch:
-        return True
+        why = f"is too large to see whether git tracks {name}, so that isn't used: run brim outside of this repository"
+        raise StoreError(f"{os.path.join(git, 'index')}: {why}", "refused") from None
 
 
 def _checkout(folder: str) -> tuple[str, str | None]:

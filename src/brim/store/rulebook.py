@@ -5,21 +5,20 @@ Call the functions that write inside ``scopes.writing()``. Nothing is deleted: s
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
+from brim.behaviors.behavior import LIVE, Behavior, Edge, EdgeKind, Status
 from brim.behaviors.duplicates import Merged, Pair, merge_order, near_pairs, normalized
 from brim.behaviors.graph import would_cycle
 from brim.behaviors.jsonl import as_object
 from brim.behaviors.learning import Learned, cleaned, learn
 from brim.behaviors.yaml_form import FIELDS
-from brim.config.text import read_settings, read_text
+from brim.config.values import Config
 from brim.errors import InputError
 from brim.store.imports import as_stored, similar_elsewhere, store_merged
-from brim.store.scopes import Scopes, open_scopes
+from brim.store.scopes import Scopes
 
 
 def named(behavior: Behavior) -> str:
@@ -193,12 +192,14 @@ def connect_rules(scopes: Scopes, edge: Edge, *, now: float) -> tuple[Edge, Edge
     return edge, old, [refusal.text for refusal in scopes.refusals() if str(edge) in refusal.text]
 
 
-def duplicate_pairs(scopes: Scopes, threshold: float) -> list[Pair]:
-    """Return the pairs of each scope that say nearly the same, the one that stays first."""
-    live = scopes.behaviors(LIVE)
-    found = [
-        pair for scope in ("user", "project") for pair in near_pairs([b for b in live if b.scope == scope], threshold)
-    ]
+def duplicate_pairs(scopes: Scopes, config: Config) -> list[Pair]:
+    """Return the pairs of each scope that say nearly the same, the one that stays first.
+
+    A project's file says what is the same among the project's rules, never among the user's.
+    """
+    live, found = scopes.behaviors(LIVE), []
+    for scope, settings in (("user", config.yours), ("project", config)):
+        found += near_pairs([each for each in live if each.scope == scope], settings["behaviors.near_duplicate"])
     return [Pair(*merge_order(pair.one, pair.other), pair.similarity) for pair in found]
 
 
@@ -236,23 +237,3 @@ def exported(
         for each in chosen.values()
     ]
     return shared, inside, len(outside)
-
-
-def project_rules(project: str, user: str) -> tuple[list[Behavior], list[str], dict[str, str]]:
-    """Return the rules that *project* would let in, constraints first, and what of it would not be followed.
-
-    The third is the digest of each of them that the user hasn't agreed to, by id.
-    """
-    kinds = list(BehaviorKind)
-    with open_scopes(project, user, trusted=True, migrate=False) as scopes:
-        found = scopes.project.behaviors(LIVE) if scopes.project is not None else []
-        refused, unagreed = [str(refusal) for refusal in scopes.refusals()], scopes.unagreed()
-    return sorted(found, key=lambda each: (kinds.index(each.kind), each.name, each.id)), refused, unagreed
-
-
-def project_settings(project: str) -> dict[str, object]:
-    """Return what the configuration file of *project* sets."""
-    path = os.path.join(project, ".brim", "config.yaml")
-    if not os.path.exists(path):
-        return {}
-    return {key: value for key, (value, _) in read_settings(read_text(path), path)[0].items()}

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os.path
 import time
-from collections import namedtuple
 from contextlib import ExitStack, contextmanager
+from functools import cache
 
 from brim.behaviors.behavior import LIVE, POSITIVE, BehaviorKind, EdgeKind, Status
 from brim.errors import StoreError
@@ -36,8 +36,13 @@ if TYPE_CHECKING:
     """Standings by id; None is not there."""
     _Entry = TypeVar("_Entry", Node, Behavior)
 
-InForce = namedtuple("InForce", ("scope", "live", "protected"))
-"""Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
+
+class InForce(Record):
+    """Which entry of an id counts: the file it is in, whether it is live, and whether it is protected."""
+
+    scope: str
+    live: bool
+    protected: bool
 
 
 class Refusal(Record):
@@ -192,16 +197,21 @@ class Scopes(Closing):
         found = [(scope, self.stores[scope].get_many(own)) for scope, own in self._split(ids)]
         return {id: _of(scope, each) for scope, own in found for id, each in own.items()}
 
-    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
-        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+    def standings(self, ids: Collection[str]) -> dict[str, tuple[BehaviorKind, Status]]:
+        """Return the kind and the status of those of *ids* that are there, by id."""
         found = {}
         for id, entry in self._in_force(ids).items():
             _, kind, status = self._known[entry.scope][id] or (False, "", "")
             try:
-                found[id] = Sketch(id, BehaviorKind(kind), Status(status), entry.scope)
+                found[id] = _members(kind, status)
             except ValueError:
-                raise StoreError(f"the behavior {id!r} cannot be read: {kind!r}, {status!r}", "damaged") from None
+                raise StoreError(f"the rule {id!r} can't be read: {kind!r}, {status!r}", "damaged") from None
         return found
+
+    def sketches(self, ids: Collection[str]) -> dict[str, Sketch]:
+        """Return what a plan needs to know of those of *ids* that are there, by id, without their texts."""
+        force = self._in_force(ids)
+        return {id: Sketch(id, *standing, force[id].scope) for id, standing in self.standings(ids).items()}
 
     def find(self, text: str) -> Behavior:
         """Return the behavior in force that *text* means: its id, its name, or a beginning of either."""
@@ -235,7 +245,7 @@ class Scopes(Closing):
         ]
         edges = self._followed({scope: store.all_edges() for scope, store in self.stores.items()})[1]
         return refused + [
-            Refusal(protected, f"the edge {edge} is not followed: it would weaken your own constraint {protected}")
+            Refusal(protected, f"the connection {edge} isn't followed: it would weaken your constraint {protected}")
             for edge, protected in edges
         ]
 
@@ -369,11 +379,12 @@ class Scopes(Closing):
                 known = self._known[scope]
                 if unknown := [id for id in new if id not in known]:
                     known.update({**dict.fromkeys(unknown), **store.standing(unknown)})
+            mine, theirs = self._known.get("user", {}), self._known.get("project", {})
             # A rule that the user hasn't agreed to doesn't take the place of one of theirs either.
             if self._checked and self.user is not None:
-                self.leave_out([id for id in new if all(known.get(id) for known in self._known.values())])
-            self._known.get("project", {}).update(dict.fromkeys(self.left_out.intersection(new)))
-            found = in_force(new, self._known.get("user", {}), self._known.get("project", {}))
+                self.leave_out([id for id in new if mine.get(id) and theirs.get(id)])
+            theirs.update(dict.fromkeys(self.left_out.intersection(new)))
+            found = in_force(new, mine, theirs)
             self._force.update({id: found.get(id) for id in new})
         return {id: entry for id in ids if (entry := self._force[id]) is not None}
 
@@ -410,10 +421,18 @@ def in_force(ids: Collection[str], user: Known, project: Known) -> dict[str, InF
         mine, theirs = user.get(id), project.get(id)
         protected = mine is not None and mine[0] and mine[1] == BehaviorKind.CONSTRAINT
         if mine is not None and (protected or theirs is None):
-            found[id] = InForce("user", mine[0], protected)
+            found[id] = _entry("user", mine[0], protected)
         elif theirs is not None:
-            found[id] = InForce("project", theirs[0], False)
+            found[id] = _entry("project", theirs[0], False)
     return found
+
+
+_entry = cache(InForce)  # of hundreds of ids, and there are only a few different ones
+
+
+@cache
+def _members(kind: str, status: str) -> tuple[BehaviorKind, Status]:
+    return BehaviorKind(kind), Status(status)
 
 
 def followed(

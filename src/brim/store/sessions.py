@@ -45,12 +45,6 @@ def session_seen(database: Database, session: str, agent: str = "", **limits: An
     return _loaded(database, session, agent, limits)[1]
 
 
-def knows_session(database: Database, session: str) -> bool:
-    """Whether *session* was ever seen here. Its id is random, so another's files can't name one that was."""
-    sql = "SELECT 1 FROM {} WHERE session = ? LIMIT 1"
-    return any(database.row(sql.format(table), (session,)) for table in ("sessions", "events"))
-
-
 def _loaded(database: Database, session: str, agent: str, limits: dict[str, Any]) -> tuple[Session, Session]:
     """Return the session itself, and that of *agent* in it, which is the same if there is none."""
     main = Session(**limits)

@@ -395,7 +395,7 @@ class Store(Closing):
 def chosen(candidates: list[Behavior], text: str) -> Behavior:
     """Return the only one of *candidates*, or the only live one; else raise, naming them."""
     if not candidates:
-        raise InputError(f"no behavior has the id or the name {text[:80]!r}: 'brim list' shows them")
+        raise InputError(f"no rule has the id or the name {text[:80]!r}: 'brim rules' lists them")
     live = [behavior for behavior in candidates if behavior.live]
     if len(candidates) == 1 or len(live) == 1:
         return (live or candidates)[0]

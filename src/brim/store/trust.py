@@ -15,10 +15,11 @@ from __future__ import annotations
 import json
 import os
 import stat
+from contextlib import suppress
 
 from brim._sha import sha256_hex
 from brim.errors import InputError, StoreError
-from brim.files import locked, open_safely, replace_file
+from brim.files import locked, open_safely, read_safely, replace_file
 from brim.store.project import FILE, make_folder
 
 TYPE_CHECKING = False
@@ -53,8 +54,25 @@ def user_secret(user_folder: str) -> str:
             found = _secret_in(path)
             if not found:
                 found = os.urandom(32).hex()
+                _adopt_memory(user_folder, found)
                 _write(path, found)
     return found
+
+
+def _adopt_memory(user_folder: str, secret: str) -> None:
+    """Mark the memory that 0.1 made. The user's own notes on a session say where it kept its memory."""
+    from brim.scratch.folder import foreign_folders, mark_folder, owner_of
+
+    notes, roots = os.path.join(user_folder, "state"), {}
+    for name in os.listdir(notes) if os.path.isdir(notes) else ():
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            noted = json.loads(read_safely(os.path.join(notes, name), at_most=1 << 20))
+            roots[name.removesuffix(".json")] = str(noted["scratch"][0])
+    for root in set(roots.values()):
+        with suppress(OSError, StoreError):
+            for folder in foreign_folders(root, secret):
+                if roots.get(str(owner_of(folder).get("session"))) == root:
+                    mark_folder(folder, secret)
 
 
 def _secret_in(path: str) -> str:

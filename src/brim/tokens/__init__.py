@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from brim.tokens.calibrate import Calibration as Calibration
     from brim.tokens.calibrate import CalibrationStore as CalibrationStore
     from brim.tokens.calibrate import MemoryCalibrationStore as MemoryCalibrationStore
-    from brim.tokens.count import BASES as BASES
     from brim.tokens.count import Count as Count
     from brim.tokens.counters import MODES as MODES
     from brim.tokens.counters import CalibratedTokenCounter as CalibratedTokenCounter
@@ -38,7 +37,7 @@ __getattr__, __dir__ = exports(
     api="ApiTokenCounter",
     approximate="ApproximateTokenCounter estimate_tokens",
     calibrate="Calibration CalibrationStore MemoryCalibrationStore",
-    count="BASES Count",
+    count="Count",
     counters="CalibratedTokenCounter ExactTokenCounter MODES TokenCounter counter_for",
     stream="blocks",
 )

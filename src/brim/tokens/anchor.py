@@ -118,10 +118,7 @@ class MemoryAnchorStore:
         self._lock = threading.Lock()
 
     def get(self, digest: str, /) -> Anchor | None:
-        """Return the anchor with *digest*, or None.
-
-        It is then the last to be forgotten.
-        """
+        """Return the anchor with *digest*, or None; it's now the newest."""
         with self._lock:
             anchor = self._kept.pop(digest, None)
             if anchor is not None:

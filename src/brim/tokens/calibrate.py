@@ -41,9 +41,7 @@ ANY_FAMILY = "*"
 
 
 class Calibration(namedtuple("Calibration", "ratio spread samples", defaults=(1.0, 0.0, 0.0))):
-    """What is known about one model's ratio.
-
-    It is a tuple of three numbers that a store can keep.
+    """What is known about a model's ratio: three numbers to store.
 
     ``ratio`` is how many tokens the provider reports for one local token, from ``MIN_RATIO`` to ``MAX_RATIO``.
     ``spread`` is how far the observations scatter around it (a standard deviation). ``samples`` is a sum of weights: an

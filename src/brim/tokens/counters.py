@@ -155,10 +155,7 @@ class ExactTokenCounter(VocabularyCounter):
         return None if self._engine.exact else prior_for(ANY_FAMILY)
 
     def of_units(self, units: int, /) -> Count:
-        """Return so many tokens as a count.
-
-        It is exact, unless the only engine failed and another one stood in.
-        """
+        """Return a count; exact, unless another engine had to stand in."""
         count = super().of_units(units)
         if self._engine.exact:
             return count

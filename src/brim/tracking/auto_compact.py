@@ -53,7 +53,10 @@ class AutoCompact(Record):
         return max(0, (self.usable if self.at is None else self.at) - used)
 
     def told(self, used: int) -> list[str]:
-        """Return what that means for a window with *used* tokens, the longest wording first."""
+        """Return what that means for a window with *used* tokens, the longest wording first.
+
+        Claude Code counts the last prompt and its answer, which will be in the next one.
+        """
         left = short_count(self.left(used))
         if self.at is not None:
             return [f"{left} to auto-compact", f"{left} left"] if self.left(used) else ["auto-compact due"]

@@ -86,6 +86,20 @@ class Compaction(Event):
     """``manual``, ``auto``, or empty."""
     before: int | None = None
     after: int | None = None
+    kept: tuple[int, ...] = ()
+    """Where the lines begin, as ``at`` says, whose content is still in the window."""
+    hidden: bool = False
+    """Whether the client can't read its summary either: the provider encrypted it."""
+
+
+class Attachment(Event):
+    """Text that the client itself put into the window: a file, what a hook said, what a compaction left."""
+
+    kind: str = ""
+    """What the client calls it; ``kept`` if a compaction left it."""
+    path: str = ""
+    """The file, if it is one."""
+    text: str = ""
 
 
 class ModelSeen(Event):

@@ -6,6 +6,7 @@ appended only what is new is read. Files of other agents are read whole, by thei
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -14,12 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from io import FileIO
 from operator import attrgetter
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 from brim.errors import InputError
 from brim.tracking.events import Event, RunTotal, StateSeen, Usage
-from brim.tracking.readers import format_of
+from brim.tracking.readers import AnyReader, format_of
 from brim.tracking.readers.claude import report_of
 from brim.tracking.readers.fields import text, value
 from brim.tracking.readers.stream import LONGEST_LINE, parsed_line, read, subagent_of
@@ -156,28 +158,39 @@ class Newest(NamedTuple):
 
 def newest(environ: Mapping[str, str], folder: str | None) -> Newest:
     """Return the session that was written to last for the project in *folder*, else the newest of all."""
+    found = next(newest_first(environ, folder), None)
+    if found is None:
+        raise InputError(
+            "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
+            "claude -p ... --output-format stream-json --verbose | brim watch -"
+        )
+    return Newest(found[0].path, found[1])
+
+
+def newest_first(environ: Mapping[str, str], folder: str | None) -> Iterator[tuple[SessionFile, bool]]:
+    """Yield the sessions of the project in *folder*, then all others, each with whether it is one of the project.
+
+    The one that was written to last comes first; files of sub-agents are left out.
+    """
     files = [each for each in own_files(environ) if not subagent_of(each.path)]
     files.sort(key=lambda each: (-each.stamp.modified, each.path))
     projects: list[str] = []  # an agent may have been started at the top of the project, but never at home
     while folder and folder not in (environ.get("HOME") or os.path.expanduser("~"), os.path.dirname(folder)):
         projects.append(folder)
         folder = os.path.dirname(folder)
-    slugs, opened = {slug_of(project) for project in projects}, 0
+    slugs, opened, others = {slug_of(project) for project in projects}, 0, []
     for each in files:
-        if each.format == TRANSCRIPT:
-            if each.slug in slugs:
-                return Newest(each.path, True)
-        elif opened < MOST_OPENED:
+        is_here = each.slug in slugs
+        if each.format != TRANSCRIPT:
             opened += 1
-            if _names_one(_first_line(each.path), projects):
-                return Newest(each.path, True)
-    for each in files:
+            is_here = opened <= MOST_OPENED and _names_one(_first_line(each.path), projects)
+        if is_here:
+            yield each, True
+        else:
+            others.append(each)
+    for each in others:
         if each.format == TRANSCRIPT or not _SUB_AGENT.search(_first_line(each.path)):
-            return Newest(each.path, False)
-    raise InputError(
-        "no session of Claude Code, Codex or Gemini was found: name its file, or pipe a stream: "
-        "claude -p ... --output-format stream-json --verbose | brim watch -"
-    )
+            yield each, False
 
 
 def slug_of(folder: str) -> str:
@@ -316,18 +329,24 @@ class Total:
     """What a client says that a session took so far, every request included.
 
     ``tokens`` is by model, in the order input, output, cache read, cache write for 5 minutes, for an hour. A client
-    that doesn't tell its models apart has all of it under an empty name.
+    that doesn't tell its models apart has all of it under an empty name. ``until`` is the time of the first request
+    that came after it, None if none did.
     """
 
     session: str
     cost: int | None
     tokens: dict[str, list[int]]
+    until: float | None = None
 
     @classmethod
     def of(cls, event: RunTotal) -> Self:
         """Return what a reader's *event* says."""
         by_model = event.tokens or ({"": event.usage} if event.usage else {})
         return cls(event.session, event.cost, {model: list(_COUNTS(each)) for model, each in by_model.items()})
+
+    def covers(self, request: Request) -> bool:
+        """Whether *request*, of this session, was made before the client wrote this."""
+        return self.until is None or request.time is None or request.time < self.until
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -350,6 +369,8 @@ class FileUsage:
         """Add a request or a total, if it ranks above what is known."""
         kept: dict[str, Any] = self.requests if isinstance(found, Request) else self.totals
         key = found.key if isinstance(found, Request) else found.session
+        if isinstance(found, Request) and key not in kept and (total := self.totals.get(found.session)):
+            total.until = found.time if total.until is None else total.until
         if key not in kept or found.rank > kept[key].rank:
             kept[key] = found
 
@@ -374,7 +395,7 @@ class FileUsage:
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
         requests = [[getattr(each, name) for name in Request.__slots__] for each in self.requests.values()]
-        totals = [[each.session, each.cost, each.tokens] for each in self.totals.values()]
+        totals = [[each.session, each.cost, each.tokens, each.until] for each in self.totals.values()]
         return [requests, totals, self.folder, self.broken]
 
     @classmethod
@@ -383,6 +404,19 @@ class FileUsage:
         requests, totals, folder, broken = row
         by_key = {each[0]: Request(*each) for each in requests}
         return cls(by_key, {each[0]: Total(*each) for each in totals}, folder, broken)
+
+
+class Observer(Protocol):
+    """Sees every event of one file, and every line of a Claude Code transcript before its events."""
+
+    def line(self, line: Mapping[str, Any]) -> None:
+        """Take the next line."""
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+
+    def finish(self) -> Any:
+        """Return what was found, as JSON can hold it."""
 
 
 @dataclass(slots=True)
@@ -399,42 +433,71 @@ class Scan:
     offset: int = 0
     check: int = 0
     resumed: bool = False
+    findings: str = ""
+    """What an observer found, as JSON; empty without one."""
+
+    def is_beginning_of(self, file: SessionFile) -> bool:
+        """Whether *file* is a transcript that seems to have grown since."""
+        grown = self.stamp.inode == file.stamp.inode and self.stamp.size < file.stamp.size
+        return grown and self.format == TRANSCRIPT and file.format in ("", TRANSCRIPT)
 
 
-def scan(path: str, *, format: str = "", slug: str = "", start: int = 0, check: int = 0) -> Scan:
+def scan(
+    path: str, *, format: str = "", slug: str = "", start: int = 0, check: int = 0, observer: Observer | None = None
+) -> Scan:
     """Read the usage of the file *path*, of *format* or of the one that its first lines have.
 
     *slug* is the name of the project's folder, if it has one. With *start*, and if the file before it is still the one
-    that *check* was made of, a transcript is read from there on. Raises ``InputError`` if the file can't be read.
+    that *check* was made of, a transcript is read from there on. An *observer* gets every event, so with one the whole
+    file is read. Raises ``InputError`` if the file can't be read.
     """
+    start = start if observer is None else 0
     try:
         # Without waiting: opening a pipe would wait until something is written to it.
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
             about = os.fstat(file.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise InputError(f"{path}: is not a regular file")
-            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and _check(file, start) == check
+            resumed = format in ("", TRANSCRIPT) and 0 < start <= about.st_size and check_before(file, start) == check
             format = TRANSCRIPT if resumed else format or _format(file)
             if format == TRANSCRIPT:
-                usage, offset = _transcript(file, path, slug, start if resumed else 0)
-                return Scan(usage, Stamp.of(about), format, offset, _check(file, offset), resumed)
+                usage, offset = _transcript(file, path, slug, start if resumed else 0, observer)
+                found = Scan(usage, Stamp.of(about), format, offset, check_before(file, offset), resumed)
+                return _observed(found, observer)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     usage, broken = FileUsage(), list[int]()
     for event in read(path, format=format or None, subagents=False, on_broken=broken.append):
         usage.take(event, path)
+        if observer is not None:
+            observer.take(event)
     usage.broken = sum(broken)
-    return Scan(usage, Stamp.of(about), format)
+    return _observed(Scan(usage, Stamp.of(about), format), observer)
 
 
-def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[FileUsage, int]:
+def _observed(found: Scan, observer: Observer | None) -> Scan:
+    if observer is not None:
+        found.findings = json.dumps(observer.finish(), separators=(",", ":"))
+    return found
+
+
+def _transcript(file: BinaryIO, path: str, slug: str, offset: int, observer: Observer | None) -> tuple[FileUsage, int]:
     """Return what a transcript has from byte *offset* on, and where its last whole line ends."""
     found, at, last = FileUsage(), offset, None
     agent = subagent_of(path) if os.path.basename(os.path.dirname(path)) == "subagents" else ""
+    reader = AnyReader(TRANSCRIPT)
+    reader.agent = agent
     file.seek(offset)
     while line := file.readline(LONGEST_LINE):
-        if b'"usage"' in line or b'"cost-state"' in line:  # one line in two; the others have most of the bytes
+        reports = b'"usage"' in line or b'"cost-state"' in line  # one line in two; the others have most of the bytes
+        parsed = None
+        if reports or observer is not None:
             parsed = parsed_line(line if at else line.removeprefix(b"\xef\xbb\xbf"))
+        if observer is not None and isinstance(parsed, dict):
+            observer.line(parsed)
+            for seen in reader.events(parsed, at):
+                observer.take(seen)
+        if reports:
             message, said = value(parsed, "message"), None
             if not isinstance(parsed, dict):
                 found.broken += line.endswith(b"\n")  # a half line may be completed later
@@ -452,7 +515,7 @@ def _transcript(file: BinaryIO, path: str, slug: str, offset: int) -> tuple[File
     return found, offset
 
 
-def _check(file: BinaryIO, offset: int) -> int:
+def check_before(file: BinaryIO | FileIO, offset: int) -> int:
     """Return a sum of the first and the last bytes before *offset*."""
     size, check = min(_CHECKED, offset), 0
     for place in (0, offset - size):
@@ -472,31 +535,38 @@ def _format(file: BinaryIO) -> str:
     return ""
 
 
-def scan_many(files: Sequence[SessionFile], *, processes: int = 0) -> Iterator[tuple[int, Scan | InputError]]:
+def scan_many(
+    files: Sequence[SessionFile], *, processes: int = 0, observe: Callable[[SessionFile], Observer] | None = None
+) -> Iterator[tuple[int, Scan | InputError]]:
     """Yield the place of each of *files* and what was read, or why nothing could be, in the order in which they end.
 
     *processes* is how many to use: 0 is as many as there are processors and work for. If one ends early, its files are
-    read here.
+    read here. *observe* makes the observer of a file.
     """
     left = set(range(len(files)))
     if not processes:
         worthwhile = hasattr(os, "fork") and sum(file.unread for file in files) >= ENOUGH
         processes = min(len(files), MOST_PROCESSES, os.cpu_count() or 1) if worthwhile else 1
-    for place, found in _in_processes(files, processes) if processes > 1 else ():
+    for place, found in _in_processes(files, processes, observe) if processes > 1 else ():
         left.discard(place)
         yield place, found
     for place in sorted(left):
-        yield place, _scanned(files[place])
+        yield place, _scanned(files[place], observe)
 
 
-def _scanned(file: SessionFile) -> Scan | InputError:
+def _scanned(file: SessionFile, observe: Callable[[SessionFile], Observer] | None) -> Scan | InputError:
+    observer = None if observe is None else observe(file)
     try:
-        return scan(file.path, format=file.format, slug=file.slug, start=file.start, check=file.check)
+        return scan(
+            file.path, format=file.format, slug=file.slug, start=file.start, check=file.check, observer=observer
+        )
     except InputError as error:
         return error
 
 
-def _in_processes(files: Sequence[SessionFile], count: int) -> Iterator[tuple[int, Scan | InputError]]:
+def _in_processes(
+    files: Sequence[SessionFile], count: int, observe: Callable[[SessionFile], Observer] | None
+) -> Iterator[tuple[int, Scan | InputError]]:
     from multiprocessing.connection import Connection, Pipe, wait
 
     largest = sorted(range(len(files)), key=lambda place: -files[place].unread)
@@ -512,7 +582,7 @@ def _in_processes(files: Sequence[SessionFile], count: int) -> Iterator[tuple[in
                     for pipe in (receiving, *pipes):
                         pipe.close()
                     for place in largest[at::count]:
-                        sending.send((place, _scanned(files[place])))
+                        sending.send((place, _scanned(files[place], observe)))
                 finally:
                     os._exit(0)
             sending.close()

@@ -192,6 +192,11 @@ class Occupancy:
         return self._settled + self._open
 
     @property
+    def answer_tokens(self) -> int:
+        """Tokens that the last call wrote; 0 if their number isn't final. The next prompt has them too."""
+        return self._answer
+
+    @property
     def cache_hit_share(self) -> float:
         """The share of all prompt tokens so far that were read from a cache."""
         return self._reads / self._prompts if self._prompts else 0.0

@@ -6,33 +6,17 @@ For that, ``pieces`` reads the arguments, ``assembler`` decides what leaves and 
 ``assembly`` is the result.
 """
 
-from __future__ import annotations
-
-from brim._lazy import exports
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from brim.window.assembly import Assembly as Assembly
-    from brim.window.assembly import DroppedItem as DroppedItem
-    from brim.window.assembly import Section as Section
-    from brim.window.budget import DEFAULT_CONTEXT_WINDOW as DEFAULT_CONTEXT_WINDOW
-    from brim.window.budget import MODEL_CONTEXT_WINDOWS as MODEL_CONTEXT_WINDOWS
-    from brim.window.budget import RESPONSE_RESERVE_MAX as RESPONSE_RESERVE_MAX
-    from brim.window.budget import RESPONSE_RESERVE_MIN as RESPONSE_RESERVE_MIN
-    from brim.window.budget import RESPONSE_RESERVE_RATIO as RESPONSE_RESERVE_RATIO
-    from brim.window.budget import SAFETY_BUFFER_RATIO as SAFETY_BUFFER_RATIO
-    from brim.window.budget import Reserves as Reserves
-    from brim.window.budget import TokenBudget as TokenBudget
-    from brim.window.budget import TokenBudgetCalculator as TokenBudgetCalculator
-    from brim.window.memory import MemoryConfig as MemoryConfig
-    from brim.window.memory import WorkingMemory as WorkingMemory
-
-__getattr__, __dir__ = exports(
-    __name__,
-    assembly="Assembly DroppedItem Section",
-    budget=(
-        "DEFAULT_CONTEXT_WINDOW MODEL_CONTEXT_WINDOWS RESPONSE_RESERVE_MAX RESPONSE_RESERVE_MIN "
-        "RESPONSE_RESERVE_RATIO Reserves SAFETY_BUFFER_RATIO TokenBudget TokenBudgetCalculator"
-    ),
-    memory="MemoryConfig WorkingMemory",
-)
+from brim.window.assembly import Assembly as Assembly
+from brim.window.assembly import DroppedItem as DroppedItem
+from brim.window.assembly import Section as Section
+from brim.window.budget import DEFAULT_CONTEXT_WINDOW as DEFAULT_CONTEXT_WINDOW
+from brim.window.budget import MODEL_CONTEXT_WINDOWS as MODEL_CONTEXT_WINDOWS
+from brim.window.budget import RESPONSE_RESERVE_MAX as RESPONSE_RESERVE_MAX
+from brim.window.budget import RESPONSE_RESERVE_MIN as RESPONSE_RESERVE_MIN
+from brim.window.budget import RESPONSE_RESERVE_RATIO as RESPONSE_RESERVE_RATIO
+from brim.window.budget import SAFETY_BUFFER_RATIO as SAFETY_BUFFER_RATIO
+from brim.window.budget import Reserves as Reserves
+from brim.window.budget import TokenBudget as TokenBudget
+from brim.window.budget import TokenBudgetCalculator as TokenBudgetCalculator
+from brim.window.memory import MemoryConfig as MemoryConfig
+from brim.window.memory import WorkingMemory as WorkingMemory

@@ -20,7 +20,7 @@ from brim.window.pieces import SYSTEM_IN_MESSAGES, Parts, Tail
 
 ROUNDS = 8
 """How often a history is pruned again because the whole is still too large; the last time nothing of it is spared."""
-NO_ROOM = "no room for it beside what must stay"
+NO_ROOM = "no room for it next to what must stay"
 TAKING_ORDER = ("current_message", "system_prompt", "procedure", "knowledge", "episodes", "history")
 """Which section gets its tokens first where there are fewer than were counted."""
 
@@ -224,7 +224,7 @@ class Assembler:
         named = f"the largest part is {largest} with {tokens[largest]:,}"
         if not limits.fits(count):
             takes = f"{count:,} tokens" if count.high == count else f"{count:,} tokens, perhaps {count.high:,}"
-            room = f"the window of {limits.window:,} holds {max(0, limits.most or 0):,} beside the response"
+            room = f"the window of {limits.window:,} leaves {max(0, limits.most or 0):,} after the response"
             return f"it takes {takes}, and {room}; {named}"
         if int(count) <= limits.budget:
             return ""

@@ -67,9 +67,9 @@ class Reserves:
         return int(window * self.safety_buffer_ratio)
 
     def room(self, model: str) -> int:
-        """Return what a request to *model* may take.
+        """Return what a request may take: the window minus the reserves.
 
-        That is its window less the reserves, at most its largest input.
+        At most that is the largest input that *model* takes.
         """
         known = lookup(model)
         window = known.context_window
@@ -133,10 +133,9 @@ class TokenBudgetCalculator:
     def count_messages_tokens(self, messages: Sequence[Any], model: str) -> Count:
         """Return the tokens of *messages*.
 
-        That is 3, and for each message 4, its content and its role.
-
-        A message is a dict, or an object with ``role`` and ``content``. This formula is the same for every model; for
-        the framing that a provider publishes use ``counter_for(model).count_messages``.
+        Those are 3, plus 4 for each message, its content and its role. A message is a dict, or an object with ``role``
+        and ``content``. The formula is the same for every model; for the framing that a provider publishes, use
+        ``counter_for(model).count_messages``.
         """
         return local_counter(model).count_messages(messages, framing=FRAMING)
 

@@ -255,7 +255,7 @@ def _provider(messages: Sequence[Any], provider: Any, model: str | None) -> Prov
     found = provider_of(messages, provider, model)
     if found not in SYSTEM_IN_MESSAGES and messages and get(messages[0], "role") == "system":
         raise InputError(
-            f"history: message 0 is a system message, which {found} takes beside the messages: "
+            f"history: message 0 is a system message, which {found} takes separately: "
             "take it out, and give its text as system_prompt"
         )
     return found

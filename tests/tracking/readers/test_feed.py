@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from hypothesis import given, settings
@@ -178,3 +179,26 @@ def test_mutated_lines_never_raise(lines: list[dict[str, Any]]) -> None:
 def test_a_request_is_reported_once_over_the_whole_stream() -> None:
     events, _ = whole(SESSIONS[1] * 3)
     assert len([event for event in events if isinstance(event, Usage)]) == 2
+
+
+def test_blank_lines_are_skipped_at_once_and_counted_in_the_offset() -> None:
+    data = b"\n" * 70_000 + b" \r\n" * 70_000 + b'{"type": "user"}\n\n\t\n{"a"'
+    calls = 0
+
+    def see(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    feed = Feed("claude-transcript")
+    sys.setprofile(see)
+    try:
+        feed.feed(data)
+    finally:
+        sys.setprofile(None)
+    assert calls < 500
+    assert (feed.offset, feed.lines, feed.broken) == (len(data) - len(b'{"a"'), 1, 0)
+    for cut in range(len(data) - 60, len(data)):
+        halves = Feed("claude-transcript")
+        halves.feed(data[:cut])
+        halves.feed(data[cut:])
+        assert (halves.offset, halves.lines, halves.broken) == (feed.offset, 1, 0)

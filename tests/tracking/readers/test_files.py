@@ -127,7 +127,7 @@ def test_what_is_no_session_says_so_at_once(tmp_path: Path) -> None:
         (tmp_path / "gone.jsonl", "no such file"),
         (tmp_path, "is a folder"),
         (packed, "is compressed"),
-        (binary, "is no text"),
+        (binary, "isn't text"),
         (Path("a\0b"), "cannot be opened"),
     ]:
         with pytest.raises(InputError, match=what) as raised:

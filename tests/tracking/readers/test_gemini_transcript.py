@@ -4,7 +4,7 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from brim.tracking.events import Compaction, Event, Message, ModelSeen, ToolCall, ToolResult, Usage
+from brim.tracking.events import Attachment, Compaction, Event, Message, ModelSeen, ToolCall, ToolResult, Usage
 from brim.tracking.readers.gemini import GeminiTranscriptReader
 from tests.tracking.readers.mutated import is_sound, mutated, read
 
@@ -133,7 +133,7 @@ def test_the_model_is_told_when_it_changes() -> None:
 def test_messages_that_are_set_anew_with_a_summary_are_a_compaction() -> None:
     summary = user("u9", "<state_snapshot>\n<goal>list</goal>\n</state_snapshot>")
     told = events(*SESSION, {"$set": {"messages": [summary, gemini("g1")], "lastUpdated": TIME}})
-    assert [type(one) for one in told[-2:]] == [Compaction, Message]
+    assert [type(one) for one in told[-3:]] == [Compaction, Message, Attachment]
     assert [one.role for one in told if isinstance(one, Message)][-1] == "summary"
     assert len([one for one in told if isinstance(one, Usage)]) == 2
 

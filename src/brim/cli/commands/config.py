@@ -11,20 +11,23 @@ from brim.cli.options import (
     add_json,
     check_words,
     command,
+    here,
     one_of,
     option,
     scope_option,
     settings,
     working_folder,
 )
-from brim.cli.output import emit, heading, home_path, note, table
-from brim.cli.setting_edit import REMOVED, SettingEdit, config_file
+from brim.cli.output import emit, heading, home_path, note, say, table, terminal_width
+from brim.config.edit import REMOVED, SettingEdit, config_file
 from brim.config.places import config_paths
 from brim.config.settings import Setting
 from brim.config.text import KNOWN, unknown
 from brim.config.values import Config
 from brim.errors import InputError
 
+NARROW = 80
+"""Columns of a terminal under which a list shows less about each setting."""
 TAKES = {
     "list": (" [PATTERN]", 0, 1),
     "get": (" KEY", 1, 1),
@@ -72,7 +75,7 @@ def config(options: Namespace) -> int:
       get KEY          one value; where it was set goes to standard error
       set KEY VALUE    write it to the user's file, or with --project to the project's
       unset KEY        take it out of that file again
-      path             the files that are read, the weaker first
+      path             the files that are read, lowest priority first
 
     Comments and order in the file stay. brim refuses a change that would make the file wrong.
 
@@ -100,7 +103,8 @@ def _list(options: Namespace) -> int:
         for each in shown:
             value, origin = found.values[each.key]
             rows.append([each.key, each.shown(value), home_path(origin), each.help])
-        first, *rest = table(rows).split("\n")
+        narrow = (3, 2) if terminal_width() < NARROW else ()
+        first, *rest = table(rows, optional=narrow).split("\n")
         above = [setting.key.rpartition(".")[0] for setting in shown]
         for at in range(len(rest) - 1, 0, -1):
             if above[at] != above[at - 1]:
@@ -126,23 +130,33 @@ def _get(options: Namespace) -> int:
 def _set(options: Namespace) -> int:
     setting, scope = _setting(options.key), options.scope or "user"
     if setting.kind == "mapping":
-        raise InputError(f"{setting.key} is a mapping: write it into {config_file(scope)}")
+        raise InputError(
+            f"{setting.key} is a mapping: write it into {config_file(os.environ, working_folder(), scope)}"
+        )
     try:
         value = setting.parsed(options.value)
     except ValueError as error:
         raise InputError(f"{setting.key} {error}") from None
     if scope == "project" and not setting.is_shared(value):
         raise InputError(f"a project's file can't set {setting.key} to {setting.shown(value)}: leave out --project")
-    edit = SettingEdit(setting.key, value, scope)
-    edit.write()
-    return emit(edit, SettingEdit.tell, options.as_json)
+    edit = SettingEdit(os.environ, working_folder(), setting.key, value, scope)
+    edit.write(here().save_settings)
+    return emit(edit, show_setting, options.as_json)
+
+
+def show_setting(edit: SettingEdit) -> None:
+    """Print the new value, and the stronger one if there is one."""
+    shown = KNOWN[edit.key].shown
+    say(f"{edit.key} = {shown(edit.value)}  {home_path(edit.path)}")
+    if edit.hidden_by:
+        note(f"{edit.hidden_by} is stronger: {shown(edit.config[edit.key])} stays in force")
 
 
 def _unset(options: Namespace) -> int:
-    edit = SettingEdit(options.key, REMOVED, options.scope or "user")
+    edit = SettingEdit(os.environ, working_folder(), options.key, REMOVED, options.scope or "user")
     if not edit.changes and options.key not in KNOWN:
         raise InputError(unknown(options.key))
-    edit.write()
+    edit.write(here().save_settings)
     found = edit.config.values.get(options.key)
     left = {} if found is None else {"value": found.value, "origin": found.origin}
     said = f"{options.key} is no longer set in {home_path(edit.path)}" if edit.changes else ""
@@ -156,7 +170,7 @@ def _unset(options: Namespace) -> int:
 
 def _path(options: Namespace) -> int:
     every = config_paths(os.environ, working_folder())
-    paths = {options.scope: config_file(options.scope)} if options.scope else every
+    paths = {options.scope: config_file(os.environ, working_folder(), options.scope)} if options.scope else every
     there = {scope: os.path.exists(path) for scope, path in paths.items()}
     view = table([[scope, "read" if there[scope] else "not there", home_path(path)] for scope, path in paths.items()])
     if options.scope:  # for $EDITOR "$(brim config path --user)"

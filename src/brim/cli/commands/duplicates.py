@@ -35,7 +35,7 @@ def merge(options: Namespace) -> int:
 
     Examples:
       brim rules merge use-uv prefer-uv --dry-run
-      brim merge b-3f2a b-91cc --into b-91cc --yes
+      brim rules merge b-3f2a b-91cc --into b-91cc --yes
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -73,17 +73,16 @@ def dedupe(options: Namespace) -> int:
 
     Examples:
       brim rules dedupe --dry-run
-      brim dedupe --threshold 0.9 --yes
+      brim rules dedupe --threshold 0.9 --yes
     """
-    workspace = here()
-    threshold = workspace.config.yours["behaviors.near_duplicate"] if options.threshold is None else options.threshold
-    if not 0 < threshold <= 1:
-        raise InputError(f"--threshold is above 0 and at most 1, not {threshold:g}")
+    if options.threshold is not None and not 0 < options.threshold <= 1:
+        raise InputError(f"--threshold is above 0 and at most 1, not {options.threshold:g}")
+    workspace = here({"behaviors.near_duplicate": options.threshold})
     merged: list[Merged] = []
     with workspace.open() as scopes:
-        pairs = duplicate_pairs(scopes, threshold)
+        pairs = duplicate_pairs(scopes, workspace.config)
         if not pairs and not options.as_json:
-            note(f"no two rules are {threshold:g} alike or more")
+            note("no two rules are alike enough")
         elif not options.as_json:
             say(_pairs_view(pairs))
         wanted = bool(pairs) and not options.dry_run

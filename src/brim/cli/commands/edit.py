@@ -29,7 +29,7 @@ def edit(options: Namespace) -> int:
 
     Examples:
       brim rules edit use-uv
-      EDITOR='code --wait' brim edit b-3f2a
+      EDITOR='code --wait' brim rules edit b-3f2a
     """
     workspace = here()
     with workspace.open() as scopes:

@@ -14,6 +14,7 @@ from brim.cli.output import (
     basis_of,
     count_fields,
     counted,
+    cut,
     dollars,
     emit,
     heading,
@@ -23,7 +24,6 @@ from brim.cli.output import (
     say,
     say_json,
     say_text,
-    short,
     table,
     tell,
     tell_all,
@@ -265,7 +265,7 @@ def check(options: Namespace) -> int:
     by = f"by the rules of {provider} ({found_by})"
     view = f"{document.name}: {counted(len(document.messages), 'message')}, valid {by}"
     if violations:
-        rows = [[each.rule, short(each.text)] for each in violations]
+        rows = [[each.rule, cut(each.text, 100)] for each in violations]
         shown = _places(document, ["rule", "what"], violations, rows, head=True)
         view = f"{document.name}: {counted(len(violations), 'problem')} {by}\n{shown}"
     found = {
@@ -364,7 +364,7 @@ def _show_repair(document: Document, repaired: Repaired, backup: str | None, opt
         summary += f"; the old file is {backup}"
     elif options.dry_run and changes:
         summary += " needed"
-    rows = [[each.action, each.rule, short(each.text, 80)] for each in changes]
+    rows = [[each.action, each.rule, cut(each.text, 80)] for each in changes]
     shown = _places(document, ["change", "rule", "what"], changes, rows, head=not is_json) if changes else ""
     (tell if is_json else say)(lines(f"{document.name}: {summary}", shown))
 

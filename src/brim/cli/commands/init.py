@@ -6,6 +6,7 @@ import os
 from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 
+from brim.cli.commands.config import show_setting
 from brim.cli.options import (
     add_json,
     add_yes,
@@ -21,7 +22,7 @@ from brim.cli.output import emit, home_path, note, paint, printable, say, table,
 from brim.install.agents import HOOKS, NAMES
 from brim.install.changes import Change
 from brim.install.git_exclude import exclude_file
-from brim.install.installation import BUDGET, BudgetSetting, Installed, Upgraded, install
+from brim.install.installation import Installed, Upgraded, install
 from brim.install.installation import upgrade as bring_up_to_date
 
 
@@ -31,9 +32,7 @@ def agent_option(default: str) -> Callable[[ArgumentParser], object]:
     return option("--agent", action="append", choices=(*NAMES, "all"), metavar="NAME", help=text)
 
 
-START_TOKENS = tokens(
-    "most tokens at the start of a session, kept in that scope's settings; 0 is off", type=whole_number(0)
-)
+START_TOKENS = tokens("most tokens at the start of a session, saved as a setting; 0 is off", type=whole_number(0))
 
 
 @command(
@@ -41,7 +40,7 @@ START_TOKENS = tokens(
         option("--global", **scope_option("user"), default="user", help="for every project (the default)"),
         option("--project", **scope_option("project"), help="for the project around here only"),
     ),
-    agent_option("those that are used here"),
+    agent_option("all that are found"),
     option("--hooks", choices=HOOKS, help="all, or rules only, without memory and limit (default: as before, or all)"),
     START_TOKENS,
     option("--resident", action="store_true", help=SUPPRESS),
@@ -106,14 +105,8 @@ def _show_upgraded(done: Upgraded) -> None:
         say(home_path(f"updated: {path}"))
     for path, migrated in done.stores.items():
         say(home_path(f"{'brought up to date' if migrated else 'up to date'}: {path}"))
-    _show_budget(done.budget)
-
-
-def _show_budget(budget: BudgetSetting | None) -> None:
-    if budget is not None:
-        say(home_path(f"{BUDGET} = {budget.tokens:,}  {budget.path}"))
-        if budget.hidden_by:
-            note(f"{budget.hidden_by} is stronger, and stays in force")
+    if done.budget is not None:
+        show_setting(done.budget)
 
 
 def _show(done: Installed) -> None:
@@ -130,7 +123,8 @@ def _show(done: Installed) -> None:
         say(home_path(f"backup: {backup}"))
     if done.hidden:
         say(home_path(f"hidden from git in {exclude_file(done.hidden[0])}"))
-    _show_budget(done.budget)
+    if done.budget is not None:
+        show_setting(done.budget)
     tell_all(*(["nothing was changed"] if done.dry_run else done.next_steps))
 
 

@@ -34,15 +34,15 @@ LONGEST = 300
     option("text", nargs="?", metavar="TEXT", help="the rule; - reads it from standard input"),
     option("--right", metavar="TEXT", help="the same as TEXT"),
     option("--wrong", default="", metavar="TEXT", help="what was done instead; - reads it from standard input"),
-    option("--file", default="", metavar="FILE", help="file that it was about: its language is a condition"),
-    option("--task", default="", metavar="TASK", help="what was being done, such as testing: a condition"),
+    option("--file", default="", metavar="FILE", help="file that it was about; its language becomes a condition"),
+    option("--task", default="", metavar="TASK", help="what was being done, such as testing; becomes a condition"),
     option("--tags", default="", metavar="A,B", help="what it is about (default: inferred)"),
     option("--kind", metavar="KIND", help=f"one of {', '.join(BehaviorKind)} (default: inferred)"),
     option("--name", metavar="NAME", help="short name, A-Z a-z 0-9 . _ / - (default: from the text)"),
     option("--when", action="append", metavar="KEY=VALUE", help="apply only then (default: inferred); may be repeated"),
-    option("--summary", default="", metavar="TEXT", help="one line that keeps the sense (default: made)"),
-    option("--priority", type=int, metavar="N", help="the higher survives a merge (default: 0)"),
-    option("--force-new", action="store_true", help="merge it with nothing but the very same text"),
+    option("--summary", default="", metavar="TEXT", help="one line that keeps the meaning (default: from the text)"),
+    option("--priority", type=int, metavar="N", help="the higher one survives a merge (default: 0)"),
+    option("--force-new", action="store_true", help="keep it apart from rules that say nearly the same"),
     option("--verbose", "-v", action="store_true", help="also show its id, kind, tags, tokens and file"),
     add_scope,
     add_json,
@@ -145,14 +145,14 @@ def _learned_view(taught: Taught, stored: Behavior, whose: str) -> str:
 
 @command(
     rule(),
-    option("verdict", choices=("confirmed", "overridden"), help="how it fared"),
+    option("verdict", choices=("confirmed", "overridden"), help="whether it was right"),
     option("--note", default="", metavar="TEXT", help="why; kept with it"),
     add_json,
 )
 def feedback(options: Namespace) -> int:
     """Say that a rule was right (confirmed), or that you did otherwise (overridden).
 
-    Its confidence grows or falls, and with its uses how easily it comes up. Its text stays as it is.
+    This changes its confidence and how easily it comes up. Its text stays as it is.
 
     Examples:
       brim feedback use-uv confirmed

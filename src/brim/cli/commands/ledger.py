@@ -7,10 +7,19 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import Any
 
-from brim.cli.options import add_json, check_belongs, check_words, command, complete_model, here, option, whole_number
+from brim.cli.options import (
+    add_json,
+    check_belongs,
+    check_words,
+    command,
+    complete_model,
+    here,
+    option,
+    own_prices,
+    whole_number,
+)
 from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
 from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
-from brim.models.overrides import use
 from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
 from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
 from brim.spend.money import estimate_cost, micro_dollars
@@ -76,12 +85,6 @@ class Money:
         """Return how the first scopes stand under the settings of this place; nothing is written."""
         return self.ledger.statuses(under, default=Limit(self.default), most=most)
 
-    def believe_own_prices(self) -> None:
-        """Ignore the prices in a project's file: low ones would raise every limit."""
-        if self.config["models"] != self.config.yours["models"]:
-            use(self.config.yours["models"])
-            note("the prices in this project's file don't count here: put them into your own, see 'brim config path'")
-
     def __enter__(self) -> Money:
         return self
 
@@ -99,7 +102,7 @@ def complete_scope(prefix: str, **_: object) -> list[str]:
     return []
 
 
-AGAIN = "for a limit: start over even if the limit is the same: what was stopped is open again"
+AGAIN = "for a limit: start over, and forget earlier answers, even if the limit is the same"
 MOST_SHOWN, MOST_WRITTEN = 200, 10_000
 MOST = option(
     "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
@@ -141,7 +144,7 @@ def ledger(options: Namespace) -> int:
       brim ledger reserve shop/job-7 0.25 --request-id r1
       brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
       brim ledger settle r1 0.18
-      brim spend status
+      brim ledger status
     """
     usage, least, most = ACTIONS[options.action]
     check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
@@ -257,7 +260,7 @@ def _amount(options: Namespace, money: Money) -> int:
         return micro_dollars(options.words[1])
     if options.model is None or None in tokens:
         raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    money.believe_own_prices()
+    own_prices(money.config)
     try:
         return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
     except UnknownPrice as error:

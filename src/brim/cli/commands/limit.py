@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 from contextlib import suppress
+from difflib import get_close_matches
 
 from brim.cli.commands.ledger import MOST, MOST_SHOWN, MOST_WRITTEN, Money, complete_scope, scope_table
 from brim.cli.options import add_json, command, here, option
@@ -65,8 +66,7 @@ def limit(options: Namespace) -> int:
         return _show(name, options)
     with Money() as money:
         people = _limits(money)
-        target = EVERYWHERE if options.everywhere else name
-        scope = people.scope(target, known=bool(action))
+        scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
         if action == "remove":
             gone = people.remove(scope, limits)
             names = ", ".join(each.limit for each in gone)
@@ -81,6 +81,16 @@ def limit(options: Namespace) -> int:
         else:
             rows = people.set(scope, ceilings, including_past=options.including_past)
         return _emit_set(people, rows, scope, action, options)
+
+
+def _scope(people: Limits, name: str, action: str) -> str:
+    try:
+        return people.scope(name, known=bool(action))
+    except InputError:
+        near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
+        if near and not action:
+            raise InputError(f"did you mean 'brim limit {near[0]}'?") from None
+        raise
 
 
 def _read(options: Namespace) -> tuple[str, str, list[str]]:

@@ -1,4 +1,4 @@
-"""``brim memory``, ``lost`` and ``compact-prompt``: what survives a compaction, and what doesn't."""
+"""``brim memory`` and ``compact-prompt``: what survives a compaction."""
 
 from __future__ import annotations
 
@@ -21,17 +21,14 @@ from brim.cli.options import (
 )
 from brim.cli.output import counted, emit, facts, fields_of, heading, home_path, lines, note, printable, table
 from brim.config import project_folder
-from brim.errors import InputError, StoreError
+from brim.errors import InputError
 from brim.scratch.entries import Entry, View, withdrawn
 from brim.scratch.folder import NAME, check_folder, is_foreign, session_folders
 from brim.scratch.index import render_index, sentence
 from brim.scratch.index import when as moment
-from brim.scratch.journal import NAME as JOURNAL
 from brim.scratch.journal import Journal
 from brim.scratch.model import ScratchModel
 from brim.scratch.writer import ScratchWriter
-from brim.store.events import Event
-from brim.store.project import is_tracked
 from brim.tokens.inputs import read_text
 from brim.tracking.compaction import build_compact_prompt, fold
 from brim.tracking.readers.stream import read
@@ -231,10 +228,6 @@ def _writer(options: Namespace, session: str | None = None) -> ScratchWriter:
     A person may use memory that wasn't made here, and is told so; that doesn't make it one for agents.
     """
     folder = os.path.join(options.worktree, NAME)
-    journal = os.path.join(folder, JOURNAL)
-    if is_tracked(journal):
-        why = "git tracks it, so it may be someone else's and isn't used; 'git rm --cached' it"
-        raise StoreError(f"{journal}: {why}", "refused")
     secret = here().memory_secret(folder)
     if is_foreign(folder, secret):
         note(f"{folder}: this memory wasn't made here, so agents don't use it: 'brim trust' shows it and asks")
@@ -255,50 +248,6 @@ def _journal(options: Namespace) -> tuple[ScratchWriter, Journal]:
 
 def _time(seconds: float | None) -> str:
     return moment(seconds).removesuffix(" UTC")
-
-
-# Compactions ----------------------------------------------------------------------------------------------------
-
-
-@command(
-    option("--session", default="", metavar="ID", help="only this session, by its id or how it begins"),
-    option("--limit", type=whole_number(1), default=5, metavar="N", help="only the newest N (default: 5)"),
-    add_json,
-)
-def lost(options: Namespace) -> int:
-    """Show what compactions dropped: files, commands, numbers and decisions.
-
-    After each compaction, brim's hooks compare the summary with what was there before. What the summary lacks is given
-    back to the agent, and listed here. Exits with 1 if no compaction is known.
-
-    Examples:
-      brim lost
-      brim lost --session 4f1c --json
-    """
-    with here().open() as scopes:
-        events = scopes.user.events(kind="compacted") if scopes.user is not None else []
-    found = [each for each in events if each.session.startswith(options.session)][-options.limit :]
-    emit({"compactions": [_compaction(each) for each in found]}, _lost_view, options.as_json)
-    if not found and not options.as_json:
-        note("no compaction is known" + (f" of session {options.session}" if options.session else " yet"))
-    return 0 if found else 1
-
-
-def _compaction(event: Event) -> dict[str, Any]:
-    detail = event.detail
-    pairs = [{"kind": kind, "text": text} for kind, text in detail.get("lost", ())]
-    about = {"session": event.session, "agent": detail.get("agent", ""), "trigger": detail.get("trigger", "")}
-    return {"time": event.time, **about, "counts": detail.get("counts", {}), "lost": pairs}
-
-
-def _lost_view(found: dict[str, list[dict[str, Any]]]) -> str:
-    parts = []
-    for each in found["compactions"]:
-        had, gone = (sum(pair[at] for pair in each["counts"].values()) for at in (0, 1))
-        head = f"{_time(each['time'])} UTC  {each['agent']} {each['session'][:8]}: {gone:,} of {had:,} facts dropped"
-        rows = [[f"  {fact['kind']}", fact["text"]] for fact in each["lost"]]
-        parts.append(lines(printable(head), table(rows) if rows else ""))
-    return "\n\n".join(parts)
 
 
 @command(

@@ -79,7 +79,7 @@ def export(options: Namespace) -> int:
 
     Examples:
       brim rules export
-      brim export rules.jsonl --user --all
+      brim rules export rules.jsonl --user --all
       brim rules export - | grep constraint
     """
     workspace = here()
@@ -197,9 +197,9 @@ def import_file(options: Namespace) -> int:
     Exits with 1 if nothing was stored that could have been, or if a line was left out.
 
     Examples:
-      brim import
-      brim import rules.jsonl --user --yes
-      git show origin/main:.brim/behaviors.jsonl | brim import - --dry-run
+      brim rules import
+      brim rules import rules.jsonl --user --yes
+      git show origin/main:.brim/behaviors.jsonl | brim rules import - --dry-run
     """
     workspace = here()
     scope = scope_of(options, workspace)

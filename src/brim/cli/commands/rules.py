@@ -35,7 +35,6 @@ from brim.cli.rule_view import (
     kind_of,
     named,
     one_line,
-    shared_values,
     tier_tokens,
     title,
     tokens_line,
@@ -89,7 +88,7 @@ def listing(options: Namespace) -> int:
 
     Examples:
       brim rules
-      brim list pytest --kind constraint
+      brim rules pytest --kind constraint
       brim rules list --status forgotten --sort new
       brim rules show ruff
     """
@@ -133,7 +132,7 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
-    if not shared_values(found, "scope"):
+    if len({each.scope for each in found}) > 1:
         columns["scope"] = lambda each: each.scope
     columns["uses"] = lambda each: f"{each.usage.count:,}"
     columns["learned"] = lambda each: age(each.created_at, now)
@@ -153,7 +152,7 @@ def show(options: Namespace) -> int:
 
     Examples:
       brim rules show use-uv
-      brim show ruff
+      brim rules show ruff
     """
     workspace = here()
     with workspace.open() as scopes:
@@ -237,7 +236,7 @@ def remove(options: Namespace) -> int:
 
     Examples:
       brim rules remove use-pip --reason 'we moved to uv'
-      brim forget b-3f2a b-91cc
+      brim rules remove b-3f2a b-91cc
     """
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
@@ -260,7 +259,7 @@ def restore(options: Namespace) -> int:
 
     Examples:
       brim rules restore use-pip
-      brim unforget b-3f2a
+      brim rules restore b-3f2a
     """
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
@@ -298,7 +297,7 @@ def review(options: Namespace) -> int:
 
     Examples:
       brim rules review
-      brim review accept b-3f2a --kind constraint
+      brim rules review accept b-3f2a --kind constraint
     """
     check_belongs(options, {"kind": ("accept",), "reason": ("reject",)}, "brim rules review")
     if options.action != "list":
@@ -331,14 +330,9 @@ def _decide(options: Namespace) -> int:
 # Connections ----------------------------------------------------------------------------------------------------
 
 
-def complete_kind(prefix: str, **_: object) -> list[str]:
-    """Return the relations that begin with what was typed."""
-    return [kind.value for kind in EdgeKind if kind.value.startswith(prefix)]
-
-
 @command(
     rule("source", metavar="SOURCE"),
-    option("kind", metavar="KIND", help=f"one of {', '.join(EdgeKind)}", completer=complete_kind),
+    option("kind", metavar="KIND", choices=[kind.value for kind in EdgeKind], help=f"one of {', '.join(EdgeKind)}"),
     rule("target", metavar="TARGET"),
     option("--weight", type=float, metavar="W", help="how strongly, above 0 and at most 1 (default: 1)"),
     option("--remove", action="store_true", help="take the connection away"),
@@ -349,9 +343,9 @@ def connect(options: Namespace) -> int:
 
     What is connected already gets the new weight.
 
-      requires      the one needs the other; a circle is refused
+      requires      one needs the other; brim refuses a cycle
       similar-to    they are about the same thing
-      learned-from  the one came out of the other
+      learned-from  one came from the other
       co-activated  they come up together; brim learns these itself
       overrides     SOURCE weakens TARGET
       conflicts     each weakens the other
@@ -391,5 +385,5 @@ def _removed_edge(options: Namespace, edge: Edge, source: Behavior, target: Beha
     text = f"disconnected: {named(source)} {edge.kind} {named(target)}" if removed else ""
     emit({"edge": edge_object(edge), "removed": removed}, lambda _: printable(text), options.as_json)
     if not removed:
-        note(f"{named(source)} is not connected so: brim rules show {source.id}")
+        note(f"{named(source)} has no such connection: brim rules show {source.id}")
     return 0 if removed else 1

@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from brim.cli.commands.ledger import Money
-from brim.cli.options import add_json, command, option, settings, working_folder
+from brim.cli.options import add_json, command, option, own_prices, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
@@ -32,7 +32,7 @@ Tell = Callable[[str], object]
 
 INPUT_PATIENCE = 3.0
 """Seconds to wait for what is piped in with a prompt, as Claude Code does."""
-AT_LIMIT = "at the limit: ask (without a terminal: wrap_up), continue once with a tenth more, wrap_up, or stop"
+AT_LIMIT = "at the limit: ask (without a terminal: wrap-up), continue once with a tenth more, wrap-up, or stop"
 
 
 def _answer(text: str) -> str:
@@ -42,7 +42,7 @@ def _answer(text: str) -> str:
 @command(
     option("words", nargs="*", metavar="COMMAND", help="the agent's command, after --"),
     option("--budget-usd", metavar="USD", help="stop at this cost; 5%% of it, at most $0.50, is for the wrap-up"),
-    option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", help=AT_LIMIT),
+    option("--on-limit", type=_answer, choices=ON_LIMIT, default="ask", metavar="ANSWER", help=AT_LIMIT),
     option("--task", default="", metavar="TEXT", help="what the work is about (default: the prompt)"),
     option("--then", action="append", default=[], metavar="TEXT", help="another turn after it; may be repeated"),
     option("--scope", metavar="SCOPE", help="the ledger's scope (default: the project and a name for this run)"),
@@ -53,7 +53,7 @@ def _answer(text: str) -> str:
 def run(options: Namespace) -> int:
     """Run an agent under supervision: gauge, compaction, limit.
 
-    Shows how full the agent's window is, keeps the scratch memory, compacts between two turns when it's time, and stops
+    Shows how full the agent's window is, keeps the memory, compacts between two turns when it's time, and stops
     at a limit. Put the agent's own command after --. Claude Code takes all turns in one process; Codex (codex exec) and
     Gemini are resumed for each turn, and brim says at the start what they can't do.
 
@@ -123,8 +123,8 @@ def _purse(
     options: Namespace, command: ClientCommand, config: Config, money: Money | None, *, scope: str, tell: Tell
 ) -> Purse:
     """Return the money of the run. Its limit is the lower one of that given here and that given to the agent."""
+    own_prices(config)
     if money is not None:
-        money.believe_own_prices()
         money.apply_default(scope)
     given = [text for text in (options.budget_usd, command.own_cap or None) if text is not None]
     return Purse(

@@ -1,4 +1,4 @@
-"""Bare ``brim`` and ``brim context``: where things stand."""
+"""Bare ``brim``: where things stand."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from brim.behaviors.behavior import LIVE, Status
-from brim.cli.gauge import draw, plan_lines
-from brim.cli.options import add_json, command, here, option
+from brim.cli.commands.report import look, show_summary
+from brim.cli.gauge import plan_lines
+from brim.cli.options import add_json, command, here, own_prices
 from brim.cli.output import (
     counted,
     dollars,
@@ -19,13 +20,14 @@ from brim.cli.output import (
     fields_of,
     home_path,
     lines,
-    note,
     table,
-    terminal_width,
+    tell_all,
 )
+from brim.cli.report_view import one_line
 from brim.errors import InputError
 from brim.hooks.process import is_paused
 from brim.hooks.standing import project_status
+from brim.install.receipt import read_records
 from brim.report.watch import Watch
 from brim.store.backup import lost_rules
 from brim.tracking.auto_compact import AutoCompact
@@ -38,6 +40,9 @@ from brim.workspace import DATABASE, Workspace
 if TYPE_CHECKING:
     from brim.report.watch import Reading
 
+READ_AT_MOST = 20_000_000
+"""Bytes of past sessions that are read for one line about them; if there are more, what is known already counts."""
+
 
 def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     """Return how full the window of the session in *path* is; without it, of the newest session of this project."""
@@ -47,6 +52,7 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
             path = found.path if found.here else ""
     if not path:
         return None
+    own_prices(workspace.config)
     watch = Watch(workspace.config, environ=workspace.environ)  # without a memory: looking changes nothing
     counts, ticks = follow(path, interval=1.0, idle=None, once=True, taken=ignore)
     for tick in ticks:
@@ -54,35 +60,24 @@ def session_of(workspace: Workspace, path: str = "") -> Reading | None:
     return watch.reading(path, counts)
 
 
-@command(option("path", nargs="?", default="", metavar="PATH", help="a session's file (default: the newest)"), add_json)
-def context(options: Namespace) -> int:
-    """Show what fills the window of the current session.
-
-    The session is the newest of this project, or the one in the file PATH. 'brim watch' follows it live. Exits with 1
-    if there is no session.
-
-    Examples:
-      brim context
-      brim context ~/.claude/projects/-home-me-shop/SESSION.jsonl --json
-    """
-    reading = session_of(here(), options.path)
-    if reading is None:
-        note("no session of this project found: name its file, or start your agent here")
-        return 1
-    return emit(dict(reading), lambda _: "\n".join(draw(reading, terminal_width())), options.as_json)
-
-
 @command(add_json)
 def status(options: Namespace) -> int:
-    """Show where things stand: the current session, rules, money, and what needs attention.
+    """Show where things stand: the current session, rules, money, past sessions, and what needs attention.
 
-    'brim' without a command does the same.
+    'brim' without a command does the same. Until 'brim init' has run, it shows what happened in your past sessions
+    instead, as 'brim report' does.
 
     Example:
       brim status --json
     """
     workspace = here()
     workspace.goes_on = True  # a project that can't be read is something to attend to
+    installed = bool(read_records(workspace.home))
+    past = look([], most=READ_AT_MOST if installed else None)
+    if past.bill.sessions and not (installed or options.as_json):
+        show_summary(past)
+        tell_all(*past.reading.failed)
+        return 0
     with workspace.open() as scopes:
         live = [(each.scope, each.status) for each in scopes.behaviors(LIVE)]
         changes = workspace.changes_of(scopes)
@@ -101,18 +96,21 @@ def status(options: Namespace) -> int:
         "spending": None if spending is None else fields_of(spending),
         "plan_windows": [each.to_dict() for each in current_plan_windows(workspace.environ, workspace.now)],
         "paused": is_paused(workspace.home),
+        "installed": installed,
+        "report": past.headline,
     }
     found["attention"] = [{"text": text, "fix": fix} for text, fix in _attention(found, workspace, changes)]
-    return emit(found, _status_view, options.as_json)
+    return emit(found, lambda found: _status_view(found, one_line(past)), options.as_json)
 
 
 def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> list[tuple[str, str]]:
     """Return what needs attention, each with the command that helps."""
     session, spending, waiting = found["session"], found["spending"], found["rules"]["pending"]
     project = workspace.scope_folders.get("project")
+    memory = workspace.memory_problem
     lost = lost_rules(os.path.join(project, DATABASE), workspace.home) if project else None
     wants: list[tuple[bool, str, str]] = [
-        (not os.path.isdir(workspace.home), "brim is not installed in your agents", "brim init"),
+        (not found["installed"], "brim is not installed in your agents", "brim init"),
         (found["paused"], "hooks are paused", "brim resume"),
         (
             bool(found["rules"]["project"]) and not workspace.trusted,
@@ -127,9 +125,9 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
         ),
         (bool(changes), changes.partition(":")[0], "brim trust"),
         (
-            workspace.has_foreign_memory,
-            "the memory in .context/ wasn't made here, so agents don't use it",
-            "brim trust",
+            memory is not None,
+            "agents don't use the memory in .context/",
+            "brim trust" if memory is not None and memory.reason == "foreign" else "brim doctor",
         ),
         (waiting > 0, f"{counted(waiting, 'note')} of agents to review", "brim rules review"),
         (bool(spending) and spending["state"] != "open", "the limit of this project is reached", "brim limit"),
@@ -138,7 +136,7 @@ def _attention(found: dict[str, Any], workspace: Workspace, changes: str) -> lis
     return [(text, fix) for wanted, text, fix in wants if wanted]
 
 
-def _status_view(found: dict[str, Any]) -> str:
+def _status_view(found: dict[str, Any], past: str) -> str:
     session, spending, rules = found["session"], found["spending"], found["rules"]
     project = "none here" if found["project"] is None else home_path(found["project"])
     if rules["project"] and not found["trusted"]:
@@ -148,6 +146,7 @@ def _status_view(found: dict[str, Any]) -> str:
         ("session", "none of this project" if session is None else _session_line(session)),
         ("rules", f"{counted(rules['project'], 'rule')} of this project, {rules['user']:,} of your own"),
         ("money", "nothing spent, no limit" if spending is None else _money_line(spending)),
+        ("past", past),
         *[("plan", line) for line in plan_lines([PlanWindow(**each) for each in found["plan_windows"]], time.time())],
     ]
     attention = [[f"  {each['fix']}", each["text"]] for each in found["attention"]]
@@ -157,7 +156,7 @@ def _status_view(found: dict[str, Any]) -> str:
 def _session_line(session: dict[str, Any]) -> str:
     used, window, point = session["used_tokens"], session["context_window"], session["auto_compact"]
     parts = [session["model"], f"{percent(used / window)} of {window:,} tokens" if window else f"{used:,} tokens"]
-    parts += [AutoCompact(**point).told(used)[0]] if point and used else []
+    parts += [AutoCompact(**point).told(used + session["answer_tokens"])[0]] if point and used else []
     parts += [dollars(session["cost"])] if session["cost"] else []
     parts += [counted(session["compactions"], "compaction")] if session["compactions"] else []
     return ", ".join(part for part in parts if part)

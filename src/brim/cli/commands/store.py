@@ -91,7 +91,7 @@ def check(options: Namespace) -> int:
 
     Examples:
       brim rules check
-      brim validate --fix
+      brim rules check --fix
     """
     if options.yes and not options.fix:
         raise InputError("--yes has a meaning only with --fix")
@@ -103,7 +103,7 @@ def check(options: Namespace) -> int:
     fixed: list[str] = []
     with Scopes(sound) as scopes:
         problems = broken + graph_problems(scopes) + stale_problems(scopes)
-        hinted = hints(scopes, workspace.config["behaviors.near_duplicate"])
+        hinted = hints(scopes, workspace.config)
         if not options.as_json and paths:
             counts = len(scopes.behaviors()), len(scopes.all_edges())
             say(_check_view(paths, sound, counts, problems, hinted))

@@ -6,18 +6,13 @@ import os
 import time
 from argparse import Namespace
 from collections import Counter
-from dataclasses import dataclass
-from typing import Any
 
-from brim.behaviors.behavior import Behavior
-from brim.behaviors.summary import summarize
 from brim.cli.options import add_json, add_yes, command, one_of, option, says_yes, working_folder
 from brim.cli.output import (
     block,
     counted,
     day,
     emit,
-    fields_of,
     heading,
     home_path,
     lines,
@@ -26,17 +21,12 @@ from brim.cli.output import (
     say_paged,
     table,
 )
-from brim.cli.rule_view import as_object, whole
+from brim.cli.rule_view import whole
 from brim.config.places import project_folder, user_folder
 from brim.errors import InputError
 from brim.scratch.entries import Entry
-from brim.scratch.folder import NAME, foreign_folders, mark_folder, session_folders
-from brim.scratch.journal import NAME as JOURNAL
-from brim.scratch.journal import Journal
-from brim.scratch.writer import ScratchWriter
-from brim.store.rulebook import project_rules, project_settings
-from brim.store.trust import is_trusted, settings_digest, trusted_projects, untrust
-from brim.store.trust import trust as trust_project
+from brim.store.consent import Consent
+from brim.store.trust import is_trusted, trusted_projects, untrust
 from brim.workspace import Workspace
 
 
@@ -103,97 +93,43 @@ def _trust(options: Namespace) -> int:
     folder = options.folder if options.folder is not None else working_folder()
     if folder is None or not os.path.isdir(folder):
         raise InputError(f"{options.folder or 'the working folder'}: no such folder")
-    project = project_folder(os.environ, folder)
-    if project is None:
+    workspace = Workspace(os.environ, folder, who="person", now=time.time())
+    found = workspace.consent()
+    if found is None:
         raise InputError(f"{folder}: not a project: no .brim/ or .git in it or above it")
-    found = _look(Workspace(os.environ, project, who="person", now=time.time()), project)
     if not options.as_json:
-        say_paged(found.view())
+        say_paged(_view(found))
     done = found.trusted and not found.is_new
     if not done and not options.dry_run:
         refusal = "agents are not told this" if found.trusted else "the project is not trusted"
         done = says_yes("Let agents be told this, and what you store here later?", yes=options.yes, no=refusal)
         if done:
-            found.accept()
+            found.accept(now=workspace.now)
     changed = done and (found.is_new or not found.trusted)
     said = "trusted now; 'brim trust --remove' undoes this" if changed else "already trusted"
-    told = {"project": project, "trusted": found.trusted or done, "changed": changed, **found.to_dict()}
+    told = {"project": found.project, "trusted": found.trusted or done, "changed": changed, **found.to_dict()}
     return emit(told, said if done else "", options.as_json, code=0 if done or options.dry_run else 1)
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a person is asked to let in: everything, or what is new since they trusted the project."""
-
-    workspace: Workspace
-    project: str
-    trusted: bool
-    rules: list[Behavior]
-    digests: dict[str, str]
-    settings: dict[str, object]
-    settings_digest: str
-    refused: list[str]
-    memory: dict[str, list[Entry]]
-    """Entries that weren't made here, by folder."""
-    is_new: bool
-
-    def view(self) -> str:
-        """Return all of it for a person: whole, and with everything visible."""
-        counts = Counter(each.kind.value for each in self.rules)
-        kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
-        since = ", new or changed since you trusted it" if self.trusted and self.is_new else ""
-        shared = os.path.exists(os.path.join(self.project, ".brim", "behaviors.jsonl"))
-        sets = [f"  {key}: {value}" for key, value in self.settings.items()]
-        parts = [
-            f"{home_path(self.project)}: {counted(len(self.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
-            *map(whole, self.rules),
-            lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
-            *(
-                f"{home_path(folder)}: memory that wasn't made here\n{_entries(each)}"
-                for folder, each in self.memory.items()
-            ),
-            lines(*(printable(f"not followed: {text}") for text in self.refused)),
-            ".brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
-        ]
-        return "\n\n".join(filter(None, parts))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it for ``--json``."""
-        names = ("canonical", "tags", "when", "status")
-        rules = [
-            {"id": each.id, "name": each.name, "kind": each.kind.value, "summary": summarize(each.canonical)}
-            | {name: as_object(each)[name] for name in names}
-            for each in self.rules
-        ]
-        memory = [fields_of(entry) for entries in self.memory.values() for entry in entries]
-        return {"behaviors": rules, "settings": self.settings, "refused": self.refused, "memory": memory}
-
-    def accept(self) -> None:
-        """Let agents use it as it was shown."""
-        here = self.workspace
-        trust_project(self.project, here.home, now=here.now, rules=self.digests, settings=self.settings_digest)
-        for folder in self.memory:
-            mark_folder(folder, here.secret)
-        if self.memory:  # the other files there may say anything: they are made again from the journal
-            sessions = session_folders(os.path.join(self.project, NAME))
-            for session in ("", *(each for each, folder in sessions.items() if folder in self.memory)):
-                ScratchWriter(self.project, session=session, secret=here.secret, claim=False).rebuild()
-
-
-def _look(workspace: Workspace, project: str) -> _Found:
-    """Return what is new in a trusted project; if nothing is, or it isn't trusted, all that it says."""
-    workspace.renew_trust()
-    trusted = is_trusted(project, workspace.home)
-    digest, settings = settings_digest(project), project_settings(project)
-    rules, refused, digests = project_rules(project, workspace.home)
-    root = os.path.join(project, NAME)
-    foreign = foreign_folders(root, workspace.memory_secret(root)) if os.path.isdir(root) else ()
-    memory = {each: list(Journal(os.path.join(each, JOURNAL)).refresh()) for each in foreign}
-    is_new = bool(digests or memory or workspace.settings_changed)
-    if trusted and is_new:
-        rules = [each for each in rules if each.id in digests]
-        settings = settings if workspace.settings_changed else {}
-    return _Found(workspace, project, trusted, rules, digests, settings, digest, refused, memory, is_new)
+def _view(found: Consent) -> str:
+    """Return all of it for a person: whole, and with everything visible."""
+    counts = Counter(each.kind.value for each in found.rules)
+    kinds = ", ".join(f"{n:,} {kind}" if kind == "episodic" else counted(n, kind) for kind, n in counts.items())
+    since = ", new or changed since you trusted it" if found.trusted and found.is_new else ""
+    shared = os.path.exists(os.path.join(found.project, ".brim", "behaviors.jsonl"))
+    sets = [f"  {key}: {value}" for key, value in found.settings.items()]
+    parts = [
+        f"{home_path(found.project)}: {counted(len(found.rules), 'rule')}{f' ({kinds})' if kinds else ''}{since}",
+        *map(whole, found.rules),
+        lines("it sets in .brim/config.yaml", *map(printable, sets)) if sets else "",
+        *(
+            f"{home_path(folder)}: memory that wasn't made here\n{_entries(each)}"
+            for folder, each in found.memory.items()
+        ),
+        lines(*(printable(f"not followed: {text}") for text in found.refused)),
+        ".brim/behaviors.jsonl is used only after 'brim rules import'" if shared else "",
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 def _entries(entries: list[Entry]) -> str:

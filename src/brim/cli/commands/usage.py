@@ -10,20 +10,14 @@ from datetime import date
 from typing import Any
 
 from brim.cli.gauge import plan_lines
-from brim.cli.options import add_json, command, option, settings
-from brim.cli.output import Progress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
+from brim.cli.options import add_json, command, option, own_prices, settings
+from brim.cli.output import ReadingProgress, counted, dollars, emit, heading, listed, note, paint, say, table, tell_all
 from brim.config import user_folder
 from brim.errors import InputError
 from brim.report.index import FILE
 from brim.report.usage import BY, GROUPINGS, Sum, UsageReport, parse_day, usage_report
 from brim.tracking.plan_windows import current_plan_windows
 from brim.tracking.sessions import AGENTS, named_files, own_files
-
-PROGRESS_FROM = 30_000_000
-"""Bytes to read from which on a terminal shows progress."""
-
-PROGRESS_FILES = 1_000
-"""Files to read from which on it does, however small they are."""
 
 
 def _day(text: str) -> str:
@@ -66,13 +60,7 @@ def usage(options: Namespace) -> int:
     problems: list[str] = []
     tell = problems.append
     files = named_files(paths, on_problem=tell) if paths else own_files(os.environ, agents, on_problem=tell)
-    progress: list[Progress] = []
-
-    def advance(size: int, total: int, count: int) -> None:
-        if not progress:
-            progress.append(Progress(total, shown_from=PROGRESS_FROM if count < PROGRESS_FILES else 0, doing="reading"))
-        progress[0].advance(size)
-
+    progress = ReadingProgress()
     report = usage_report(
         files,
         by=by,
@@ -82,19 +70,17 @@ def usage(options: Namespace) -> int:
         project=options.project,
         utc=options.utc,
         index=None if options.no_index else os.path.join(user_folder(os.environ), FILE),
-        models=settings()["models"],
+        models=own_prices(settings()),
         now=time.time(),
-        on_read=advance,
+        on_read=progress,
         plan_windows=() if paths else current_plan_windows(os.environ, time.time(), options.agent or ""),
     )
     report.reading.failed[:0] = problems
-    if progress:
-        progress[0].clear()
+    progress.clear()
     tell_all(*report.reading.notes)
     emit(report, show, options.as_json)
     tell_all(*report.reading.failed)
-    named = [os.path.realpath(path) for path in paths if not os.path.isdir(path)]
-    return 2 if any(problem.startswith(f"{path}: ") for problem in report.reading.failed for path in named) else 0
+    return 2 if report.reading.lacks(paths) else 0
 
 
 def show(report: UsageReport) -> None:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 
 from brim.cli.gauge import View
-from brim.cli.options import command, option, settings, whole_number, working_folder
+from brim.cli.options import command, option, own_prices, settings, whole_number, working_folder
 from brim.cli.output import Progress, note, printable
 from brim.config import user_folder
 from brim.errors import InputError
@@ -73,6 +73,7 @@ def watch(options: Namespace) -> int:
         raise InputError("PATH is empty: name a session's file, or leave it out for the newest session")
     given = {"context.window": options.window, "context.warn": options.warn, "context.compact": options.compact}
     config = settings({**given, "spend.limit": options.limit})
+    own_prices(config)
     path = options.path or _newest()
     progress = Progress(_size(path), shown_from=LARGE, doing="reading")
     counts, ticks = _source(options, path, progress)

@@ -1,4 +1,4 @@
-"""``brim why``, ``plan``, ``active``, ``prompt`` and ``activate``: what an agent would be told here, and why."""
+"""``brim why``, ``active``, ``prompt`` and ``activate``: what an agent would be told here, and why."""
 
 from __future__ import annotations
 
@@ -70,29 +70,10 @@ def why(options: Namespace) -> int:
     if options.text:
         options.tiered = True
         return prompt.run(options)
-    return _plan(options, for_agent=True)
-
-
-@command(
-    planning("tokens, or a range A..B or A..B..STEP (default: the setting token_budget.default)"),
-    add_situation,
-    add_json,
-)
-def plan(options: Namespace) -> int:
-    """Show what would go in within a budget, in how much detail, and why.
-
-    Whole (full), as one line (summary), by name (name-only), or not at all (omitted). What had to give way shows both
-    tiers. With --tokens A..B it draws how the tiers change over that range; A..B..STEP says how far apart the budgets
-    are. Nothing is recorded. Exits with 1 if it does not fit; of a range, if the largest budget is too small.
-
-    Examples:
-      brim plan --file src/app.py --task testing
-      brim plan --tokens 100..2000 --strategy optimal
-    """
     return _plan(options)
 
 
-def _plan(options: Namespace, *, for_agent: bool = False) -> int:
+def _plan(options: Namespace) -> int:
     budgets: list[int] = []
     if is_range(options.token_budget):
         budgets = budgets_of(options.token_budget, for_drawing=not options.as_json)
@@ -111,9 +92,7 @@ def _plan(options: Namespace, *, for_agent: bool = False) -> int:
             whole = int(planner.plan(None, limited=False).total_tokens)
             say(lines(range_view(plans), f"everything at its own tier takes {whole:,} tokens"))
         else:
-            say(plan_view(planner, plans[0]))
-            if for_agent:
-                say(_agent_line(plans[0], scopes, workspace))
+            say(lines(plan_view(planner, plans[0]), _agent_line(plans[0], scopes, workspace)))
     tell_trust(workspace)
     return 1 if plans[-1].over_budget else 0
 
@@ -159,7 +138,9 @@ def _put_away(scopes: Scopes, behavior: Behavior) -> str:
         other = scopes.get(behavior.superseded_by)
         return f"out: it was superseded by {named(other) if other is not None else behavior.superseded_by}"
     outcome = f"out: it is {behavior.status.value}"
-    return f"{outcome}; 'brim unforget {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
+    return (
+        f"{outcome}; 'brim rules restore {behavior.id}' brings it back" if behavior.status == "forgotten" else outcome
+    )
 
 
 def _explained(

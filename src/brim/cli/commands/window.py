@@ -63,6 +63,8 @@ DROPPED = ("index", "text", "tokens", "reason")
 SHOWN = 40
 """Models that are listed without ``--all``, and characters of a dropped text."""
 SHORT_RATES = ("in", "out", "cached", "write")
+SPARE = ("tokenizer", "$ write", "$ cached", "output", "max input")
+"""Columns of models that go, in this order, where the terminal is narrow."""
 RATES = ("input", "output", "cache_read", "cache_write_5m", "cache_write_1h")
 
 
@@ -117,7 +119,7 @@ def _window_view(budget: TokenBudget) -> str:
     if not lookup(budget.model).resolved:
         note(f"{budget.model} isn't a model brim knows: counts and window are guesses")
     head = f"{budget.model}  {budget.context_window:,} tokens"
-    return lines(head, _bar(budget), table(rows, right=frozenset({2, 3})))
+    return lines(head, _bar(budget), table(rows, right=frozenset({2, 3}), optional=(4,)))
 
 
 def _bar(budget: TokenBudget) -> str:
@@ -187,8 +189,9 @@ def _models_view(found: list[Model]) -> str:
     if not any(map(columns["max input"], found)):
         del columns["max input"]
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
-    numbers = (at for at, name in enumerate(columns) if name not in ("model", "tokenizer"))
-    return heading(table(rows, right=frozenset(numbers)))
+    numbers = [at for at, name in enumerate(columns) if name not in ("model", "tokenizer")]
+    spare = [list(columns).index(name) for name in SPARE if name in columns]
+    return heading(table(rows, right=frozenset(numbers), optional=spare))
 
 
 def _rate_text(rate: str, model: Model) -> str:
@@ -308,7 +311,10 @@ def _assembly_view(found: Assembly, file: MemoryFile, model: str | None) -> str:
     rows.append(["request", f"{found.tokens:,}", share(int(found.tokens), found.budget), basis_of(found.tokens), ""])
     rows.append(["budget", f"{found.budget:,}", "", "", ""])
     rows.append(["history budget", f"{found.history_budget:,}", "", "", ""])
-    parts = [f"{model or 'no model'}  {found.provider}{limit}", heading(table(rows, right=frozenset({1, 2})))]
+    parts = [
+        f"{model or 'no model'}  {found.provider}{limit}",
+        heading(table(rows, right=frozenset({1, 2}), optional=(4, 3))),
+    ]
     if dropped := [row for section in found.sections for row in _dropped(section)]:
         shown, more = listed(dropped, most=30)
         rows = [["dropped", "tokens", "why"], *shown]

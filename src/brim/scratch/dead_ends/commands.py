@@ -227,9 +227,9 @@ def polls(command: list[Part]) -> bool:
     return any(not part.filters and poll.match(" ".join(part.words)[:500]) for part in command)
 
 
-def looks(command: list[Part]) -> bool:
-    """Whether a *command* only looks at what is there: ``data/looking.txt``."""
-    programs = data_lines(__file__, "looking.txt")
+def looks(command: list[Part], also: tuple[str, ...] = ()) -> bool:
+    """Whether a *command* only looks at what is there: ``data/looking.txt``. It may call the programs *also*, too."""
+    programs = (*data_lines(__file__, "looking.txt"), *also)
     return bool(command) and all(part.words[0] in programs for part in command)
 
 

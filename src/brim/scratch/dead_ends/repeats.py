@@ -267,7 +267,7 @@ class FailingTests(Rule):
     the same when its errors are, whatever flags it ran with; what a builder or type checker says counts as well, what a
     linter says doesn't. A run of everything counts only if its failure, or the command, names a file that was edited: a
     test that has been broken all along says nothing about work elsewhere. Prose, temporary files and lines that only
-    show what happens are no try.
+    show what happens don't count as a try.
     """
 
     def __init__(self) -> None:

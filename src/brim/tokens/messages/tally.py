@@ -90,9 +90,8 @@ class Tally(Record):
     def scaled(self, ratio: float, low: float | None = None, high: float | None = None) -> Tally:
         """Return the tally with its text multiplied by *ratio*.
 
-        It is for a model whose vocabulary isn't that of ``count_text``.
-
-        *low* and *high* bound the ratio. What rules gave in the model's own tokens stays as it is.
+        Use it for a model whose vocabulary isn't that of ``count_text``. *low* and *high* bound the ratio. What rules
+        gave in the model's own tokens stays as it is.
         """
         low, high = ratio if low is None else low, ratio if high is None else high
         if not 0 < low <= ratio <= high < float("inf"):
@@ -122,10 +121,7 @@ class Tally(Record):
 
     @property
     def count(self) -> Count:
-        """This tally as a count.
-
-        It is ``exact``, or ``estimated`` with the reasons as its note.
-        """
+        """This tally as a count; if it's estimated, the note says why."""
         return self.count_on(None)
 
     def count_on(self, basis: Basis | None) -> Count:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from brim.models.usage import Tokens
 from brim.tracking.events import (
+    Attachment,
     Compaction,
     End,
     Message,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 _UNKNOWN_AGENT = "sidechain"
 """Older transcripts mark the lines of sub-agents without saying whose they are."""
+_PLACES = 5_000
+"""Lines whose place is remembered: a compaction names the latest that it left."""
 _CONTINUED = "This session is being continued"
 _STREAM_TYPES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"), ()),
@@ -120,6 +123,21 @@ class _Reader(LineReader):
         self._requests = Told(200_000)
         self._sub_agents = Told()
         self._models = Bounded(1_000)
+        self._places = Bounded(_PLACES)
+
+    def _compacted_in(self, line: Mapping[str, Any], compaction: Compaction) -> None:
+        """Tell the *compaction* of *line*, with the places of what it left in the window."""
+        about = mapping(line, "compact_metadata") or mapping(line, "compactMetadata")
+        messages = mapping(about, "preserved_messages") or mapping(about, "preservedMessages")
+        ids = items(messages, "all_uuids") or items(messages, "allUuids") or items(messages, "uuids")
+        places = [self._places[id] for id in ids if isinstance(id, str) and id in self._places]
+        segment = mapping(about, "preserved_segment") or mapping(about, "preservedSegment")
+        if not ids and segment:  # older versions name only the ends
+            ends = [text(segment, f"{end}_uuid") or text(segment, f"{end}Uuid") for end in ("head", "tail")]
+            first, last = map(self._places.get, ends)
+            if first is not None and last is not None:
+                places = [at for at in self._places.values() if first <= at <= last]
+        self.found.append(compaction.replace(kept=tuple(places)))
 
     def _see_model(self, model: str, *, chosen: bool = False) -> None:
         """Tell the model if it is new; ``claude-x[1m]`` that was *chosen* is the ``claude-x`` of the answers."""
@@ -193,6 +211,7 @@ class ClaudeTranscriptReader(_Reader):
     def read(self, line: Mapping[str, Any]) -> None:
         """Tell what happened in *line*."""
         self.where, kind = _where(line, self.agent, self.where["at"]), line.get("type")
+        self._places[text(line, "uuid")] = self.where["at"]
         if not self.where["agent"]:
             self.states(line, permission_mode="permissionMode", branch="gitBranch", folder="cwd", version="version")
         if kind == "assistant":
@@ -200,9 +219,12 @@ class ClaudeTranscriptReader(_Reader):
         elif kind == "user":
             self._user(line)
         elif kind == "attachment":
-            self._attachment(mapping(line, "attachment"))
+            self._attachment(line, mapping(line, "attachment"))
         elif report := report_of(line, agent=self.agent, at=self.where["at"]):
-            self.found.append(report)
+            if isinstance(report, Compaction):
+                self._compacted_in(line, report)
+            else:
+                self.found.append(report)
 
     def _assistant(self, line: Mapping[str, Any]) -> None:
         message, agent = _message_of(line), self.where["agent"]
@@ -244,8 +266,8 @@ class ClaudeTranscriptReader(_Reader):
             result = tagged(said, "result") or tagged(said, "summary")
             self._end_sub_agent(tagged(said, "task-id"), tagged(said, "status"), result)
 
-    def _attachment(self, attachment: Mapping[str, Any]) -> None:
-        kind = attachment.get("type")
+    def _attachment(self, line: Mapping[str, Any], attachment: Mapping[str, Any]) -> None:
+        kind = text(attachment, "type")
         if kind == "model":
             self._see_model(text(attachment, "identity", "modelId"), chosen=True)
         elif kind == "queued_command" and not self.where["agent"]:
@@ -255,6 +277,15 @@ class ClaudeTranscriptReader(_Reader):
                 self.say("user", typed, human=True)
             else:
                 self._notify(said)
+            return
+        path = text(attachment, "filename") if kind == "file" else ""
+        shown = [text(part, "content") for part in items(line, "rendered")]  # as the model gets it
+        if not shown and kind == "file":
+            shown = [text(attachment, "content", "file", "content")]
+        elif not shown and kind == "hook_additional_context":
+            shown = [said for said in items(attachment, "content") if isinstance(said, str)]
+        if path or any(shown):
+            self.tell(Attachment, kind=kind, path=path, text="\n".join(shown))
 
 
 class ClaudeStreamReader(_Reader):
@@ -282,6 +313,7 @@ class ClaudeStreamReader(_Reader):
         parent, time = text(line, "parent_tool_use_id"), seconds(line.get("timestamp"))
         agent = (text(line, "agent_id") or parent) if parent else ""
         self.where |= {"session": text(line, "session_id"), "agent": agent, "time": time}
+        self._places[text(line, "uuid")] = self.where["at"]
         readers: dict[str, Callable[[Mapping[str, Any]], object]] = {
             "assistant": self._assistant,
             "user": self._user,
@@ -341,7 +373,7 @@ class ClaudeStreamReader(_Reader):
         subtype, main = line.get("subtype"), not self.where["agent"]
         if subtype == "compact_boundary":
             self._compacted = self._compacted or main
-            self.found.append(_compaction(line, self.where))
+            self._compacted_in(line, _compaction(line, self.where))
         elif subtype == "task_started" and "agent" in text(line, "task_type"):
             self._sub_agents.is_new(text(line, "task_id"))
         elif subtype == "task_notification":

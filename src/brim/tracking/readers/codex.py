@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from brim.files import data_lines
 from brim.models.usage import Tokens
 from brim.tracking.events import (
+    Attachment,
     Compaction,
     End,
     Message,
@@ -32,6 +33,7 @@ from brim.tracking.readers.fields import (
     Bounded,
     LineReader,
     arguments,
+    command_line,
     count,
     flag,
     items,
@@ -107,9 +109,7 @@ class CodexRolloutReader(LineReader):
         elif kind == "response_item":
             self._item(payload, mapping(line, "metadata"))
         elif kind == "compacted":
-            self._compacted = [Compaction(**self.where)]
-            if summary := text(payload, "message"):
-                self._compacted.append(Message(role="summary", text=summary, **self.where))
+            self._compact(payload)
         elif kind == "event_msg":
             self._note(payload)
         if self._copied:
@@ -119,6 +119,21 @@ class CodexRolloutReader(LineReader):
         """Return the compaction that no count followed yet."""
         held, self._compacted = self._compacted, []
         return held
+
+    def _compact(self, payload: Mapping[str, Any]) -> None:
+        """Hold back the compaction of *payload*: its summary, and the history that the next request begins with."""
+        left = items(payload, "replacement_history")
+        summaries = [text_of(value(item, "content")) for item in left if _is_summary(item)]
+        summary = text(payload, "message") or "\n".join(summaries)
+        hidden = not summary and any(text(item, "encrypted_content") for item in left)
+        self._compacted = [Compaction(hidden=hidden, **self.where)]
+        if summary:
+            self._compacted.append(Message(role="summary", text=summary, **self.where))
+        for item in left:
+            said = [text_of(value(item, "content")), text_of(value(item, "output"))]
+            said += [text(item, "arguments") or text(item, "input") or command_line(value(item, "action", "command"))]
+            if any(said) and not _is_summary(item):
+                self._compacted.append(Attachment(kind="kept", text="\n".join(filter(None, said)), **self.where))
 
     def _note(self, payload: Mapping[str, Any]) -> None:
         kind, said = text(payload, "type"), text(payload, "message")
@@ -313,6 +328,11 @@ class _Lineage:
         if self._turns or written is None or self._began is None:
             return False
         return written > self._began + _COPYING
+
+
+def _is_summary(item: object) -> bool:
+    about = value(item, "internal_chat_message_metadata_passthrough")
+    return "compaction.summary" in items(about, "content_item_kinds")
 
 
 def _counters(usage: Mapping[str, Any]) -> tuple[int, ...]:

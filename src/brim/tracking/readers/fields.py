@@ -311,7 +311,7 @@ class LineReader:
         """Tell what happened in *line*."""
         raise NotImplementedError
 
-    def tell(self, kind: type[Event], **fields: Any) -> None:
+    def tell(self, kind: type[Event], /, **fields: Any) -> None:
         """Tell an event of *kind*, which happened where the line says."""
         self.found.append(kind(**(self.where | fields)))
 

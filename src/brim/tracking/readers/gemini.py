@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from brim.models.usage import Tokens
-from brim.tracking.events import Compaction, End, Message, ModelSeen, RunTotal, Usage
+from brim.tracking.events import Attachment, Compaction, End, Message, ModelSeen, RunTotal, Usage
 from brim.tracking.readers.fields import (
     LineReader,
     count,
@@ -64,13 +64,17 @@ class GeminiTranscriptReader(LineReader):
         replaced = items(line, "$set", "messages")
         self.where |= {"session": self._session, "agent": self._agent}
         if summaries := [message for message in replaced if words(value(message, "content")).startswith(_SUMMARY)]:
-            replaced = summaries  # the other messages were told before, and now has other ids
+            left = [message for message in replaced if message not in summaries]
+            replaced = summaries  # the other messages were told before, and now have other ids
         for message in [*messages, *replaced]:
             if isinstance(message, Mapping):
                 self.where["time"] = seconds(value(message, "timestamp"))
                 self._message(message, text(message, "type"), text(message, "id"))
         if summaries and self._began and self.found:
-            self.tell(Compaction, time=seconds(value(line, "$set", "lastUpdated")))
+            self.where["time"] = seconds(value(line, "$set", "lastUpdated"))
+            for said in filter(None, map(_everything, left)):
+                self.tell(Attachment, kind="kept", text=said)
+            self.tell(Compaction)
             self.found.insert(0, self.found.pop())
         self._began = self._began or bool(self.found)
 
@@ -105,6 +109,15 @@ class GeminiTranscriptReader(LineReader):
             self.result(
                 id, said, time=seconds(value(call, "timestamp")) or self.where["time"], **_outcome(status, said)
             )
+
+
+def _everything(message: object) -> str:
+    """Return all that a *message* says: its words, calls and results."""
+    content, calls = value(message, "content"), items(message, "toolCalls")
+    said = [answered(content) if isinstance(content, list) else text_of(content)]
+    for call in calls:
+        said += [str(value(call, "args") or ""), answered(items(call, "result"))]
+    return "\n".join(filter(None, said))
 
 
 def _tokens(prompt: int, read: int, output: int, tool: int = 0) -> Tokens | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from contextlib import suppress
 from io import FileIO
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 LONGEST_LINE = 64 * 1024 * 1024
 """A line with more bytes is skipped and counted as broken."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_BLANK_LINES = re.compile(rb"[ \t\r\n]*\n")
 
 
 class Feed:
@@ -64,7 +66,11 @@ class Feed:
         found: list[Event] = []
         begin = 0
         while (end := data.find(b"\n", begin)) >= 0:
-            found += self._line(data[begin:end], ended=True)
+            if not self._held_size and (blank := _BLANK_LINES.match(data, begin)):  # there may be millions
+                end = blank.end() - 1
+                self.offset += end + 1 - begin
+            else:
+                found += self._line(data[begin:end], ended=True)
             begin = end + 1
         if begin < len(data):
             self._held_size += len(data) - begin
@@ -134,15 +140,16 @@ def read(
     format: str | None = None,
     start: int = 0,
     subagents: bool = True,
+    reader: AnyReader | None = None,
     on_broken: Callable[[int], object] = int,
 ) -> Iterator[Event]:
     """Read the session at *path*, from byte *start* on: its own events first, then those of each sub-agent's file.
 
     Memory stays flat. A file that is one JSON value over several lines is read as one line, or as one per item of a
-    list. What can't be opened or isn't text is an ``InputError``. *on_broken* is told how many whole lines of a file
-    could not be read, when it is at its end.
+    list. What can't be opened or isn't text is an ``InputError``. *reader* knows the format afterwards, if you give
+    one. *on_broken* is told how many whole lines of a file could not be read, when it is at its end.
     """
-    name, reader = os.fspath(path), AnyReader(format)
+    name, reader = os.fspath(path), reader or AnyReader(format)
     own = open_session(name)  # here: what is wrong with it is said at once, not when the first event is asked for
 
     def events() -> Iterator[Event]:
@@ -194,7 +201,7 @@ def open_session(path: str) -> FileIO:
         if head and head.startswith(_COMPRESSED):
             problem = "is compressed; give it unpacked"
         elif head and b"\0" in head:
-            problem = "is no text; give a session's JSON lines"
+            problem = "isn't text; give a session's JSON lines"
     except OSError as error:
         problem = f"cannot be read: {error.strerror or error}"
     if problem:

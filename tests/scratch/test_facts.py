@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brim.hooks import lost_facts as module
-from brim.hooks.lost_facts import KINDS, measure, numbers_in, paths_in
+from brim.scratch import facts as module
+from brim.scratch.facts import KINDS, measure, numbers_in, paths_in
 
 
 def lost(summary: str, kind: str, text: str) -> bool:
@@ -32,7 +32,7 @@ def test_the_examples_hold() -> None:
     ],
 )
 def test_a_path_is_kept_if_its_file_is_named(summary: str, path: str, is_lost: bool) -> None:
-    assert lost(summary, "path", path) is is_lost
+    assert lost(summary, "file", path) is is_lost
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_a_decision_is_kept_if_most_of_its_words_are() -> None:
 
 
 def test_counts_say_how_many_there_were_and_how_many_were_lost() -> None:
-    measured = measure("only app.py", [("path", "app.py"), ("path", "b.py"), ("number", "5 ms"), ("other", "x")])
-    assert measured.counts() == {"path": [2, 1], "number": [1, 1]}
-    assert measured.lost == (("path", "b.py"), ("number", "5 ms"))
+    measured = measure("only app.py", [("file", "app.py"), ("file", "b.py"), ("number", "5 ms"), ("other", "x")])
+    assert measured.counts() == {"file": [2, 1], "number": [1, 1]}
+    assert measured.lost == (("file", "b.py"), ("number", "5 ms"))
 
 
 def test_versions_hosts_and_abbreviations_are_no_files() -> None:

@@ -1,0 +1,235 @@
+"""What brim gives back after a compaction, before the agent needs it: ``python bench/recovered.py [--json FILE]``.
+
+Plays the sessions of ``bench/compactions`` with brim's real hook functions, called as the client calls them. Of the
+files and commands that a compaction dropped and the session used again later: how many had been told before? A search
+directly before such a use is saved if what it looked for had been told before. Summaries are fixed, although brim's
+hooks ask for better ones. The second table adds files and commands that are used once, since real sessions look at
+much that they never need again. Exits with 1 if a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from brim.hooks.process import answer_to
+from brim.report.billed import BilledRatio
+from brim.report.compactions import CompactionReader
+from brim.scratch.dead_ends.commands import looks, parts
+from brim.scratch.facts import measure
+from brim.scratch.inventory import Thing, told_in
+from brim.store import open_store
+from brim.tracking.readers.stream import read
+from compacted import FIRST, Script, Step, Writer, play, scripts
+from report import Target, print_targets, table, this_machine
+
+LEAST = 0.7
+"""The share of what is used again that has to be given back first."""
+
+
+@dataclass
+class Outcome:
+    """What became of one session."""
+
+    name: str
+    client: str
+    needed: list[list[str]] = field(default_factory=list)
+    """Dropped files and commands that were used again."""
+    given: list[list[str]] = field(default_factory=list)
+    """Those of them that were told before."""
+    searches: int = 0
+    """Searches directly before such a use."""
+    saved: int = 0
+    """Those of them that looked for something that had been told before: requests that need not be made."""
+    saved_tokens: int = 0
+    """What these requests took, prompt and result."""
+    told_tokens: int = 0
+    """What brim's text after the compaction took, in every request that followed it."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step, all that was told before the agent decided on it, and the prompt of its request."""
+
+    step: Step | None
+    told: str
+    prompt: int
+
+
+class Sitting:
+    """A session with brim installed: hooks are called, and what they tell is kept."""
+
+    def __init__(self, script: Script, folder: Path) -> None:
+        self.script = script
+        self.home, self.project = folder / "home", folder / "project"
+        for each in (self.home, self.project):
+            each.mkdir(parents=True)
+        open_store(str(self.home / "brim.db")).close()
+        self.transcript = folder / f"{script.session}.jsonl"
+        self.environ = {"HOME": str(folder), "BRIM_HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        self.environ |= {"CLAUDE_PROJECT_DIR": str(self.project), "GEMINI_SESSION_ID": script.session}
+        self.now = float(FIRST)
+        self.told: list[str] = []
+        """What the agent was told so far."""
+
+    def hook(self, event: str, **data: Any) -> None:
+        """Call a hook as the client does."""
+        self.now += 1
+        about = {"session_id": self.script.session, "transcript_path": str(self.transcript), "cwd": str(self.project)}
+        sent = {**about, "hook_event_name": event, **data}
+        said = answer_to(event, self.script.client, sent, self.environ, now=self.now)
+        if said.startswith("{"):
+            specific = json.loads(said).get("hookSpecificOutput", {})
+            self.told.append(str(specific.get("additionalContext", "")))
+
+    def play(self) -> list[Moment]:
+        """Play the session; the moment without a step is the compaction."""
+        heard: list[Moment] = []
+        self.hook("SessionStart", source="startup")
+        for writer, step, (tool, given, answer) in play(self.script, self.transcript, self.project):
+            if step is not None and step.kind == "you":
+                self.hook("BeforeAgent" if self.script.client == "gemini" else "UserPromptSubmit", prompt=step.text)
+            heard.append(Moment(step, "\n".join(self.told), writer.tokens))
+            if step is None:
+                writer.compact()
+                self._compact(writer)
+            elif step.is_call:
+                self._call(writer, step, tool, given, answer)
+        return heard
+
+    def _call(self, writer: Writer, step: Step, tool: str, given: dict[str, Any], answer: str) -> None:
+        about: dict[str, Any] = {"tool_name": tool, "tool_input": given, "tool_use_id": f"call-{self.now}"}
+        if self.script.client == "gemini":
+            self._model(writer.tokens)
+            self.hook("BeforeTool", **about)
+            error = {"error": {"message": answer}} if step.failed else {}
+            self.hook("AfterTool", **about, tool_response={"llmContent": answer, **error})
+            return
+        self.hook("PreToolUse", **about)
+        if step.failed and self.script.client == "claude":
+            self.hook("PostToolUseFailure", **about, error=answer, is_interrupt=False)
+        else:
+            response = {"stdout": answer, "stderr": ""} if self.script.client == "claude" else answer
+            self.hook("PostToolUse", **about, tool_response=response)
+
+    def _model(self, tokens: int) -> None:
+        usage = {"promptTokenCount": tokens, "candidatesTokenCount": 40, "totalTokenCount": tokens + 40}
+        self.hook("PreCompress", trigger="auto")
+        data = {"llm_request": {"model": "gemini-2.5-pro"}, "llm_response": {"usageMetadata": usage}}
+        self.hook("AfterModel", **data)
+
+    def _compact(self, writer: Writer) -> None:
+        trigger = self.script.trigger
+        if self.script.client == "claude":
+            self.hook("PreCompact", trigger=trigger, custom_instructions=None)
+            self.hook("SessionStart", source="compact")
+            self.hook("PostCompact", trigger=trigger, compact_summary=self.script.summary)
+        elif self.script.client == "codex":
+            self.hook("PreCompact", trigger=trigger)
+            self.hook("PostCompact", trigger=trigger)
+            self.hook("SessionStart", source="compact")
+        else:
+            self._model(writer.tokens)
+
+
+def judge(script: Script, folder: Path) -> Outcome:
+    """Play *script*, and compare what it needed with what it was told."""
+    outcome = Outcome(script.name, script.client)
+    sitting = Sitting(script, folder / script.name)
+    heard = sitting.play()
+    reader, ratio = CompactionReader(script.client), BilledRatio()
+    for event in read(sitting.transcript):
+        reader.take(event)
+        ratio.take(event)
+    (compaction,) = reader.finish()
+    above = f"{sitting.project}/"  # Gemini CLI doesn't write down where it works
+    waiting = {(item.kind, item.text.removeprefix(above)) for item in compaction.found_again}
+    at = next(place for place, moment in enumerate(heard) if moment.step is None)
+    before = len(heard[at].told)
+
+    def was_told(thing: Thing, moment: Moment) -> bool:
+        return not measure(moment.told[before:], [thing]).lost
+
+    last = heard[at]
+    for moment in heard[at + 1 :]:
+        outcome.told_tokens += ratio.tokens(len(moment.told) - before, "") if moment.step and moment.step.is_call else 0
+        for thing in sorted(waiting & set(things_of(moment.step))):
+            waiting.discard(thing)
+            outcome.needed.append(list(thing))
+            outcome.given += [list(thing)] if was_told(thing, moment) else []
+            if last.step is not None and is_search(last.step):
+                saved = was_told(thing, last)
+                outcome.searches += 1
+                outcome.saved += saved
+                outcome.saved_tokens += (last.prompt + ratio.tokens(len(last.step.answer), "")) * saved
+        last = moment
+    return outcome
+
+
+def things_of(step: Step | None) -> list[Thing]:
+    """Return the file or the command that *step* uses, as the report names it."""
+    if step is None or step.kind in ("you", "say", "ask", "grep"):
+        return []
+    if step.kind == "run":
+        told = told_in(step.text)
+        return [("command", told.command), *[("file", path) for path in (*told.shown, *told.changed)]]
+    return [("file", step.text)]
+
+
+def is_search(step: Step) -> bool:
+    """Whether *step* only looks for something."""
+    return step.kind == "grep" or (step.kind == "run" and looks(parts(step.text)))
+
+
+def measured(more: int) -> list[Outcome]:
+    """Play every session, with *more* files and commands in each."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [judge(script, Path(folder)) for script in scripts(more)]
+
+
+def show(title: str, found: list[Outcome]) -> float:
+    """Print a table; return the share that was given back first."""
+    head = ["session", "client", "used again", "given back", "searches", "saved", "tokens saved", "tokens told"]
+    rows = []
+    for each in found:
+        counts = [len(each.needed), len(each.given), each.searches, each.saved, each.saved_tokens, each.told_tokens]
+        rows.append([each.name, each.client, *[f"{count:,}" for count in counts]])
+    sums = [sum(int(row[at].replace(",", "")) for row in rows) for at in range(2, len(head))]
+    table(title, head, [*rows, ["all", "", *[f"{count:,}" for count in sums]]], [])
+    return sums[1] / sums[0]
+
+
+def main() -> int:
+    """Measure, print, and return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="only the sessions as they are written")
+    parser.add_argument("--more", type=int, default=10, metavar="N", help="files and commands to add (default: 10)")
+    parser.add_argument("--missed", action="store_true", help="also list what wasn't given back")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number there")
+    options = parser.parse_args()
+    machine = this_machine()
+    print(machine)
+    sets = {"as written": measured(0)}
+    if not options.quick:
+        sets[f"with {options.more} more files and commands"] = measured(options.more)
+    targets = []
+    for name, found in sets.items():
+        share = show(f"Dropped files and commands that were used again, {name}", found)
+        targets.append(Target(f"given back first, {name}", share, at_least=LEAST))
+        for each in found if options.missed else ():
+            print(f"  {each.name}:", *[": ".join(it) for it in each.needed if it not in each.given], sep="\n    ")
+    missed = print_targets(targets)
+    if options.json:
+        everything = {name: [asdict(each) for each in found] for name, found in sets.items()}
+        everything_else = {"machine": machine, "targets": [target.as_dict() for target in targets]}
+        options.json.write_text(json.dumps({**everything_else, "sets": everything}, indent=1), encoding="utf-8")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

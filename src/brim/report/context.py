@@ -1,0 +1,221 @@
+"""What fills a session's window, what changed between two requests, and what brim itself added."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from brim.errors import InputError
+from brim.models.charges import charged, charges_of, day_of, today
+from brim.record import Record
+from brim.report.request_index import RequestIndex, learned_from
+from brim.report.watch import Reading
+from brim.tracking.requests import Change, Part, Request, compare, requests_of, tokens_of_part
+from brim.tracking.requests.pieces import BRIM
+from brim.tracking.requests.reading import read_thread
+
+MOST_SIBLINGS, LARGEST_SIBLING = 3, 20_000_000
+"""Earlier sessions that are read to learn a model's ratio: how many at most, and how many bytes each may have."""
+
+
+class _Share(Record):
+    """Some tokens of a request, priced by the length of the whole request."""
+
+    prompt: int
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    writes_are_input: bool = False
+
+
+def price_of(request: Request, *, fresh: int = 0, read: int = 0) -> int | None:
+    """Return the micro-dollars of *fresh* and of cached tokens in *request*; None if there's no price for its model.
+
+    Fresh tokens cost what the request paid for its own: a cache write if it wrote to a cache, else plain input.
+    """
+    used, day = request.usage, today() if request.time is None else day_of(request.time)
+    tiers = charges_of(request.model).tiers(day, used.factors)
+    kind = "cache_write_1h" if used.cache_write_1h else "cache_write_5m" if used.cache_write_5m else "input"
+    share = _Share(used.prompt, cache_read=read, writes_are_input=used.writes_are_input, **{kind: fresh})
+    return None if tiers is None else charged(share, tiers)
+
+
+def rewrite_price(request: Request, tokens: int) -> int | None:
+    """Return what it cost more, in micro-dollars, to send *tokens* again than to read them from the cache."""
+    fresh, read = price_of(request, fresh=tokens), price_of(request, read=tokens)
+    return None if fresh is None or read is None else max(0, fresh - read)
+
+
+@dataclass(frozen=True)
+class BrimsShare:
+    """What brim's own texts took in a session."""
+
+    tokens: int
+    """In the request that is shown."""
+    sent_tokens: int
+    """In all requests up to it together: each sends everything again."""
+    cost: int | None
+    """Micro-dollars of that, None if a model has no price."""
+    resumes: int
+    """How often the session was resumed, as far as the client records it."""
+    rewritten_tokens: int
+    """Tokens that could have come from a cache and were sent again after resuming."""
+    rewrite_cost: int | None
+    """Micro-dollars of that, over reading them from the cache."""
+    rewritten_without: int
+    """Tokens that would have been sent again, had brim's texts never been there."""
+    rewrite_cost_without: int | None
+    """Micro-dollars of that."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return dict(vars(self))
+
+
+def brims_share(requests: Sequence[Request]) -> BrimsShare:
+    """Return what brim's texts took in *requests*, of which there is at least one."""
+    sizes = tokens_of_part(requests, BRIM)
+    costs: list[int | None] = []
+    for request, size in zip(requests, sizes, strict=True):
+        read = size * request.usage.cache_read // max(1, request.billed)
+        costs.append(price_of(request, fresh=size - read, read=read) if size else 0)
+    resumes = sum(request.resumed for request in requests[1:])
+    again = (*_rewritten(requests, ""), *_rewritten(requests, BRIM))
+    return BrimsShare(sizes[-1], sum(sizes), _sum(costs), resumes, *again)
+
+
+def _rewritten(requests: Sequence[Request], without: str) -> tuple[int, int | None]:
+    """Return the tokens that were sent again after resuming, and what that cost more, *without* one part."""
+    resumed = [(before, after) for before, after in pairwise(requests) if after.resumed]
+    sizes = [(after, compare(before, after, without=without).rewritten_tokens) for before, after in resumed]
+    return sum(size for _, size in sizes), _sum([rewrite_price(*each) for each in sizes])
+
+
+def _sum(costs: Sequence[int | None]) -> int | None:
+    """Return the sum of *costs*; None if one isn't known."""
+    return None if None in costs else sum(cost or 0 for cost in costs)
+
+
+@dataclass(frozen=True)
+class ContextReport:
+    """What fills the window at one request of a session."""
+
+    reading: Reading
+    """The state of the session at its end."""
+    request: Request | None
+    """The request that is shown; None if the file has none that is understood."""
+    count: int
+    """How many requests the file has."""
+    brim: BrimsShare | None = None
+    since: Request | None = None
+    change: Change | None = None
+    """What changed since the request ``since``."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The tree, the largest part first."""
+        return self.request.parts if self.request else ()
+
+    @property
+    def is_now(self) -> bool:
+        """Whether the request is what is in the window now."""
+        return self.request is not None and self.request.billed == self.reading["used_tokens"]
+
+    @property
+    def rewrite_cost(self) -> int | None:
+        """Micro-dollars that the cache break cost, None if that isn't known."""
+        if self.request is None or self.change is None:
+            return None
+        return rewrite_price(self.request, self.change.rewritten_tokens)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values: those of ``brim watch``, and what is known about the request."""
+        found: dict[str, Any] = {**self.reading, "requests": self.count, "request": None, "parts": [], "brim": None}
+        if self.request is None or self.brim is None:
+            return found
+        request, known = self.request, self.request.known
+        found["request"] = {
+            "number": request.number,
+            "id": request.id,
+            "time": request.time,
+            "model": request.model,
+            "billed_tokens": request.billed,
+            "basis": "request record" if request.recorded else "lines of the transcript",
+            "ratio": round(known.ratio, 4),
+            "ratio_basis": known.basis,
+            "not_recorded": list(request.hidden),
+            "not_explained": request.remainder,
+        }
+        found["parts"], found["brim"] = [part.to_dict() for part in self.parts], self.brim.to_dict()
+        if self.is_now:
+            found["filling"] = {part.name: part.tokens for part in self.parts if part.tokens}
+        if self.change is not None and self.since is not None:
+            cost = {"since": self.since.number, "rewrite_cost": self.rewrite_cost}
+            found["change"] = {**cost, **self.change.to_dict()}
+        return found
+
+
+def context_report(
+    reading: Reading,
+    *,
+    at: int | None = None,
+    since: int | None = None,
+    index: str = "",
+    on_read: Callable[[int], object] = int,
+) -> ContextReport:
+    """Return what fills the window of the session in *reading*: at its last request, or at request number *at*.
+
+    *since* is the number of an earlier request to compare it with. A number that the file doesn't have is an
+    ``InputError``. *index* is the file that keeps what was read for the next time.
+    """
+    requests = _requests(os.path.realpath(reading["path"]), at, RequestIndex(index), on_read)
+    for name, number in (("--at", at), ("--since", since)):
+        if number is not None and not 1 <= number <= len(requests):
+            known = f"it has 1 to {len(requests)}" if requests else "it has none that brim can take apart"
+            raise InputError(f"{name} {number}: the session has no such request; {known}")
+    if not requests:
+        return ContextReport(reading, None, 0)
+    number = len(requests) if at is None else at
+    request, before = requests[number - 1], requests[since - 1] if since else None
+    change = compare(before, request) if before is not None else None
+    return ContextReport(reading, request, len(requests), brims_share(requests[:number]), before, change)
+
+
+def _requests(path: str, at: int | None, index: RequestIndex, on_read: Callable[[int], object]) -> list[Request]:
+    """Return the requests in *path*, each with what was known before it, from other sessions too.
+
+    If request *at* (None: the last one) has only a prior, and the index doesn't help, earlier sessions next to the file
+    are read.
+    """
+    before = index.mark(path)
+    thread, reached = read_thread(path, mark=before, marking=index.is_kept, on_read=on_read)
+    begins = next((sent.time for sent in thread.sent if sent.time is not None), 0.0)
+    requests = requests_of(thread, *index.learned(path, begins))
+    if thread.sent and (before is None or before.offset != reached.offset):
+        index.keep(path, reached, requests)
+    shown = requests[-1 if at is None else at - 1 :][:1]
+    for sibling in _earlier(path, begins) if shown and shown[0].known.basis == "estimated" else ():
+        with suppress(InputError):
+            ratios, hidden = learned_from(requests_of(read_thread(sibling)[0]))
+            if shown[0].model in ratios:
+                return requests_of(thread, ratios, hidden)
+    return requests
+
+
+def _earlier(path: str, before: float) -> list[str]:
+    """Return the sessions next to *path* that were last written *before* this time, the latest first."""
+    found = []
+    with suppress(OSError), os.scandir(os.path.dirname(path)) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                about = entry.stat()
+                is_session = entry.path != path and entry.name.endswith(".jsonl") and entry.is_file()
+                if is_session and about.st_size <= LARGEST_SIBLING:
+                    found.append((about.st_mtime, entry.path))
+    return [sibling for written, sibling in sorted(found, reverse=True) if written <= before][:MOST_SIBLINGS]

@@ -1,0 +1,187 @@
+"""Which session is meant, what its compactions lost, and the text that gives it back.
+
+Everything is read from the agents' own files. If a session's file is gone, what brim's hooks noted of it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from brim.errors import InputError
+from brim.report.compactions import Compaction, CompactionReader, Lost
+from brim.scratch.facts import KINDS
+from brim.scratch.quotes import code
+from brim.store.events import Event as Noted
+from brim.tracking.readers import AnyReader
+from brim.tracking.readers.stream import BLOCK, read, subagent_files
+from brim.tracking.sessions import SessionFile, newest_first
+from brim.workspace import Workspace
+
+MOST_OTHERS = 50
+"""Sessions of other projects that are looked into, the newest, if none of this project was compacted."""
+
+MOST_LINES = 30
+"""Lost things in the text that gives them back."""
+
+_SIGNS = (b"compact_boundary", b'"compacted"', b"<state_snapshot>")
+"""What is in every file with a compaction: of Claude Code, Codex, Gemini CLI."""
+_LONGEST_SIGN = 32
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
+
+
+@dataclass(frozen=True, slots=True)
+class LostReport:
+    """The compactions of one session, oldest first."""
+
+    compactions: tuple[Compaction, ...] = ()
+    path: str = ""
+    """The session's file; empty if only the notes of brim's hooks are left."""
+    here: bool = True
+    """Whether it is a session of this project."""
+    broken: int = 0
+    """Lines that could not be read."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "path": self.path,
+            "compactions": [each.to_dict() for each in self.compactions],
+            "broken": self.broken,
+            "again": self.again(),
+        }
+
+    def again(self) -> str:
+        """Return a text for the agent with what never came back to its main thread; empty if there is nothing.
+
+        The person's words come first, then decisions, then files and commands by how often they were used.
+        """
+        never = {(each.kind, each.text): each for one in self.compactions if not one.sub_agent for each in one.never}
+        if not never:
+            return ""
+        rank = {"instruction": 0, "decision": 1, "file": 2, "command": 2, "number": 3}
+        ranked = sorted(never.values(), key=lambda each: (rank[each.kind], -each.uses))
+        lines = [_line(each) for each in ranked[:MOST_LINES]]
+        more = [f"- and {len(ranked) - MOST_LINES} more"] if len(ranked) > MOST_LINES else []
+        return "\n".join(["Earlier in this session you had these; the summary left them out:", *lines, *more])
+
+
+def _line(lost: Lost) -> str:
+    if lost.kind == "instruction":
+        return f'- I said: "{lost.text}"'
+    return f"- {lost.kind}: {lost.text if lost.kind == 'decision' else code(lost.text)}"
+
+
+def find_lost(
+    workspace: Workspace, session: str = "", *, limit: int = 5, taken: Callable[[int], object] = int
+) -> LostReport:
+    """Return what the last *limit* compactions of a session lost.
+
+    *session* is its file, its id or how that begins. Without it, it is the newest session of this project that was
+    compacted, else the newest of all. *taken* is told how many bytes were read.
+    """
+    for path, here in _named(workspace, session) if session else _compacted(workspace):
+        broken: list[int] = []
+        try:
+            compactions = lost_in(path, taken=taken, on_broken=broken.append)
+        except InputError:
+            if session:
+                raise
+            continue  # another user's, or deleted since it was found
+        if compactions or session:
+            return LostReport(tuple(compactions[-limit:]), path, here, sum(broken))
+    return LostReport(tuple(_noted(workspace, session)[-limit:]))
+
+
+def lost_in(
+    path: str, *, taken: Callable[[int], object] = int, on_broken: Callable[[int], object] = int
+) -> list[Compaction]:
+    """Return the compactions of the session in the file *path* and of its sub-agents.
+
+    What can't be opened or isn't text is an ``InputError``.
+    """
+    lines, reader, at = AnyReader(), CompactionReader(), 0
+    for event in read(path, reader=lines, on_broken=on_broken):
+        reader.take(event)
+        if event.at > at:
+            taken(event.at - at)
+        at = event.at
+    reader.agent = (lines.format or "").partition("-")[0]
+    return reader.finish()
+
+
+def _named(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
+    """Return the file of *session*, which may be its path, its id or how that begins; nothing if there is none."""
+    if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
+        return [(session, True)]
+    files = newest_first(workspace.environ, workspace.cwd)
+    found = {_id_of(file): (file.path, here) for file, here in files if _is_meant(file, session)}
+    if len(found) > 1 and session not in found:
+        names = ", ".join(id[:16] for id in list(found)[:5])
+        raise InputError(f"{session}: {len(found)} sessions begin with it: {names}; give more of the id")
+    return [found[session]] if session in found else list(found.values())
+
+
+def _compacted(workspace: Workspace) -> Iterator[tuple[str, bool]]:
+    """Yield the sessions that seem to have been compacted, the newest of this project first."""
+    others = 0
+    for file, here in newest_first(workspace.environ, workspace.cwd):
+        others += not here
+        if others > MOST_OTHERS:
+            return
+        if any(map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])):
+            yield file.path, here
+
+
+def _is_meant(file: SessionFile, session: str) -> bool:
+    return _id_of(file).lower().startswith(session.lower())
+
+
+def _id_of(file: SessionFile) -> str:
+    """Return the id of the session in *file*, by its name; Gemini CLI's has only how it begins."""
+    stem = os.path.splitext(os.path.basename(file.path))[0]
+    found = _ID.search(stem)
+    return found[0] if found else stem.rpartition("-")[2] if stem.startswith("session-") else stem
+
+
+def _may_be_compacted(path: str) -> bool:
+    """Whether the file *path* has a line that only compactions write, as far as its bytes tell."""
+    try:
+        with open(path, "rb") as file:
+            return any(sign in block for block in _blocks(file) for sign in _SIGNS)
+    except OSError:
+        return False
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield *file* in blocks, each with the end of the one before, so that no sign is cut."""
+    end = b""
+    while data := file.read(BLOCK):
+        yield end + data
+        end = data[-_LONGEST_SIGN:]
+
+
+def _noted(workspace: Workspace, session: str) -> list[Compaction]:
+    """Return what brim's hooks noted of the *session*, or of all if it is empty."""
+    with workspace.open() as scopes:
+        events: Iterable[Noted] = scopes.user.events(kind="compacted") if scopes.user is not None else []
+    return [_of_note(event) for event in events if event.session.startswith(session)]
+
+
+def _of_note(event: Noted) -> Compaction:
+    detail: Mapping[str, Any] = event.detail
+    names = {"path": "file"}  # as hooks of earlier versions called it
+    counts = {names.get(kind, kind): pair for kind, pair in detail.get("counts", {}).items()}
+    had, lost = ({kind: pair[at] for kind, pair in counts.items() if kind in KINDS} for at in (0, 1))
+    return Compaction(
+        time=event.time,
+        session=event.session,
+        agent=detail.get("agent", ""),
+        trigger=detail.get("trigger", ""),
+        had=had,
+        lost=lost,
+        items=tuple(Lost(names.get(kind, kind), text, 0) for kind, text in detail.get("lost", ())),
+    )

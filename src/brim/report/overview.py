@@ -1,0 +1,296 @@
+"""What happened in past sessions: what they cost, what compactions dropped, what broke the cache, what was wasted.
+
+``sessions_report`` does all of it, from the agents' own files. What the index knows isn't read again.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from brim.models.usage import Tokens
+from brim.report.cache import CacheBreak
+from brim.report.compactions import Compaction
+from brim.report.findings import Findings, FindingsReader
+from brim.report.money import Bill, SummaryRequest, bill
+from brim.report.usage import Source, UsageReading, is_named, iso, price_version, read_all
+from brim.report.waste import ADVICE, KINDS, Waste
+from brim.spend.money import PriceList
+from brim.tracking.sessions import Request, SessionFile
+
+SCHEMA = 1
+"""Raised when a key of the JSON object changes its meaning or goes; a new key doesn't raise it."""
+
+LOST_KINDS = ("file", "command", "number", "decision", "instruction")
+"""What compactions lose."""
+
+DAYS = 30
+"""Days that are looked at if nothing else is asked for."""
+
+BASIS = "sizes of texts are estimated: their bytes by the bytes of a billed token of the same session"
+
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class WasteSum:
+    """All waste of one kind: ``items``, the most expensive first, their tokens in all requests, and their cost."""
+
+    kind: str
+    items: list[Waste]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that were sent for nothing, each time that they were."""
+        return sum(each.tokens * each.requests for each in self.items)
+
+    @property
+    def cost(self) -> int:
+        """Micro-dollars, of those that have a price."""
+        return sum(each.cost or 0 for each in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        items = [_readable(each) for each in self.items]
+        about = {"kind": self.kind, "what": KINDS[self.kind], "advice": ADVICE[self.kind]}
+        return {**about, "count": len(self.items), "tokens": self.tokens, "cost": self.cost, "items": items}
+
+
+@dataclass(frozen=True)
+class LostSum:
+    """What all compactions together lost, in the order of their time."""
+
+    items: list[Compaction]
+    cost: int
+    """Micro-dollars that finding things again took, of those that have a price."""
+
+    @property
+    def counts(self) -> dict[str, tuple[int, int, int]]:
+        """How many things of each kind there were, how many were lost, and how many of these came back."""
+        found = {}
+        for kind in LOST_KINDS:
+            had, lost, back = (
+                sum(counts.get(kind, 0) for counts in (getattr(each, name) for each in self.items))
+                for name in ("had", "lost", "came_back")
+            )
+            if had:
+                found[kind] = (had, lost, back)
+        return found
+
+    @property
+    def read_again(self) -> int:
+        """Lost files that the agent read again."""
+        return sum(item.kind == "file" and item.back == "read" for each in self.items for item in each.items)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that finding things again took."""
+        return sum(each.tokens for each in self.items)
+
+    @property
+    def unreadable(self) -> int:
+        """Compactions whose summary can't be read: what they lost isn't known."""
+        return sum(not each.readable for each in self.items)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        counts = {
+            kind: {"had": had, "lost": lost, "came_back": back} for kind, (had, lost, back) in self.counts.items()
+        }
+        sums = {"count": len(self.items), "unreadable": self.unreadable, "counts": counts}
+        sums |= {"files_read_again": self.read_again, "tokens": self.tokens, "cost": self.cost}
+        return {**sums, "items": [{**each.to_dict(), "time": iso(each.time)} for each in self.items]}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the report says."""
+
+    days: int | None
+    """None: everything in the files."""
+    project: str | None
+    bill: Bill
+    lost: LostSum
+    breaks: list[CacheBreak]
+    """The most expensive first."""
+    waste: list[WasteSum]
+    start: int | None
+    """Tokens with which a session begins before anything is typed: the median."""
+    projects: Mapping[str, str]
+    """The project of each session."""
+    reading: UsageReading
+
+    @property
+    def break_cost(self) -> int:
+        """What all breaks cost, in micro-dollars."""
+        return sum(each.cost or 0 for each in self.breaks)
+
+    @property
+    def memory(self) -> int | None:
+        """Tokens of the memory files with which a session begins: the median; None if no client records it."""
+        sums: dict[str, int] = {}
+        for each in self._items("memory"):
+            sums[each.session] = sums.get(each.session, 0) + (each.tokens if not each.agent else 0)
+        return round(statistics.median(sums.values())) if sums else None
+
+    @property
+    def idle_tools(self) -> tuple[int, int]:
+        """How many tools of MCP servers were never called, and the tokens of their descriptions."""
+        tools: dict[str, int] = {}
+        for each in self._items("tool"):
+            tools[each.what] = max(each.tokens, tools.get(each.what, 0))
+        return len(tools), sum(tools.values())
+
+    def _items(self, kind: str) -> list[Waste]:
+        return next((each.items for each in self.waste if each.kind == kind), [])
+
+    @property
+    def headline(self) -> dict[str, Any]:
+        """The report in a few numbers."""
+        return {
+            "days": self.days,
+            "sessions": self.bill.sessions,
+            "cost": self.bill.total,
+            "compactions": len(self.lost.items),
+            "cache_breaks": len(self.breaks),
+            "cache_break_cost": self.break_cost,
+            "start_tokens": self.start,
+            "unread_bytes": self.reading.unread,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON can hold it; docs/report.md describes it."""
+        breaks = [{**_readable(each), "project": self.projects.get(each.session) or None} for each in self.breaks]
+        read = ("files", "bytes", "new_bytes", "unread", "broken_lines", "failed", "index")
+        return {
+            "schema": SCHEMA,
+            "days": self.days,
+            "project": self.project,
+            "money": self.bill.to_dict(),
+            "compactions": self.lost.to_dict(),
+            "cache": {"breaks": breaks, "tokens": sum(each.tokens for each in self.breaks), "cost": self.break_cost},
+            "waste": [each.to_dict() for each in self.waste],
+            "start_tokens": self.start,
+            "memory_tokens": self.memory,
+            "basis": BASIS,
+            "read": {name: getattr(self.reading, name) for name in read},
+        }
+
+
+def _readable(found: CacheBreak | Waste) -> dict[str, Any]:
+    return {**asdict(found), "time": iso(found.time)}
+
+
+def sessions_report(
+    files: list[SessionFile],
+    *,
+    days: int | None = DAYS,
+    project: str | None = None,
+    index: str | None = None,
+    models: Mapping[str, Any],
+    now: float,
+    on_read: Callable[[int, int, int], object] = lambda *_: None,
+    most: int | None = None,
+) -> Overview:
+    """Read *files* and return what happened in them in the last *days*, in all projects or in one.
+
+    *index* is the path of the file that remembers what was read, *models* the configuration's own prices. *on_read* and
+    *most* are as in ``read_all``.
+    """
+    since = None if days is None else now - days * _DAY
+    recent = [file for file in files if since is None or file.stamp.modified / 1e9 >= since]
+    reading = read_all(
+        recent, index=index, prices=price_version(models), on_read=on_read, observe=FindingsReader, most=most
+    )
+
+    def is_wanted(source: Source, when: float | None) -> bool:
+        return (not project or is_named(source.project, project)) and (since is None or when is None or when >= since)
+
+    gathered, prices = reading.gathered, PriceList()
+    every = gathered.requests()
+    wanted = {request.key: request for request, source in every if is_wanted(source, request.time)}
+    partly = gathered.forked | {request.session for request, _ in every if request.key not in wanted}
+    rests = [each for each in gathered.unattributed() if is_wanted(gathered.sources[each.session], each.time)]
+    sessions = {request.session for request in wanted.values()}
+    totals = {name: total for name, total in gathered.totals.items() if name in sessions and name not in partly}
+    found = [(source, Findings.from_json(text)) for source, text in reading.findings]
+    summaries = _once([each for source, one in found for each in one.summaries if source.agent == "claude"])
+    waste = _waste(found, sessions, is_wanted, prices)
+    starts = [each.tokens for each in waste.get("start", []) if not each.agent]
+    return Overview(
+        days=days,
+        project=project,
+        bill=bill(list(wanted.values()), totals, rests, summaries, prices),
+        lost=_lost([(source, one.compactions) for source, one in found], is_wanted, wanted, prices),
+        breaks=_breaks([each for _, one in found for each in one.breaks], wanted, prices),
+        waste=[WasteSum(kind, waste[kind]) for kind in KINDS if kind in waste],
+        start=round(statistics.median(starts)) if starts else None,
+        projects={session: source.project for session, source in gathered.sources.items()},
+        reading=reading,
+    )
+
+
+def _once(summaries: list[SummaryRequest]) -> list[SummaryRequest]:
+    """Return each compaction's request once: a session's stream and its transcript both have it."""
+    return list({(each.session, each.prompt): each for each in reversed(summaries)}.values())
+
+
+def _lost(
+    found: list[tuple[Source, list[Compaction]]],
+    is_wanted: Callable[[Source, float | None], bool],
+    requests: Mapping[str, Request],
+    prices: PriceList,
+) -> LostSum:
+    """Return the compactions, each once: a stream repeats those of its transcript, a fork those of its parent."""
+    by_session: dict[tuple[str, str], list[Compaction]] = {}
+    for source, compactions in found:
+        mine: dict[tuple[str, str], list[Compaction]] = {}
+        for each in compactions:
+            if is_wanted(source, each.time):
+                mine.setdefault((each.session, each.sub_agent), []).append(each)
+        for key, some in mine.items():
+            by_session[key] = max(by_session.get(key, some), some, key=lambda all: (len(all), all[0].time is not None))
+    every = {(each.time or key, each.before): each for key, some in by_session.items() for each in some}
+    models = {request.session: request.model for request in requests.values()}
+    items = sorted(every.values(), key=lambda each: each.time or 0.0)
+    costs = []
+    for each in items:
+        written = Tokens(cache_write_5m=each.tokens, writes_are_input=True)
+        costs.append(prices.request(written, models.get(each.session, ""), each.time))
+    return LostSum(items, sum(cost or 0 for cost in costs))
+
+
+def _breaks(found: list[CacheBreak], requests: Mapping[str, Request], prices: PriceList) -> list[CacheBreak]:
+    """Return the breaks by one of *requests*, each once, with what they cost, the most expensive first."""
+    by_key = {each.request: each for each in reversed(found) if each.request in requests}
+    priced = [each.priced(requests[key], prices) for key, each in by_key.items()]
+    return sorted(priced, key=lambda each: (-(each.cost or 0), -each.tokens, each.request))
+
+
+def _waste(
+    found: list[tuple[Source, Findings]],
+    sessions: set[str],
+    is_wanted: Callable[[Source, float | None], bool],
+    prices: PriceList,
+) -> dict[str, list[Waste]]:
+    """Return the waste of *sessions* by kind, each thing once, with what it cost, the most expensive first.
+
+    A tool that any session of the project called isn't waste.
+    """
+    by_key: dict[tuple[str, str], Waste] = {}
+    called = {(source.project, name) for source, one in found for name in one.called}
+    for source, each in ((source, each) for source, one in found for each in one.waste):
+        idle = each.kind != "tool" or (source.project, each.what) not in called
+        if idle and each.session in sessions and (each.kind == "start" or is_wanted(source, each.time)):
+            known = by_key.get((each.kind, each.key))
+            by_key[each.kind, each.key] = each if known is None or each.requests > known.requests else known
+    by_kind: dict[str, list[Waste]] = {}
+    for each in sorted((each.priced(prices) for each in by_key.values()), key=_size):
+        by_kind.setdefault(each.kind, []).append(each)
+    return by_kind
+
+
+def _size(each: Waste) -> tuple[int, int, str]:
+    return -(each.cost or 0), -each.tokens * each.requests, each.key

@@ -1,0 +1,26 @@
+"""What was in each request of a session, to the token?
+
+``pieces`` says what a text is, ``thread`` keeps what each request held, by label and count, ``claude`` and ``others``
+read the clients' files, ``composition`` puts the parts beside what was billed and compares two requests, ``reading``
+reads a file.
+"""
+
+from __future__ import annotations
+
+from brim._lazy import exports
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from brim.tracking.requests.composition import Change as Change
+    from brim.tracking.requests.composition import Part as Part
+    from brim.tracking.requests.composition import Request as Request
+    from brim.tracking.requests.composition import compare as compare
+    from brim.tracking.requests.composition import requests_of as requests_of
+    from brim.tracking.requests.composition import tokens_of_part as tokens_of_part
+    from brim.tracking.requests.reading import read_requests as read_requests
+
+__getattr__, __dir__ = exports(
+    __name__,
+    composition="Change Part Request compare requests_of tokens_of_part",
+    reading="read_requests",
+)

@@ -1,0 +1,131 @@
+"""Requests, compactions and what isn't explained add up to the clients' own totals."""
+
+from __future__ import annotations
+
+from brim.models.usage import Tokens
+from brim.report.billed import BilledRatio
+from brim.report.money import Bill, SummaryReader, SummaryRequest, bill
+from brim.report.usage import put_costs, unattributed
+from brim.spend.money import PriceList
+from brim.tracking.events import Compaction, Message, ModelSeen, Usage
+from brim.tracking.sessions import Request, Total
+
+MODEL = "claude-sonnet-4-5"
+PRICES = PriceList()
+COMPACTION = [8, 900, 50_000, 1_500, 0]
+
+
+def request(key: str, time: float = 1.0, *, final: bool = True, model: str = MODEL, session: str = "s") -> Request:
+    made = Request(key, True, final, model, time, session, 10, 400, 40_000, 2_000, 0)
+    put_costs([made], PRICES)
+    return made
+
+
+def priced(tokens: list[int], model: str = MODEL) -> int:
+    input, output, read, minutes, hour = tokens
+    used = Tokens(input=input, output=output, cache_read=read, cache_write_5m=minutes, cache_write_1h=hour)
+    found = PRICES.sum({model: used}, 1.0)
+    assert found is not None
+    return found
+
+
+def total(requests: list[Request], *more: list[int], model: str = MODEL, cost: int | None = None) -> Total:
+    counts = [sum(column) for column in zip(*[each.counts for each in requests], *more, strict=True)]
+    amount = sum(each.cost or 0 for each in requests) + sum(priced(each) for each in more)
+    return Total("s", amount if cost is None else cost, {model: counts})
+
+
+def added(requests: list[Request], its: Total, *summaries: SummaryRequest) -> Bill:
+    return bill(requests, {"s": its}, unattributed(requests, {"s": its}), summaries, PRICES)
+
+
+SUMMARY = SummaryRequest("s", 1.5, MODEL, 50_400, 900)
+
+
+def test_a_compaction_explains_what_no_line_has() -> None:
+    requests = [request("a"), request("b", 2.0)]
+    found = added(requests, total(requests, COMPACTION), SUMMARY)
+    assert (found.compactions, found.unexplained) == (priced(COMPACTION), 0)
+    assert found.total == found.client_total == found.client_counted
+    assert (found.client_prices, found.client_sessions) == (0, 1)
+
+
+def test_what_no_compaction_explains_is_shown() -> None:
+    requests = [request("a")]
+    found = added(requests, total(requests, COMPACTION))
+    assert (found.compactions, found.unexplained) == (0, priced(COMPACTION))
+    twice = added(requests, total(requests, COMPACTION, COMPACTION), SUMMARY)
+    assert 0 < twice.unexplained < priced(COMPACTION)
+    assert 0 <= twice.total - twice.client_total <= 2  # each part is rounded up
+
+
+def test_a_compaction_by_another_model_is_one_too() -> None:
+    requests = [request("a")]
+    its = total(requests)
+    its.tokens["claude-opus-4-5"] = COMPACTION
+    its.cost = (its.cost or 0) + priced(COMPACTION, "claude-opus-4-5")
+    found = added(requests, its, SUMMARY)
+    assert (found.compactions, found.unexplained) == (priced(COMPACTION, "claude-opus-4-5"), 0)
+
+
+def test_other_prices_of_the_client_are_named() -> None:
+    requests = [request("a")]
+    mine = sum(each.cost or 0 for each in requests)
+    found = added(requests, total(requests, cost=mine * 2))
+    assert (found.total, found.client_total, found.client_prices) == (mine, 2 * mine, mine)
+
+
+def test_requests_after_the_total_are_not_compared_with_it() -> None:
+    requests = [request("a"), request("b", 9.0)]
+    its = total(requests[:1], COMPACTION)
+    its.until = 9.0
+    found = added(requests, its, SUMMARY)
+    assert found.compactions == priced(COMPACTION)
+    assert found.client_total == found.client_counted == found.total - (requests[1].cost or 0)
+
+
+def test_the_output_that_a_stream_reports_late_belongs_to_its_requests() -> None:
+    requests = [request("a", final=False)]
+    late = [0, 300, 0, 0, 0]
+    found = added(requests, total(requests, late))
+    assert (found.requests, found.unexplained) == ((requests[0].cost or 0) + priced(late), 0)
+
+
+def test_without_a_price_the_clients_total_counts() -> None:
+    requests = [request("a", model="nobody-knows-me")]
+    its = total(requests, model="nobody-knows-me", cost=5_000)
+    found = added(requests, its)
+    assert (found.total, found.unpriced, found.client_prices) == (5_000, 1, 0)
+
+
+def test_a_session_of_which_only_a_total_is_known_counts_by_it() -> None:
+    its = total([], COMPACTION)
+    found = bill([], {}, unattributed([], {"s": its}), [], PRICES)
+    assert (found.sessions, found.requests, found.unexplained) == (1, priced(COMPACTION), 0)
+
+
+def test_a_total_without_tokens_is_explained_by_nothing() -> None:
+    requests = [request("a")]
+    mine = requests[0].cost or 0
+    found = added(requests, Total("s", mine + 77, {}))
+    assert (found.unexplained, found.client_prices) == (77, 0)
+
+
+def test_the_lines_around_a_compaction_say_what_its_request_took() -> None:
+    reader = SummaryReader(BilledRatio())
+    reader.take(ModelSeen(session="s", model=MODEL))
+    reader.take(Compaction(session="s", time=3.0, before=12_000))
+    reader.take(Message(session="s", role="summary", text="word " * 1_000))
+    used = Tokens(input=10, output=40, cache_read=30_000)
+    reader.take(Usage(session="s", time=4.0, tokens=used, model="claude-opus-4-5", request="a"))
+    reader.take(Compaction(session="s", time=5.0))
+    first, second = reader.finish()
+    assert (first.prompt, first.model, second.prompt, second.model) == (12_000, MODEL, 30_050, "claude-opus-4-5")
+    assert first.summary > 1_000
+    assert second.summary == 0
+
+
+def test_a_total_for_a_larger_window_is_of_the_same_model() -> None:
+    requests = [request("a")]
+    its = total(requests, model=f"{MODEL}[1m]")
+    assert unattributed(requests, {"s": its}) == []
