@@ -15,6 +15,7 @@ RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "le
 """
 
 WORDS: dict[str, str] = {
+    r"'brim (limit|spend) (raise shop USD|continue shop)' opens it": "A COMMAND opens it",  # continue opens it too
     r"(\d) %": r"\1%",  # without a space
     r"from brim[\w.]* import (\w+); \1\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
@@ -98,6 +99,9 @@ IGNORED: tuple[str, ...] = (
     "commands-money/*/out/scopes/shop/job-8/state",
     "commands-money/*/spend_scopes/*shop/job-8*",
     "home/*/out/*bytes",  # the database has more tables
+    "commands-learned/*/out/*bytes",
+    "commands-files/*/out/*bytes",
+    "*brim doctor*/out/findings/*/version",
     "*-limit/*/out/systemMessage",  # the commands to go on are one per line, and for the person only
     "*-limit/*/out/stopReason",
     "*-limit/*/out/reason",

@@ -105,8 +105,18 @@ def may_be_limited(call: HookCall, workspace: HookWorkspace) -> bool:
 
 
 def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Look whether there may be a limit for *call*, in the ledger or for every project."""
-    return _look(call, workspace)[0]
+    """Look whether there may be a limit for *call*, in the ledger or for every project, and remember it."""
+    return _remember(call, workspace, _look(call, workspace))[0]
+
+
+def _remember(call: HookCall, workspace: HookWorkspace, looked: tuple[bool, bool]) -> tuple[bool, bool]:
+    """Keep what a look has found, and which project pays; return what it found."""
+    if call.session:
+        state = workspace.state(call.session)
+        state.keep(LIMITED, looked[0])
+        if workspace.place and _began_elsewhere(call.session, workspace) is None:
+            state.keep(PAYS, [workspace.place, workspace.config["spend.limit"]])
+    return looked
 
 
 def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
@@ -121,10 +131,6 @@ def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
             sql += f" UNION ALL SELECT (ends IS NULL OR ends > ?4) AND ({_HOLDS} OR unit = 'percent') {_LIMITS}"
             values = (*values, workspace.now)
         rows = database.rows(sql, values)
-    if call.session:
-        workspace.state(call.session).keep(LIMITED, by_default or bool(rows))
-        if workspace.place and _began_elsewhere(call.session, workspace) is None:
-            workspace.state(call.session).keep(PAYS, [workspace.place, workspace.config["spend.limit"]])
     return by_default or bool(rows), by_default or any(row[0] for row in rows)
 
 
@@ -143,7 +149,7 @@ def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowanc
     """Return the limits that *call* is under, and the scopes that were closed, the project's first; mostly none."""
     default = default_limit(call.session, workspace)
     database = None if workspace.only_injects or not call.session else workspace.user_database
-    if database is None or not look_for_limit(call, workspace):
+    if database is None or not _look(call, workspace)[0]:
         return []
     from brim.spend.limits import Limit
     from brim.store.books import LIMIT_COLUMNS, Scope, allowance_of, scope_of
@@ -198,7 +204,7 @@ def _plan_limit(allowance: Allowance, agent: str, workspace: Workspace) -> list[
 
 def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
-    is_limited, may_hold = _look(call, workspace)
+    is_limited, may_hold = _remember(call, workspace, _look(call, workspace))
     if not may_hold:
         if is_limited:
             forget_refusals(call, workspace)
