@@ -86,6 +86,14 @@ def test_two_projects_of_one_name_are_told_apart_by_their_paths(brim: Brim, shop
     assert (limits(brim, str(shop)), limits(brim, str(other))) == ({"9/day": 0}, {"3/day": 0})
 
 
+def test_a_name_with_a_space_is_typed_as_it_is(brim: Brim, shop: Path) -> None:
+    (shop.parent / "my shop").mkdir()
+    brim.cwd = shop.parent / "my shop"
+    assert brim("limit", "my shop", "5/day").code == brim("limit", "4/day").code == 0
+    brim.cwd = shop
+    assert limits(brim, "my shop") == {"4/day": 0}
+
+
 def test_worktrees_are_one_project(brim: Brim, shop: Path) -> None:
     shutil.rmtree(shop / ".git")
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-C", str(shop)]

@@ -29,7 +29,7 @@ from brim.spend.periods import (
     read_ceiling,
 )
 from brim.store.ledger import SqliteLedger
-from brim.store.project import name_of, place_of
+from brim.store.project import name_of, place_of, segment
 
 MOST = 10_000
 """Scopes that are looked at."""
@@ -106,14 +106,15 @@ class Limits:
                 raise InputError(f"{name[:200]}: there is no such folder")
             return self.ledger.project(place, claim=not known)
         projects = self.ledger.projects()
-        named = [scope for scope, place in projects.items() if name_of(place) == name]
+        called = name if "/" in name else segment(name)
+        named = [scope for scope, place in projects.items() if name_of(place) == called]
         if len(named) > 1:
             paths = " or ".join(projects[scope] for scope in named)
             raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
         if named or self._knows(name):
             return named[0] if named else name
         here = name_of(self._place)
-        if name == here:
+        if called == here:
             return self.ledger.project(self._place, claim=not known)
         names = sorted(
             {here, *map(name_of, projects.values()), *(each.scope for each in self.ledger.statuses(most=MOST))}
