@@ -48,6 +48,7 @@ def test_without_one_here_it_is_the_newest_of_all(brim: Brim) -> None:
     ran = brim("lost")
     assert ran.code == 0
     assert "no session of this project was compacted" in ran.err
+    assert brim("lost", "4f1c").err == ""
 
 
 def test_a_session_can_be_named_by_its_file_or_by_how_its_id_begins(brim: Brim) -> None:

@@ -319,6 +319,11 @@ def test_it_says_how_far_it_is_to_the_clients_own_compaction(environ: dict[str, 
     assert "79%  158,008 of 200,000" in line, "settings that can't be read could say anything"
 
 
+def test_a_window_too_small_for_an_answer_is_shown_without_it(environ: dict[str, str]) -> None:
+    for window in (1, 20_000, 20_001):
+        assert "%" in shown(sent(13, window=window), environ)[0]
+
+
 def limits(five: float, week: float) -> dict[str, Any]:
     """What a subscriber's client says about the plan."""
     return {

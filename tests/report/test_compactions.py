@@ -120,6 +120,9 @@ def test_what_you_or_a_hook_say_again_came_back(session: ClaudeSession) -> None:
         "src/b.py": "hook",
         "src/c.py": "",
     }
+    session.read("src/b.py")
+    (found,) = session.lost()
+    assert [(item.text, item.back, item.turns) for item in found.found_again] == [("src/b.py", "hook", 1)]
 
 
 def test_what_was_found_again_can_be_lost_again(session: ClaudeSession) -> None:

@@ -160,6 +160,7 @@ def test_it_can_be_off(client: Client, settings: dict[str, Any]) -> None:
         {"command": ("claude", "--settings", "more.json")},
         {"model": "claude-3-5-haiku-20241022"},
         {"window": 0},
+        {"window": 20_000},
     ],
 )
 def test_what_cannot_be_known_is_not_said(client: Client, settings: dict[str, Any]) -> None:

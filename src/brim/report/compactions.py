@@ -88,7 +88,7 @@ class Compaction:
     @property
     def found_again(self) -> tuple[Lost, ...]:
         """What the agent had to find again, with its cost."""
-        return tuple(item for item in self.items if item.back in ("read", "changed", "run"))
+        return tuple(item for item in self.items if item.turns or item.back in ("read", "changed", "run"))
 
     @property
     def never(self) -> tuple[Lost, ...]:
@@ -304,8 +304,7 @@ class _Window:
         gone = set(measure(text, waiting).lost) if by and text else set(waiting)
         for thing in waiting:
             if thing not in gone:
-                last.lost[thing].back = by
-                del self._lost[thing]
+                last.lost[thing].back = by  # reading the file again still costs something
                 self._inventory.add(thing)
 
     def results(self, agent: str, ratio: BilledRatio) -> Iterator[Compaction]:

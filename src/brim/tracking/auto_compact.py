@@ -73,7 +73,7 @@ def auto_compact(
     *folder* is the session's project, *command* what the client was started with, as far as that's known.
     """
     files = _settings(environ, folder)
-    if files is None or not window or model.startswith("claude-3") or _option(command, "--settings"):
+    if files is None or window <= ANSWER or model.startswith("claude-3") or _option(command, "--settings"):
         return None
     for each in reversed(files):
         variables = each.get("env")

@@ -50,7 +50,7 @@ def lost(options: Namespace) -> int:
     session = options.session or options.named
     with Progress(_size(session), shown_from=LARGE, doing="reading") as progress:
         found = find_lost(here(), session, limit=options.limit, taken=progress.advance)
-    if found.path and not found.here:
+    if not session and found.path and not found.here:
         note(f"no session of this project was compacted; the newest of all: {found.path}")
     if found.broken:
         note(f"{found.path}: {counted(found.broken, 'line')} could not be read")
