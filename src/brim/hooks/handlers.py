@@ -21,7 +21,7 @@ from brim.hooks.fullness import (
     remember_reported,
     see_compression,
 )
-from brim.hooks.gate import forget_refusals, limited_scopes, may_be_limited, spend_gate
+from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
 from brim.hooks.process import attempt
 from brim.hooks.scratchpad import SECONDS as READING
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line, write_turn, writer_of
@@ -260,7 +260,7 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    if not limited_scopes(call, workspace):
+    if not limits_of(call, workspace):
         return None
     from brim.hooks.settlement import limits_reached
 
