@@ -100,7 +100,7 @@ class Session:
         answer = self.hook("PreToolUse", title, prompt_id=f"p{self.prompts}", **said)
         if answer.get("permissionDecision") == "deny":
             self.notes["refused"].append({"spent": self.spent})
-            run("brim", "limit", "2", cwd=self.project)
+            run("brim", "limit", "raise", "2", cwd=self.project)
             self.hook("PreToolUse", "", prompt_id=f"p{self.prompts}", **said)
 
     def result(self, block: dict[str, Any], given: Any, agent: str) -> None:

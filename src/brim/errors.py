@@ -5,7 +5,7 @@ BrimError
 ├── ConfigError         a configuration file or variable holds something else than it should
 ├── StoreError          a file of brim's own cannot be used: damaged, newer, busy, read-only, or not to be trusted
 ├── NoExactCounter      an exact count was asked for, and the model's vocabulary is not public
-├── LimitReached        nothing more may be spent here: the limit, a stop, or an overrun stands against it
+├── LimitReached        nothing more may be spent here: a limit or a stop stands against it
 └── UnknownPrice        what a request costs cannot be said, so it is not admitted
 
 Each message says what was wrong, where, and what to do. The command line prints it as one line on standard error.
@@ -46,7 +46,7 @@ class LimitReached(BrimError):
     """The limit of ``scope`` is reached; don't send the request.
 
     ``reason`` is one word: ``limit`` (it does not fit), ``wrapping_up`` (only the wrap-up may still spend), ``stopped``
-    (a person said so) or ``closed`` (a request cost more than was reserved for it). Amounts are micro-dollars;
+    (a person said so) or ``closed`` (by an older version). Amounts are micro-dollars, or tokens if ``unit`` says so;
     ``room`` is what would still be admitted, None if ``limit`` is.
     """
 
@@ -61,9 +61,10 @@ class LimitReached(BrimError):
         spent: int = 0,
         reserved: int = 0,
         room: int | None = None,
+        unit: str = "usd",
     ) -> None:
         super().__init__(message)
-        self.scope, self.reason, self.amount = scope, reason, amount
+        self.scope, self.reason, self.amount, self.unit = scope, reason, amount, unit
         self.limit, self.spent, self.reserved, self.room = limit, spent, reserved, room
 
 

@@ -91,6 +91,15 @@ class Workspace:
         return project_folder(self.environ, self.cwd) if self.cwd else None
 
     @cached_property
+    def place(self) -> str:
+        """Where the project is, for limits: its repository, of which worktrees are part; else the working folder."""
+        if self.project is None:
+            return os.path.realpath(self.cwd) if self.cwd else ""
+        from brim.store.project import place_of
+
+        return place_of(self.project)
+
+    @cached_property
     def trusted(self) -> bool:
         """Whether there is a project and the user lets it steer agents."""
         if self.project is None or not os.path.isdir(os.path.join(self.project, ".brim")):

@@ -93,12 +93,12 @@ def test_what_compactions_dropped_is_listed(brim: Brim) -> None:
 
 def test_a_limit_is_for_this_project_unless_a_scope_is_named(brim: Brim) -> None:
     (brim.cwd / ".git").mkdir()
-    assert brim("limit", "5").out.startswith("work: $0.00 spent, limit $5.00")
-    assert brim("limit", "shop", "10", "--json").json["limit"] == 10_000_000
-    assert brim("limit", "raise", "8", "--json").json["limit"] == 8_000_000
+    assert brim("limit", "5").out.startswith("work: $5.00 in all, $0.00 spent")
+    brim("ledger", "limit", "shop", "10")
+    assert brim("limit", "raise", "8", "--json").json["limits"][0]["amount"] == 8_000_000
     assert brim("limit", "stop", "shop", "--json").json["state"] == "stopped"
-    assert brim("limit", "--json").json == brim("spend", "status", "--json").json
-    assert brim("limit", "none", "--json").json["limit"] is None
+    assert brim("limit", "--json").json["scopes"] == brim("spend", "status", "--json").json["scopes"]
+    assert brim("limit", "none", "--json").json["removed"][0]["limit"] == "8"
     assert brim("limit", "a", "b", "c").code == 2
     assert brim("limit", "raise").code == 2
 

@@ -28,7 +28,10 @@ from tests.config.places import Places
         ("budget:\n  dynamic_context: 5\n", "{path}:1: unknown key budget; "),
         ("max_chars: 5\n", "{path}:1: unknown key max_chars; did you mean injection.max_chars?"),
         ("tiers:\n  zzz: 5\n", "{path}:2: unknown key tiers.zzz; there are tiers.full, tiers.summary, tiers.name_only"),
-        ("zzz: 5\n", "{path}:1: unknown key zzz; there are model, mode, models, token_budget, session, tiers, "),
+        (
+            "zzz: 5\n",
+            "{path}:1: unknown key zzz; there are model, mode, models, notify, token_budget, session, tiers, ",
+        ),
         ("session.backoff: 5\n", "{path}:1: write session.backoff as backoff: in a section session:"),
         ("session: 5\n", "{path}:1: session must be a section of settings, not 5"),
         ("session: {backoff: {x: 1}}\n", "{path}:1: session.backoff must be a whole number, not {{'x': 1}}"),

@@ -114,10 +114,10 @@ def test_floops_variable_counts_only_while_brims_is_unset(places: Places) -> Non
     assert load({**environ, "FLOOP_TOKEN_BUDGET": "nonsense"}, None)["token_budget.default"] == 2
 
 
-def test_every_setting_but_models_has_a_variable_of_its_own() -> None:
+def test_every_setting_but_models_and_the_command_has_a_variable_of_its_own() -> None:
     names = [name for setting in SETTINGS for name in setting.variables]
     assert len(names) == len(set(names))
-    assert [setting.key for setting in SETTINGS if not setting.variables] == ["models"]
+    assert [setting.key for setting in SETTINGS if not setting.variables] == ["models", "notify"]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_the_strongest_source_of_every_setting_wins(places: Places, round: int) 
     files: dict[str, dict[str, Any]] = {"user": {}, "project": {}}
     environ, flags = dict(places.environ), {}
     chosen: dict[str, dict[int, Any]] = {}
-    for number, setting in enumerate(each for each in SETTINGS if each.key != "models"):
+    for number, setting in enumerate(each for each in SETTINGS if each.variables):
         given = {place: value_of(setting, place) for place in range(5) if (round + 11 * number) % 32 >> place & 1}
         if len(setting.variables) == 1:
             given.pop(2, None)

@@ -15,6 +15,7 @@ RENAMED: dict[str, str] = {"scratch": "memory", "budget": "window", "spend": "le
 """
 
 WORDS: dict[str, str] = {
+    r"'brim (limit|spend) (raise shop USD|continue shop)' opens it": "A COMMAND opens it",  # continue opens it too
     r"(\d) %": r"\1%",  # without a space
     r"from brim[\w.]* import (\w+); \1\(\)": "RUN BRIM",  # what a launcher runs; those of 0.1 are run as they are
     r"is not valid JSON \([^)]*\)": "is not valid JSON",  # in the words of Python's own reader
@@ -81,8 +82,33 @@ IGNORED: tuple[str, ...] = (
     "*brim trust*/out/behaviors/*/tags",
     "*brim trust*/out/behaviors/*/when",
     "*brim trust*/out/behaviors/*/status",
+    "*brim spend*/out/is_default",  # limits per period, and in tokens
+    "*brim spend*/out/period",
+    "*brim spend*/out/scopes/*/is_default",
+    "*brim spend*/out/scopes/*/period",
+    "*brim spend*/out/tokens",
+    "*brim spend*/out/charged_tokens",
+    "*brim spend*/out/made_at",
+    "*brim spend*/out/unit",
+    "*/reservations/*",  # rows have the time of the request and its tokens; spend_scopes has the sums
+    "*/spend_entries/*",
+    "*/spend_projects",  # where each project is
+    "*brim config*/out/notify",  # a new setting
+    "commands-money/*settle r3*/out/notices",  # a request that costs more than was reserved doesn't close its scope
+    "commands-money/*/out/scopes/shop/job-8/left",
+    "commands-money/*/out/scopes/shop/job-8/state",
+    "commands-money/*/spend_scopes/*shop/job-8*",
+    "home/*/out/*bytes",  # the database has more tables
+    "commands-learned/*/out/*bytes",
+    "commands-files/*/out/*bytes",
+    "*brim doctor*/out/findings/*/version",
+    "*-limit/*/out/systemMessage",  # the commands to go on are one per line, and for the person only
+    "*-limit/*/out/stopReason",
+    "*-limit/*/out/reason",
+    "*-limit/*/permissionDecisionReason",
     'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
     "*brim config*/out/statusline.parts",  # is new
+    "*brim config*/out/hooks.loops",  # is new
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

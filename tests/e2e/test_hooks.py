@@ -170,6 +170,18 @@ def test_a_call_that_breaks_a_rule_not_yet_shown_is_held_back_once(agent: Agent)
     assert (agent.world.project / "pushed.txt").read_text() == "pushed\n"
 
 
+def test_an_agent_that_goes_in_circles_is_held_once(agent: Agent) -> None:
+    agent.world.brim("config", "set", "--user", "hooks.loops", "3")
+    agent.install()
+    calls = 4 if agent.name == "gemini" else 6  # Gemini CLI ends a turn at the fifth of the same calls itself
+    agent.world.api.will(*[agent.shell("echo run >> runs.txt; cat missing.txt")] * calls, Say())
+    ran = agent.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
+    assert [number for number, text in enumerate(results) if "failed the same way 3 times" in text] == [3]
+    assert (agent.world.project / "runs.txt").read_text() == "run\n" * (calls - 1)
+
+
 def spent(world: World, scope: str = "project") -> int:
     """Return what the ledger says was spent, in micro-dollars."""
     scopes = json.loads(world.brim("spend", "status", "--json").out)["scopes"]

@@ -147,4 +147,4 @@ def test_a_projects_prices_lift_no_limit(tmp_path: Path) -> None:
     with sitting.ledger() as ledger:
         ledger.limit("shop", 10_000)
     sitting.used("m1", 4_000)
-    assert "brim limit" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]
+    assert "brim limit continue" in sitting.tool("Read", {"file_path": "a"})["systemMessage"]

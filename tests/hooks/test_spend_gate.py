@@ -48,14 +48,21 @@ def test_a_warning_goes_to_the_human_once(sitting: Sitting) -> None:
     assert before(sitting) == {}
 
 
-def test_at_the_limit_the_call_is_denied_with_sum_limit_instruction_and_command(sitting: Sitting) -> None:
+def test_at_the_limit_the_call_is_denied_and_only_the_human_gets_the_commands(sitting: Sitting) -> None:
     limit(sitting, 10_000)
     sitting.used("m1", 4_000)
     told = sitting.tool("Read", {"file_path": "a"})["systemMessage"]
-    assert "brim limit continue|raise|wrap-up|stop shop" in told
+    assert told.split("\n") == [
+        "brim: shop: $0.012 of $0.01 is spent. Tools are held. To go on:",
+        "brim limit continue shop",
+        "brim limit raise shop 5",
+        "brim limit wrap-up shop",
+        "brim limit stop shop",
+    ]
     denied = before(sitting)
-    for part in ("$0.012 of $0.01", "Wrap up now", "what is done", "brim limit continue|raise|wrap-up|stop shop"):
+    for part in ("Held by your user's limit", "$0.012 of $0.01", "Wrap up now", "what is done"):
         assert part in reason(denied)
+    assert "brim" not in reason(denied)
     assert "systemMessage" not in denied  # the human has been told already
 
 
@@ -64,15 +71,17 @@ def test_who_was_not_told_when_it_was_settled_is_told_with_the_refusal(sitting: 
     with sitting.ledger() as ledger:
         ledger.record("shop/other/main", "r1", 12_000)
     first, second = before(sitting), before(sitting)
-    assert "brim limit" in first["systemMessage"]
+    assert "brim limit continue shop" in first["systemMessage"]
     assert "systemMessage" not in second
     assert reason(second)
 
 
 def test_a_limit_of_nothing_lets_nothing_be_spent(sitting: Sitting) -> None:
     limit(sitting, 0)
-    assert "brim limit raise shop USD" in reason(before(sitting))
-    assert "continue" not in reason(before(sitting))  # a tenth more of nothing is nothing
+    held = before(sitting)
+    assert "$0.00 of $0.00 is spent" in reason(held)
+    assert "brim limit raise shop 5\n" in held["systemMessage"]
+    assert "continue" not in held["systemMessage"]  # a tenth more of nothing is nothing
 
 
 def test_what_is_held_back_is_said(sitting: Sitting) -> None:
@@ -80,7 +89,7 @@ def test_what_is_held_back_is_said(sitting: Sitting) -> None:
     sitting.used("m1", 160_000)
     sitting.used("m2", 160_000)
     sitting.hook("Stop")
-    assert "$0.96 of $1.00 is spent, $0.04 is held back for the wrap-up." in reason(before(sitting))
+    assert "$0.96 of $1.00 is spent; $0.04 is kept for the wrap-up." in reason(before(sitting))
 
 
 def test_a_wrap_up_for_which_nothing_is_left_is_not_offered_again(sitting: Sitting) -> None:
@@ -89,14 +98,14 @@ def test_a_wrap_up_for_which_nothing_is_left_is_not_offered_again(sitting: Sitti
     sitting.hook("Stop")
     with sitting.ledger() as ledger:
         ledger.answer("shop", "wrap_up")
-    assert reason(before(sitting)).endswith("brim limit raise shop USD")
+    assert "brim limit continue shop" in before(sitting)["systemMessage"]
 
 
 def test_the_limit_of_the_session_counts_too(sitting: Sitting) -> None:
     limit(sitting, 1_000, "shop/8eeb040d")
     sitting.used("m1", 1_000)
     sitting.hook("Stop")
-    assert "shop/8eeb040d has reached" in reason(before(sitting))
+    assert "shop/8eeb040d: $0.003 of $0.001 is spent" in reason(before(sitting))
 
 
 @pytest.mark.parametrize("mark", [".git", ".brim"])
@@ -117,7 +126,7 @@ def test_a_folder_with_a_project_of_its_own_lifts_no_limit(sitting: Sitting, mar
     sitting.project = inside
     sitting.used("m1", 4_000)
     sitting.hook("Stop")
-    assert "shop has reached its cost limit: $0.012 of $0.01" in reason(before(sitting))
+    assert "shop: $0.012 of $0.01 is spent" in reason(before(sitting))
 
 
 def test_the_settings_limit_counts_where_nobody_has_set_one(sitting: Sitting) -> None:
@@ -154,7 +163,8 @@ def test_a_scope_that_a_person_stopped_ends_the_turn_at_once(sitting: Sitting) -
         ledger.answer("shop", "stop")
     denied = before(sitting)
     assert denied["continue"] is False
-    assert "brim limit raise shop USD" in reason(denied)
+    assert "was stopped" in reason(denied)
+    assert denied["stopReason"].endswith("\nbrim limit continue shop")
 
 
 def test_while_it_is_wrapped_up_calls_pass_and_the_agent_is_told_once(sitting: Sitting) -> None:
@@ -199,9 +209,9 @@ def test_the_refusal_is_in_the_words_of_each_client(sitting: Sitting) -> None:
     limit(sitting, 0)
     codex = sitting.hook("PreToolUse", "codex", tool_name="Bash", tool_input={"command": "ls"}, tool_use_id="c1")
     gemini = sitting.hook("BeforeTool", "gemini", tool_name="run_shell_command", tool_input={"command": "ls"})
-    assert "brim limit" in json.dumps(codex)
+    assert "Held by your user's limit" in json.dumps(codex)
     assert gemini["decision"] == "deny"
-    assert "brim limit" in gemini["reason"]
+    assert "Held by your user's limit" in gemini["reason"]
 
 
 def test_what_a_person_types_next_has_its_own_chance_where_turns_have_no_ids(sitting: Sitting) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from brim.hooks.event import HookCall
-from brim.hooks.gate import user_database
 from brim.hooks.settlement import settle
 from brim.hooks.state import HookWorkspace
 from brim.spend import SpendMeter
@@ -58,7 +57,7 @@ def test_what_codex_wrote_before_is_counted_and_not_looked_up_again(sitting: Sit
     codex_lines(sitting, "gpt-5", 42)
     asked: list[str] = []
     with HookWorkspace(sitting.environ, str(sitting.project), now=sitting.now) as place:
-        database = user_database(place)
+        database = place.user_database
         assert database is not None
         database._connection.set_trace_callback(asked.append)
         settle(call, place)

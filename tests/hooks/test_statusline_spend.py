@@ -77,3 +77,19 @@ def test_a_store_that_cannot_be_read_costs_only_what_it_would_have_told(
     Path(database(environ)).write_bytes(content)
     assert told(environ) == ""
     assert lines_for(encoded(sent()), environ, now=NOW).decode().startswith("Sonnet 4.5")
+
+
+def test_limits_per_period_are_told_too(environ: dict[str, str]) -> None:
+    session = f"shop/{SESSION[:8]}/main"
+    with open_ledger(database(environ), clock=lambda: NOW) as ledger:
+        ledger.allow("shop", "5/day")
+        ledger.record(session, "a", 4_100_000, tokens=1_900_000)
+        assert told(environ) == "spending $4.10 of $5.00 today"
+        ledger.allow("*", "2M tokens/week", including_past=True)
+        assert told(environ) == "spending limit reached: 1.9M of 2M tokens this week"
+        ledger.disallow("*")
+        ledger.allow("shop", "90%/5h")
+        assert told(environ) == "spending $4.10 of $5.00 today"
+    with open_ledger(database(environ), clock=lambda: NOW - 86_400) as ledger:
+        ledger.allow("shop", "4/day", including_past=True)  # yesterday's
+    assert told(environ) == ""

@@ -129,8 +129,3 @@ def test_a_break_costs_what_writing_costs_more_than_reading() -> None:
     assert only.priced(made, PriceList()).cost == both[0] - both[1] == 69_000
     made.model = "nobody-knows-me"
     assert only.priced(made, PriceList()).cost is None
-
-
-def test_a_row_of_the_index_is_the_break() -> None:
-    (only,) = found(first(), request("m2", COLD, 10))
-    assert CacheBreak.from_row(only.to_row()) == only

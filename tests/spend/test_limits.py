@@ -299,8 +299,8 @@ def test_notices_say_what_happened() -> None:
     assert str(CostLimit(200_000, 5_000_000, "shop", wanted=4_900_000)) == (
         "shop: another $4.90 does not fit under the cost limit: $0.20 of $5.00 is spent"
     )
-    assert str(CostLimit(200_000, None, "shop", overrun=100_000)) == (
-        "shop: closed, because a request cost $0.10 more than was reserved for it: $0.20 is spent"
+    assert str(CostLimit(1_900_000, 2_000_000, "shop", "tokens", " today", held=100_000)) == (
+        "shop: the limit is reached: 1.9M of 2M tokens is spent today, 100k tokens is held back for the wrap-up"
     )
     assert "wrap up" in str(InputRequested(1, 1))
     assert "raise" not in str(InputRequested(1, None))

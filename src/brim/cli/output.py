@@ -439,6 +439,15 @@ class Progress:
         sys.stderr.flush()
 
 
+def file_progress(path: str) -> Progress:
+    """Return a bar for reading the session's file *path*; nothing is shown if its size isn't known."""
+    try:
+        size = os.path.getsize(path)
+    except (OSError, ValueError):
+        size = 0
+    return Progress(size, shown_from=PROGRESS_FROM, doing="reading")
+
+
 class ReadingProgress:
     """A bar that ``read_all`` moves; it appears when there is much to read, in bytes or in files."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from html import escape
 
 from brim.cli.output import counted, cut, dollars, facts, heading, home_path, lines, paint, rounded, share, table
@@ -292,7 +293,7 @@ def page(found: Overview, *, full: bool, now: float) -> str:
     """Return the report as one page of HTML that loads nothing; with *full*, paths and commands are in it."""
     names = Names(hidden=not full)
     rows = [(_period(found), _money(found).replace("   ", " · ")), *_facts(found)]
-    shown = [[escape(name), escape(text).replace("\n", "<br>")] for name, text in rows if text]
+    shown = [[name, text] for name, text in rows if text]
     hidden = "" if full else " Names of files, commands and projects are left out."
     parts = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
@@ -312,12 +313,12 @@ def _lost_section(found: Overview, *, full: bool) -> str:
     if not found.lost.items:
         return ""
     head = ["when", "dropped", "found again", "tokens", "session"]
-    rows = [[escape(cell) for cell in row] for row in _lost_rows(found)]
     about = "What was in the agent's window before a compaction, and nowhere in it afterwards."
-    text = f"<h2>What compactions dropped</h2><p>{about}</p>{_html_table(head, rows, {2, 3}, 'dated')}"
+    shown = _html_table(head, _lost_rows(found), {2, 3}, "dated")
+    text = f"<h2>What compactions dropped</h2><p>{about}</p>{shown}"
     if full:
         items = [item for each in found.lost.items for item in each.items]
-        named = [[escape(item.kind), escape(item.text), escape(item.back or "never")] for item in items]
+        named = [[item.kind, item.text, item.back or "never"] for item in items]
         text += _html_table(["kind", "what", "came back"], named, set())
     return text
 
@@ -325,41 +326,38 @@ def _lost_section(found: Overview, *, full: bool) -> str:
 def _breaks_section(found: Overview, names: Names) -> str:
     if not found.breaks:
         return ""
-    causes: dict[str, int] = {}
+    causes: Counter[str] = Counter()
     for each in found.breaks:
-        causes[each.cause] = causes.get(each.cause, 0) + (each.cost or 0)
-    largest = max(*causes.values(), 1)
-    bars = [
-        [escape(_CAUSES[cause]), _amount(cost or None), _bar(100 * cost // largest)]
-        for cause, cost in sorted(causes.items(), key=lambda pair: -pair[1])
-    ]
-    rows = [[escape(cell) for cell in row] for row in _break_rows(found, names)]
+        causes[_CAUSES[each.cause]] += each.cost or 0
+    by_cause = causes.most_common()
+    sums, bars = [[cause, _amount(cost or None)] for cause, cost in by_cause], [cost for _, cost in by_cause]
     head = ["when", "likely cause", "tokens", "cost", "session", "project"]
     return (
         "<h2>Cache breaks</h2><p>What the provider had cached was sent again, at the full price.</p>"
-        + _html_table(["likely cause", "cost", ""], bars, {1}, "bars")
-        + _html_table(head, rows, {2, 3}, "dated")
+        + _html_table(["likely cause", "cost", ""], sums, {1}, "bars", bars=bars)
+        + _html_table(head, _break_rows(found, names), {2, 3}, "dated")
     )
 
 
-def _bar(share: int) -> str:
-    return f'<span class="bar" style="width:{share}%"></span>'
-
-
 def _waste_section(each: WasteSum, names: Names) -> str:
-    rows = [[escape(row[2]), escape(row[0].strip()), escape(row[1])] for row in _waste_rows(each, names)]
+    rows = [[name, tokens.strip(), cost] for tokens, cost, name in _waste_rows(each, names)]
     title = _waste_line(each)
     about = f"<h2>{escape(title[:1].upper() + title[1:])}</h2><p>{escape(ADVICE[each.kind])}</p>"
     return about + (_html_table(["what", "tokens sent", "cost"], rows, {1, 2}) if rows else "")
 
 
-def _html_table(head: list[str], rows: list[list[str]], numbers: set[int], kind: str = "plain") -> str:
-    """Return a table of cells that are HTML already; the columns *numbers* are right-aligned."""
+def _html_table(
+    head: list[str], rows: list[list[str]], numbers: set[int], kind: str = "plain", bars: Sequence[int] = ()
+) -> str:
+    """Return *rows* of text as a table; the columns *numbers* are right-aligned, *bars* are drawn behind the rows."""
 
     def line(cells: list[str], tag: str) -> str:
         marks = [' class="n"' if at in numbers else "" for at in range(len(cells))]
         return "".join(f"<{tag}{mark}>{cell}</{tag}>" for mark, cell in zip(marks, cells, strict=True))
 
     drawn = [line(head, "th")] if any(head) else []
-    drawn += [line(row, "td") for row in rows]
+    cells = [[escape(cell).replace("\n", "<br>") for cell in row] for row in rows]
+    for row, size in zip(cells, bars, strict=False):
+        row.append(f'<span class="bar" style="width:{100 * size // max(*bars, 1)}%"></span>')
+    drawn += [line(row, "td") for row in cells]
     return f'<table class="{kind}">{"".join(f"<tr>{each}</tr>" for each in drawn)}</table>'

@@ -1,12 +1,12 @@
 """Cost limits: who spends in a session, whether there is a limit, and what happens when it is reached.
 
 At a limit the pending call is refused, the agent is told to stop, and the human how to lift the limit. Whether there is
-a limit at all is one look at the ledger; what follows from one is imported only then.
+a limit at all is one look at the ledger; what follows from one is imported only then, and said in ``limit_words``.
 """
 
 from __future__ import annotations
 
-import os
+from brim.store.project import LIMITS_SINCE, scope_at, segment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,91 +14,78 @@ if TYPE_CHECKING:
 
     from brim.hooks.event import Answer, HookCall
     from brim.hooks.state import HookWorkspace
+    from brim.spend.periods import Allowance
+    from brim.store.books import Scope
     from brim.store.database import Database
-    from brim.store.ledger import Scope
     from brim.workspace import Workspace
 
 MAIN = "main"
 """The name of the main thread."""
 
-NO_PROJECT = "no-project"
-"""The project of sessions that are in none."""
-
 PATIENT = 3
 """Calls that are refused before the turn is ended: the agent has been told how to end it itself."""
+
+FRESH = 3600.0
+"""Seconds for which a reading of a plan's window can hold an agent."""
 
 LIMITED, DENIED, PAYS = "limited", "denied", "pays"
 """Kept in a session's state: whether there is a limit, which calls were refused, and which project pays."""
 
-_LONGEST = 80
 _FIRST = 8
 _UUID, _VERSION = 36, 14
-_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
+_HOLDS = "state <> 'open' OR spent + reserved >= amount - min(base / 20, 500000)"
+"""Whether a limit may hold a call, before anything is imported: see ``brim.spend.limits.Limit.held``."""
+_LIMITS = "FROM spend_limits WHERE scope IN ('*', ?1, ?2, ?3)"
 
 
 # Who spends -------------------------------------------------------------------------------------------------------
 #
-# A scope is ``project/session/agent``. A project has the name of its folder, so a person can write ``brim limit
-# shop 10``. A session stays in the project that it began in: an agent that enters a folder with a ``.git`` or ``.brim``
-# of its own is under the same limit as before. A session has the first eight characters of its id; Codex's ids begin
-# with the time, so those of one minute would be the same, and their last eight are used. The main thread is ``main``, a
-# sub-agent has its id.
+# A scope is ``project/session/agent``. A project goes by its place and has the name of its folder, so a person can
+# write ``brim limit shop 10/day``. A session stays in the project that it began in: an agent that enters a folder with
+# a ``.git`` or ``.brim`` of its own is under the same limit as before. A session has the first eight characters of its
+# id; Codex's ids begin with the time, so those of one minute would be the same, and their last eight are used. The main
+# thread is ``main``, a sub-agent has its id.
 
 
-def folder_scope(project: str | None) -> str:
-    """Return the scope of the project in the folder *project*, None for no project."""
-    return _name(os.path.basename(project or "") or NO_PROJECT, _LONGEST)
-
-
-def project_scope(workspace: Workspace) -> str:
-    """Return the scope of the project that *workspace* is in."""
-    return folder_scope(workspace.project)
-
-
-def payer(session: str, workspace: HookWorkspace) -> tuple[str, float | None]:
+def payer(session: str, workspace: HookWorkspace, database: Database | None = None) -> tuple[str, float | None]:
     """Return the scope of the project that *session* began in, and the limit in USD that the settings give it.
 
-    In another project, the lower limit of both counts.
+    In another project, the lower limit of both counts. *database* is the user's, if it is open already.
     """
     began, limit = _began_elsewhere(session, workspace), workspace.config["spend.limit"]
     if began is None:
-        return project_scope(workspace), limit
+        return workspace.ledger_scope if database is None else scope_at(database, workspace.place), limit
     limits = [each for each in (began[1], limit) if isinstance(each, int | float)]
-    return folder_scope(began[0]), min(limits, default=None)
+    return scope_at(database or workspace.user_database, began[0]), min(limits, default=None)
+
+
+def payer_place(session: str, workspace: HookWorkspace) -> str:
+    """Return the place of the project that *session* began in."""
+    began = _began_elsewhere(session, workspace)
+    return workspace.place if began is None else began[0]
 
 
 def _began_elsewhere(session: str, workspace: HookWorkspace) -> list[Any] | None:
-    """Return the project that *session* began in, and its limit; None if that is this one, or isn't known."""
+    """Return the place that *session* began in, and its limit; None if that is this one, or isn't known."""
     known = workspace.state(session).kept(PAYS) if session else None
     if not isinstance(known, list) or len(known) != 2 or not isinstance(known[0], str):
         return None
-    return known if known[0] != workspace.project else None
+    return known if known[0] != workspace.place else None
 
 
-def session_scope(session: str, workspace: HookWorkspace) -> str:
-    """Return the scope of the session with the id *session*."""
+def session_scope(session: str, project: str) -> str:
+    """Return the scope of the session with the id *session* in the scope *project*."""
     timed = len(session) == _UUID and session[_VERSION] == "7"
-    return f"{payer(session, workspace)[0]}/{_name(session[-_FIRST:] if timed else session, _FIRST)}"
+    return f"{project}/{segment(session[-_FIRST:] if timed else session, _FIRST)}"
 
 
-def agent_scope(session: str, workspace: HookWorkspace, agent: str = "") -> str:
+def agent_scope(session: str, project: str, agent: str = "") -> str:
     """Return the scope of *agent* in that session; empty is the main thread."""
-    return f"{session_scope(session, workspace)}/{_name(agent or MAIN, _LONGEST)}"
-
-
-def _name(text: str, longest: int) -> str:
-    """Return *text* as a segment of a scope: every character that a segment can't have becomes ``-``."""
-    made = "".join([sign if sign in _SIGNS else "-" for sign in text[:longest]])
-    return made if made.strip(".") else f"-{made}"[:longest]
+    return f"{session_scope(session, project)}/{segment(agent or MAIN)}"
 
 
 # Whether there is a limit -----------------------------------------------------------------------------------------
-
-
-def user_database(workspace: HookWorkspace) -> Database | None:
-    """Return the database with the user's ledger; None if nothing there yet."""
-    return workspace.scopes.home.database if workspace.has_user_store else None
 
 
 def default_limit(session: str, workspace: HookWorkspace) -> int | None:
@@ -118,50 +105,98 @@ def may_be_limited(call: HookCall, workspace: HookWorkspace) -> bool:
 
 
 def look_for_limit(call: HookCall, workspace: HookWorkspace) -> bool:
-    """Look whether there may be a limit for *call*, in the ledger or for every project."""
-    found = payer(call.session, workspace)[1] is not None or bool(_limit_rows(call, workspace, "1"))
+    """Look whether there may be a limit for *call*, in the ledger or for every project, and remember it."""
+    return _remember(call, workspace, _look(call, workspace))[0]
+
+
+def _remember(call: HookCall, workspace: HookWorkspace, looked: tuple[bool, bool]) -> tuple[bool, bool]:
+    """Keep what a look has found, and which project pays; return what it found."""
     if call.session:
-        workspace.state(call.session).keep(LIMITED, found)
-        if workspace.project is not None and _began_elsewhere(call.session, workspace) is None:
-            workspace.state(call.session).keep(PAYS, [workspace.project, workspace.config["spend.limit"]])
-    return found
+        state = workspace.state(call.session)
+        state.keep(LIMITED, looked[0])
+        if workspace.place and _began_elsewhere(call.session, workspace) is None:
+            state.keep(PAYS, [workspace.place, workspace.config["spend.limit"]])
+    return looked
 
 
-def _limit_rows(call: HookCall, workspace: HookWorkspace, columns: str) -> list[Any]:
-    """Return the ledger's rows of the scopes of *call* that have a limit or were closed: mostly none.
+def _look(call: HookCall, workspace: HookWorkspace) -> tuple[bool, bool]:
+    """Return whether there may be a limit for *call*, and whether one may hold it: one look at the ledger."""
+    by_default = payer(call.session, workspace)[1] is not None
+    database = None if workspace.only_injects or not call.session else workspace.user_database
+    rows = []
+    if database is not None:
+        values: tuple[object, ...] = _scopes_of(call, workspace)
+        sql = f"SELECT {_HOLDS} FROM spend_scopes {_limited(by_default)}"  # noqa: S608 - conditions without values
+        if database.version >= LIMITS_SINCE:
+            sql += f" UNION ALL SELECT (ends IS NULL OR ends > ?4) AND ({_HOLDS} OR unit = 'percent') {_LIMITS}"
+            values = (*values, workspace.now)
+        rows = database.rows(sql, values)
+    return by_default or bool(rows), by_default or any(row[0] for row in rows)
 
-    If every project has a limit, return the rows of all scopes of *call*.
-    """
-    database = None if workspace.only_injects or not call.session else user_database(workspace)
-    if database is None:
-        return []
-    where = "" if payer(call.session, workspace)[1] is not None else "AND (amount IS NOT NULL OR state <> 'open')"
-    sql = f"SELECT {columns} FROM spend_scopes WHERE scope IN (?, ?, ?) {where} ORDER BY scope"  # noqa: S608
-    return database.rows(sql, _scopes_of(call, workspace))
+
+def _limited(by_default: bool) -> str:
+    """Return the condition for the scopes of a call that have a limit or were closed; for all if every project has."""
+    where = "" if by_default else " AND (amount IS NOT NULL OR state <> 'open')"
+    return f"WHERE scope IN (?1, ?2, ?3){where}"
 
 
 def _scopes_of(call: HookCall, workspace: HookWorkspace) -> tuple[str, str, str]:
-    id = call.session
-    return payer(id, workspace)[0], session_scope(id, workspace), agent_scope(id, workspace, call.sub_agent)
+    id, project = call.session, payer(call.session, workspace)[0]
+    return project, session_scope(id, project), agent_scope(id, project, call.sub_agent)
 
 
-def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
-    """Return the scopes of *call* that have a limit or were closed, the project's first; mostly none."""
-    default, database = default_limit(call.session, workspace), user_database(workspace)
-    rows = _limit_rows(call, workspace, _COLUMNS)
-    if database is None or workspace.only_injects or not call.session or not (rows or default is not None):
+def limits_of(call: HookCall, workspace: HookWorkspace) -> list[Scope | Allowance]:
+    """Return the limits that *call* is under, and the scopes that were closed, the project's first; mostly none."""
+    default = default_limit(call.session, workspace)
+    database = None if workspace.only_injects or not call.session else workspace.user_database
+    if database is None or not _look(call, workspace)[0]:
         return []
     from brim.spend.limits import Limit
-    from brim.store.ledger import Scope, scope_of
+    from brim.store.books import LIMIT_COLUMNS, Scope, allowance_of, scope_of
 
     names = _scopes_of(call, workspace)
+    rows = database.rows(f"SELECT {_COLUMNS} FROM spend_scopes {_limited(default is not None)}", names)  # noqa: S608
     found = {row[0]: scope_of(row, database.path) for row in rows}
     is_known = names[0] in found
     own = found.setdefault(names[0], Scope(names[0]))
     if own.is_default and own.limit.given != default:
         own.limit = own.limit.renewed(default) if is_known else Limit(default)
-    limited = [found[name] for name in names if name in found]
-    return [scope for scope in limited if scope.limit.amount is not None or scope.limit.state != "open"]
+    scopes = [found[name] for name in names if name in found]
+    limited: list[Scope | Allowance] = [
+        scope for scope in scopes if scope.limit.amount is not None or scope.limit.state != "open"
+    ]
+    if database.version >= LIMITS_SINCE:
+        rows = database.rows(f"SELECT {LIMIT_COLUMNS} {_LIMITS}", names)
+        limited += _allowances([allowance_of(row, database.path) for row in rows], call, workspace, names)
+    return limited
+
+
+def _allowances(
+    kept: list[Allowance], call: HookCall, workspace: HookWorkspace, names: tuple[str, str, str]
+) -> list[Allowance]:
+    """Return the limits per period as they stand now, with the limits of a session that has spent nothing yet."""
+    kinds = {(each.period, each.unit) for each in kept if not each.is_pattern}
+    found = []
+    for each in kept:
+        if each.unit == "percent":
+            found += _plan_limit(each, call.agent, workspace)
+        elif not each.is_pattern:
+            found.append(each.seen(workspace.now))
+        elif (each.period, each.unit) not in kinds and (each.period == "session" or call.sub_agent):
+            found.append(each.of(names[1] if each.period == "session" else names[2]))
+    return found
+
+
+def _plan_limit(allowance: Allowance, agent: str, workspace: Workspace) -> list[Allowance]:
+    """Return *allowance* with how much of its plan's window *agent* has used, if a fresh reading says so."""
+    from brim.spend.periods import plan_readings
+
+    now = workspace.now
+    return [
+        allowance.replace(spent=int(100 * each.used), starts=each.read_at, ends=each.resets_at)
+        for each in plan_readings(allowance, workspace.home, workspace.environ if agent == "codex" else None, now)
+        if each.agent == agent and abs(now - each.read_at) <= FRESH
+    ]
 
 
 # What happens at a limit ------------------------------------------------------------------------------------------
@@ -169,18 +204,28 @@ def limited_scopes(call: HookCall, workspace: HookWorkspace) -> list[Scope]:
 
 def spend_gate(call: HookCall, workspace: HookWorkspace) -> Answer | None:
     """Return the refusal of the pending *call* if its money is spent; None lets it happen."""
-    if not look_for_limit(call, workspace):
+    is_limited, may_hold = _remember(call, workspace, _look(call, workspace))
+    if not may_hold:
+        if is_limited:
+            forget_refusals(call, workspace)
         return None
-    scopes = limited_scopes(call, workspace)
-    spent = next((scope for scope in scopes if is_spent(scope)), None)
+    limits = limits_of(call, workspace)
+    spent = next(iter(spent_of(limits)), None)
     if spent is None:
-        return _wrap_up(call, workspace, scopes)
+        return _wrap_up(call, workspace, limits)
     from brim.hooks.event import Answer
+    from brim.hooks.limit_words import commands, limit_note, refusal, status
 
     denied = _count_refusal(call, workspace)
-    note = limit_note(spent) if workspace.state(call.session).tell_once(limit_latch(spent)) else ""
+    is_new = workspace.state(call.session).tell_once(limit_latch(spent))
+    note = limit_note(spent, workspace) if is_new else ""
+    if is_new and spent.unit == "percent":
+        from brim.hooks.settlement import tell_command
+
+        tell_command(workspace, status(spent, workspace.now), reached=True)
     ends = spent.limit.state == "stopped" or denied > PATIENT
-    return Answer(deny=_refusal(spent), note=note, stop_reason=f"{_status(spent)} {_commands(spent)}" if ends else "")
+    reason = "\n".join([status(spent, workspace.now), *commands(spent, workspace)]) if ends else ""
+    return Answer(deny=refusal(spent, workspace.now), note=note, stop_reason=reason)
 
 
 def forget_refusals(call: HookCall, workspace: HookWorkspace) -> None:
@@ -190,24 +235,28 @@ def forget_refusals(call: HookCall, workspace: HookWorkspace) -> None:
         state.keep(DENIED, [])
 
 
-def is_spent(scope: Scope) -> bool:
-    """Whether nothing more may be spent here; a wrap-up may use what is held back for it."""
+def spent_of(limits: list[Scope | Allowance]) -> list[Scope | Allowance]:
+    """Return the limits under which nothing more may be spent; a wrap-up may use what is held back for it."""
     from brim.spend.limits import ASKED, WRAP_UP, WRAPPING_UP
 
-    limit = scope.limit
-    if limit.state == ASKED:
-        return True
-    return limit.room(scope.taken, WRAP_UP if limit.state == WRAPPING_UP else "") == 0
+    ending = any(each.limit.state == WRAPPING_UP for each in limits)
+    found = []
+    for each in limits:
+        limit = each.limit
+        if each.unit == "percent":
+            is_spent = each.spent >= (limit.amount or 0)
+        elif limit.state == ASKED and not ending:
+            is_spent = True
+        else:
+            is_spent = limit.room(each.taken, WRAP_UP if ending else "", ending=ending) == 0
+        found += [each] if is_spent else []
+    return found
 
 
-def limit_latch(scope: Scope) -> str:
-    """Return the name of this limit's latch: a raised limit is another one."""
-    return f"cost limit {scope.name} {scope.limit.amount} {scope.limit.state == 'stopped'}"
-
-
-def limit_note(scope: Scope) -> str:
-    """Return what the human is told at the limit: where it stands, and the commands that answer it."""
-    return f"brim: {_status(scope)} Tools are refused until you answer: {_commands(scope)}"
+def limit_latch(about: Scope | Allowance) -> str:
+    """Return the name of this limit's latch: a raised limit is another one, and so is the next period's."""
+    period = f" {about.period} {about.unit} {about.ends}" if about.ends or about.unit != "usd" else ""
+    return f"cost limit {about.scope} {about.limit.amount} {about.limit.state in ('stopped', 'wrapping_up')}{period}"
 
 
 def _count_refusal(call: HookCall, workspace: HookWorkspace) -> int:
@@ -221,45 +270,17 @@ def _count_refusal(call: HookCall, workspace: HookWorkspace) -> int:
     return denied
 
 
-def _wrap_up(call: HookCall, workspace: HookWorkspace, scopes: list[Scope]) -> Answer | None:
+def _wrap_up(call: HookCall, workspace: HookWorkspace, limits: list[Scope | Allowance]) -> Answer | None:
     """Return the wrap-up prompt, once, if a person has asked for it; None otherwise."""
-    if not scopes:
+    if not limits:
         return None
     forget_refusals(call, workspace)
-    scope = next((each for each in scopes if each.limit.state == "wrapping_up"), None)
+    scope = next((each for each in limits if each.limit.state == "wrapping_up"), None)
     if scope is None or not workspace.state(call.session).tell_once(f"wrap up {scope.name} {scope.limit.amount}"):
         return None
     from brim.hooks.event import Answer
     from brim.spend.limits import build_wrap_up_prompt
 
-    held = scope.limit.room(scope.taken, "wrap_up") or 0
+    rooms = [each.limit.room(each.taken, "wrap_up", ending=True) for each in limits if each.unit == "usd"]
+    held = min((room for room in rooms if room is not None), default=0)
     return Answer(context=build_wrap_up_prompt(scope.spent, scope.limit.amount, held=held))
-
-
-def _refusal(scope: Scope) -> str:
-    return (
-        f"{_status(scope)} No tool runs until a person answers. Wrap up now without tools: start nothing new, and say "
-        "in a few lines what is done, what is not, what failed, and what the next step would be. "
-        f"A person lifts the limit with: {_commands(scope)}"
-    )
-
-
-def _status(scope: Scope) -> str:
-    from brim.spend.money import in_dollars
-
-    limit = scope.limit
-    of = "" if limit.amount is None else f" of {in_dollars(limit.amount)}"
-    what = {"stopped": "was stopped", "closed": "is closed"}.get(limit.state, "has reached its cost limit")
-    held = limit.amount - scope.spent if limit.amount is not None and limit.state in ("open", "asked") else 0
-    rest = f", {in_dollars(held)} is held back for the wrap-up" if held > 0 else ""
-    return f"{scope.name} {what}: {in_dollars(scope.spent)}{of} is spent{rest}."
-
-
-def _commands(scope: Scope) -> str:
-    """Return the commands that help here: a limit of nothing, or one that was ended, can't go up by a tenth."""
-    if scope.limit.state in ("stopped", "wrapping_up") or scope.limit.base == 0:
-        if scope.limit.amount is None:
-            return f"brim limit {scope.name} none --anew"
-        return f"brim limit raise {scope.name} USD"
-    words = "continue|wrap-up|stop" if scope.limit.amount is None else "continue|raise|wrap-up|stop"
-    return f"brim limit {words} {scope.name}" + (" (raise takes USD)" if "raise" in words else "")

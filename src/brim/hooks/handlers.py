@@ -21,7 +21,7 @@ from brim.hooks.fullness import (
     remember_reported,
     see_compression,
 )
-from brim.hooks.gate import forget_refusals, limited_scopes, may_be_limited, spend_gate
+from brim.hooks.gate import forget_refusals, limits_of, may_be_limited, spend_gate
 from brim.hooks.process import attempt
 from brim.hooks.scratchpad import SECONDS as READING
 from brim.hooks.scratchpad import journal_prompt, journal_tool, scratch_line, write_turn, writer_of
@@ -128,15 +128,17 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
     They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
-    it is known before: the setting ``hooks.gate``.
+    it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
+    from brim.hooks.loops import hold_loop
     from brim.hooks.rules import tell_now
 
     spending = attempt(spend_gate, call, workspace)
-    if spending.deny:
-        return spending
+    looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
+    if spending.deny or looping.deny:
+        return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
-    return joined(spending, told)
+    return joined(spending, looping, told)
 
 
 def after_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
@@ -258,7 +260,7 @@ def _warn_meanwhile(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def _cost_if_limited(call: HookCall, workspace: HookWorkspace) -> Answer | None:
-    if not limited_scopes(call, workspace):
+    if not limits_of(call, workspace):
         return None
     from brim.hooks.settlement import limits_reached
 

@@ -209,10 +209,9 @@ def given_back(measured: Measured, scratch_path: str) -> str:
 
 def _note(call: HookCall, workspace: HookWorkspace, measured: Measured) -> None:
     """Record what was lost, for statistics: numbers by kind, and the texts, masked like everything that is stored."""
-    from brim.hooks.gate import user_database
     from brim.store.events import Event, add_event
 
-    database = user_database(workspace)
+    database = workspace.user_database
     if database is None or database.readonly:
         return
     detail = {

@@ -321,10 +321,10 @@ def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
 def files_of(call: HookCall) -> list[str]:
     """Return the files that a call reads or changes. A folder isn't one; a glob pattern stands for its files."""
     given = call.input
-    if call.tool_kind in ("edit", "write", "shell") and _patch(call):
+    if call.tool_kind in ("edit", "write", "shell") and patch_of(call):
         from brim.tracking.readers.codex import edits
 
-        return [str(file["file_path"]) for _, file in edits(_patch(call))][:MOST_FILES]
+        return [str(file["file_path"]) for _, file in edits(patch_of(call))][:MOST_FILES]
     if call.tool_kind == "shell":
         return []
     found = [each for key in PATHS for each in _texts(given.get(key))]
@@ -338,14 +338,14 @@ def files_of(call: HookCall) -> list[str]:
 
 def command_of(call: HookCall) -> str:
     """Return the shell command of a call; empty if it has none, or only applies a patch."""
-    if call.tool_kind != "shell" or _patch(call):
+    if call.tool_kind != "shell" or patch_of(call):
         return ""
     from brim.tracking.readers.fields import command_line
 
     return command_line(call.input.get("command") or call.input.get("cmd"))
 
 
-def _patch(call: HookCall) -> str:
+def patch_of(call: HookCall) -> str:
     """Return the patch that a call applies: Codex passes one as a command."""
     for key in ("command", "input", "patch"):
         given = call.input.get(key)

@@ -15,17 +15,7 @@ import time
 from brim.errors import InputError, StoreError
 from brim.files import locked
 from brim.hooks.event import Answer
-from brim.hooks.gate import (
-    agent_scope,
-    default_limit,
-    is_spent,
-    limit_latch,
-    limit_note,
-    limited_scopes,
-    payer,
-    session_scope,
-    user_database,
-)
+from brim.hooks.gate import agent_scope, default_limit, limit_latch, limits_of, payer_place, session_scope, spent_of
 from brim.hooks.state import FOLDER, file_id
 from brim.hooks.transcript import FORMATS, size_of, whole_lines
 from brim.record import Record
@@ -72,7 +62,7 @@ def settle(call: HookCall, workspace: HookWorkspace) -> tuple[list[Notice], list
     Return what is to be told about it, and the models whose requests count as nothing because no price is known.
     """
     may = call.session and call.transcript and not workspace.only_injects
-    database = user_database(workspace) if may else None
+    database = workspace.user_database if may else None
     if database is None or database.readonly:
         return [], []
     folder = os.path.join(workspace.home, FOLDER)
@@ -106,18 +96,23 @@ def _settle(call: HookCall, workspace: HookWorkspace, database: Database) -> tup
                 save_account(database, id, account, now=workspace.now)
         return [], []
     from brim.spend.money import PriceList
+    from brim.store.database import upgrade
     from brim.store.ledger import SqliteLedger
 
+    upgrade(database)
     notices: list[Notice] = []
     ledger = SqliteLedger(database, warn=workspace.config["spend.warn"], clock=lambda: workspace.now)
     ledger.subscribe(notices.append)
     database.run("PRAGMA synchronous = FULL")
     with database.writing():
-        ledger.limit(payer(call.session, workspace)[0], default_limit(call.session, workspace), default=True)
+        project = ledger.project(payer_place(call.session, workspace))
+        ledger.limit(project, default_limit(call.session, workspace), default=True)
         recorded = 0 if unpriced else recorded  # what had no price may have one now
-        batch = _Batch(call, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
+        batch = _Batch(call, project, workspace, ledger, account, PriceList(), anew, recorded, dict(account.recent), [])
         batch.take(events)
         save_account(database, id, account, now=workspace.now)
+        if not before["offsets"]:  # once per session is often enough
+            ledger.fold()
     return notices, [] if account.reported else batch.unpriced
 
 
@@ -125,6 +120,8 @@ class _Batch(Record):
     """One batch of reports on its way into the ledger, inside one transaction."""
 
     call: HookCall
+    project: str
+    """The scope of the project that pays."""
     workspace: HookWorkspace
     ledger: SqliteLedger
     account: Account
@@ -164,10 +161,12 @@ class _Batch(Record):
         try:
             known = self._known(key)
             key = known.request_id if known is not None else key
-            scope = known.scope if known is not None else agent_scope(self.call.session, self.workspace, event.agent)
-            is_own = scope.startswith(f"{session_scope(self.call.session, self.workspace)}/")
-            if is_own and (known is None or known.charged != cost or known.state != SETTLED):
-                self.ledger.record(scope, key, cost)
+            project, session = self.project, self.call.session
+            scope = known.scope if known is not None else agent_scope(session, project, event.agent)
+            is_own = scope.startswith(f"{session_scope(session, project)}/")
+            tokens = event.tokens.fresh
+            if is_own and (known is None or known.state != SETTLED or _charged(known) != (cost, tokens)):
+                self.ledger.record(scope, key, cost, tokens=tokens, at=time)
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it
@@ -197,8 +196,13 @@ class _Batch(Record):
         key = UNATTRIBUTED + file_id(self.call.session)
         known = self.ledger.reservation(key)
         if rest > 0 or known is not None:
-            own = session_scope(self.call.session, self.workspace)
-            self.ledger.record(known.scope if known is not None else own, key, max(0, rest))
+            own = session_scope(self.call.session, self.project)
+            scope = known.scope if known is not None else own
+            self.ledger.record(scope, key, max(0, rest), at=self.workspace.now)
+
+
+def _charged(known: Reservation) -> tuple[int, int]:
+    return known.charged, known.charged_tokens
 
 
 # What is known between two hooks ----------------------------------------------------------------------------------
@@ -291,6 +295,9 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
     state = workspace.state(call.session)
     lines = [f"brim: {notice}" for notice in notices if notice.kind == COST_WARNING]
+    for notice in notices:
+        if notice.kind in (COST_WARNING, COST_LIMIT):
+            tell_command(workspace, str(notice), reached=notice.kind == COST_LIMIT)
     if any(notice.kind == COST_LIMIT for notice in notices):
         lines += filter(None, [limits_reached(call, workspace).note])
     lines += [
@@ -303,7 +310,32 @@ def cost_note(call: HookCall, workspace: HookWorkspace) -> Answer | None:
 
 
 def limits_reached(call: HookCall, workspace: HookWorkspace) -> Answer:
-    """Return what the human is told about limits that were reached, here or in another session; each once."""
+    """Return what the human is told about limits that were reached, here or in another session; each once.
+
+    Of a plan's window it also says that the limit is near: no settlement does.
+    """
     state = workspace.state(call.session)
-    reached = [scope for scope in limited_scopes(call, workspace) if is_spent(scope)]
-    return Answer(note="\n".join(limit_note(scope) for scope in reached if state.tell_once(limit_latch(scope))))
+    limits = limits_of(call, workspace)
+    spent = spent_of(limits)
+    warn = workspace.config["spend.warn"]
+    plans = [each for each in limits if each.unit == "percent" and each not in spent]
+    near = [each for each in plans if each.spent >= warn * (each.limit.amount or 0)]
+    told = [each for each in spent if state.tell_once(limit_latch(each))]
+    warned = [each for each in near if state.tell_once(f"near {limit_latch(each)}")]
+    if not told and not warned:
+        return Answer()
+    from brim.hooks.limit_words import limit_note, status
+
+    lines = [f"brim: {status(each, workspace.now)}" for each in warned]
+    for each in [each for each in (*told, *warned) if each.unit == "percent"]:
+        tell_command(workspace, status(each, workspace.now), reached=each in told)
+    return Answer(note="\n".join([*lines, *(limit_note(each, workspace) for each in told)]))
+
+
+def tell_command(workspace: HookWorkspace, text: str, *, reached: bool) -> None:
+    """Run the person's own command for a warning or a limit, if there is one."""
+    command = workspace.config.yours["notify"]
+    if command:
+        from brim.hooks.limit_words import notify
+
+        notify(command, text, reached=reached, environ=workspace.environ)

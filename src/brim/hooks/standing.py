@@ -12,7 +12,6 @@ from brim.behaviors.behavior import LIVE, Status
 from brim.errors import BrimError
 from brim.hooks.event import HookCall
 from brim.hooks.fullness import usage_now
-from brim.hooks.gate import project_scope
 from brim.hooks.state import HookWorkspace
 from brim.hooks.transcript import stat_of
 from brim.spend.ledger import ScopeStatus
@@ -165,10 +164,12 @@ def project_status(workspace: Workspace) -> ScopeStatus | None:
     """Return what the project has spent, of which limit; None if nothing is recorded or it cannot be read."""
     if not os.path.exists(workspace.database):
         return None
-    scope = project_scope(workspace)
     try:
         with workspace.open_ledger() as ledger:
-            return next((each for each in ledger.statuses(scope, most=1) if each.scope == scope), None)
+            scope = ledger.project(workspace.place, claim=False)
+            found = ledger.tightest(scope)
+            is_known = found.limit is not None or any(each.scope == scope for each in ledger.statuses(scope, most=1))
+            return found.replace(scope=scope) if is_known else None
     except BrimError:
         return None
 

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from contextlib import suppress
+from functools import cached_property
 
 from brim.config.places import user_folder
 from brim.errors import StoreError
@@ -22,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
+
+    from brim.store.database import Database
 
 FOLDER = "state"
 LARGEST = 1 << 20
@@ -68,6 +71,18 @@ class HookWorkspace(Workspace):
     def has_user_store(self) -> bool:
         """Whether the user has a store, where sessions are kept."""
         return os.path.exists(self.database)
+
+    @property
+    def user_database(self) -> Database | None:
+        """The database with the user's ledger; None if there is nothing yet."""
+        return self.scopes.home.database if self.has_user_store else None
+
+    @cached_property
+    def ledger_scope(self) -> str:
+        """The project's scope in the user's ledger."""
+        from brim.store.project import scope_at
+
+        return scope_at(self.user_database, self.place)
 
     def state(self, session: str) -> SessionState:
         """Return what is remembered of *session*; ``close`` writes it if it changed."""

@@ -332,6 +332,10 @@ def _amount(value: object) -> float | None:
 # Limits -----------------------------------------------------------------------------------------------------------
 
 _SCOPES = "SELECT scope, amount, is_default, state, spent FROM spend_scopes WHERE scope IN (?, ?)"
+_LIMITS = (
+    "SELECT period, unit, amount, state, spent FROM spend_limits WHERE scope IN ('*', ?, ?) AND unit <> 'percent' "
+    "AND (ends IS NULL OR ends > ?)"
+)
 _STATES = {"stopped": "spending stopped", "closed": "spending closed", "wrapping_up": "wrapping up"}
 
 
@@ -343,12 +347,15 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
     if not status.session or not workspace.has_user_store:
         return ""
     from brim.store.database import open_database
+    from brim.store.project import LIMITS_SINCE
     from brim.workspace import BUSY
 
-    project, default = payer(status.session, workspace)
     database = open_database(workspace.database, migrate=False, timeout=BUSY)
     try:
-        rows = database.rows(_SCOPES, (project, session_scope(status.session, workspace)))
+        project, default = payer(status.session, workspace, database)
+        names = project, session_scope(status.session, project)
+        rows = database.rows(_SCOPES, names)
+        limits = database.rows(_LIMITS, (*names, workspace.now)) if database.version >= LIMITS_SINCE else []
     finally:
         database.close()
     warn = workspace.config["spend.warn"]
@@ -363,4 +370,12 @@ def limit_notice(status: Status, workspace: HookWorkspace) -> str:
             stands = "" if amount is None else f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}"
             said = _STATES.get(state, "spending limit reached" if share >= 1 else "")
             near.append((share, f"{said}: {stands}" if said and stands else said or f"spending {stands}"))
+    for period, unit, amount, state, spent in limits:
+        share = float("inf") if state != "open" else spent / amount if amount else 0.0
+        if share >= warn:
+            from brim.spend.periods import out_of, said_when
+
+            stands = f"${spent / 1e6:,.2f} of ${amount / 1e6:,.2f}" if unit == "usd" else out_of(spent, amount, unit)
+            said = "spending limit reached:" if share >= 1 else "spending"
+            near.append((share, f"{said} {stands}{said_when(period)}"))
     return max(near)[1] if near else ""

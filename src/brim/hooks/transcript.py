@@ -91,6 +91,17 @@ def tail_lines(path: str, *, most: int = TAIL) -> Iterator[bytes]:
             yield rest
 
 
+def tail_bytes(path: str, most: int) -> tuple[int, bytes]:
+    """Return the whole lines in the last *most* bytes of the file *path*, and where they begin."""
+    with suppress(OSError), _opened(path) as file:
+        handle = file.fileno()
+        begin = max(0, os.fstat(handle).st_size - most)
+        data = os.pread(handle, most, begin)
+        skipped = data.find(b"\n") + 1 if begin > 0 else 0
+        return begin + skipped, data[skipped:]
+    return 0, b""
+
+
 def _opened(path: str) -> FileIO:
     """Return the file *path*; an ``OSError`` if it isn't a regular one of this user."""
     if stat_of(path) is None:

@@ -34,6 +34,11 @@ class Tokens(Record):
     """What changes the whole price: ``batch``, ``fast``, ``us``, or a service tier that has no price here."""
 
     @property
+    def fresh(self) -> int:
+        """All tokens but those read from a cache: what a limit in tokens counts."""
+        return self.input + self.output + self.cache_write_5m + self.cache_write_1h
+
+    @property
     def prompt(self) -> int:
         """The whole prompt, cached tokens included: what long-context tiers are measured by."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h

@@ -7,6 +7,8 @@ model's vocabulary. Nothing is counted with a tokenizer.
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from brim.tracking.estimate import by_length, length_of
 from brim.tracking.events import Attachment, Compaction, Event, Message, ToolResult, Usage
 
@@ -28,14 +30,12 @@ class BilledRatio:
     """Learns from the events of one file how many bytes a token has."""
 
     def __init__(self) -> None:
-        self._threads: dict[str, _Thread] = {}
+        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
         self._bytes = self._tokens = 0
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        thread = self._threads.get(event.agent)
-        if thread is None:
-            thread = self._threads[event.agent] = _Thread()
+        thread = self._threads[event.agent]
         if isinstance(event, Usage):
             self._request(thread, event)
         elif isinstance(event, ToolResult | Attachment):

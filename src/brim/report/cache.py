@@ -8,8 +8,9 @@ cause is the likely one of what happened in between.
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
@@ -55,15 +56,6 @@ class CacheBreak:
     cost: int | None = None
     """Micro-dollars more than reading from the cache would have cost; None if there is no price."""
 
-    @classmethod
-    def from_row(cls, row: list[Any]) -> Self:
-        """Return what ``to_row`` wrote."""
-        return cls(*row)
-
-    def to_row(self) -> list[Any]:
-        """Return it as JSON can hold it, without the cost."""
-        return [getattr(self, name) for name in self.__dataclass_fields__ if name != "cost"]
-
     def priced(self, request: Request, prices: PriceList) -> Self:
         """Return it with what it cost, as *request* was priced."""
         moved, left = {"cache_read": request.cache_read + self.tokens}, self.tokens
@@ -100,12 +92,12 @@ class CacheReader:
     """Finds the breaks in the events of one file."""
 
     def __init__(self) -> None:
-        self._threads: dict[str, _Thread] = {}
+        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
         self._found: list[CacheBreak] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        thread = self._threads.setdefault(event.agent, _Thread())
+        thread = self._threads[event.agent]
         if isinstance(event, Usage):
             self._request(thread, event)
         elif isinstance(event, Compaction):
@@ -117,7 +109,7 @@ class CacheReader:
 
     def end_process(self) -> None:
         """Take that the client ended here: a request of the main thread that follows is of a resumed session."""
-        thread = self._threads.setdefault("", _Thread())
+        thread = self._threads[""]
         thread.since.resumed = thread.last is not None
 
     def finish(self) -> list[CacheBreak]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import Any, Self
 
 from brim.report.billed import BilledRatio
@@ -31,17 +31,16 @@ class Findings:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON can hold it."""
-        parts = [[each.to_row() for each in self.breaks], [each.to_row() for each in self.waste]]
-        compactions = [each.to_dict() for each in self.compactions]
-        return [*parts, [list(each) for each in self.summaries], self.called, compactions]
+        breaks, waste = ([astuple(each) for each in found] for found in (self.breaks, self.waste))
+        return [breaks, waste, self.summaries, self.called, [each.to_dict() for each in self.compactions]]
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Return what ``to_row`` returned, from its JSON."""
         breaks, waste, summaries, called, compactions = json.loads(text)
         return cls(
-            [CacheBreak.from_row(row) for row in breaks],
-            [Waste.from_row(row) for row in waste],
+            [CacheBreak(*row) for row in breaks],
+            [Waste(*row) for row in waste],
             [SummaryRequest(*row) for row in summaries],
             called,
             [Compaction.from_dict(each) for each in compactions],

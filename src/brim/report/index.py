@@ -1,9 +1,9 @@
 """What was read of the agents' files, so that next time only what is new is read: a cache in its own file.
 
 One row per file: by what it is known again, up to which byte it was read, its requests as JSON, with their costs by the
-prices that ``prices`` names, and what a report found in it, empty until one reads it. The file may be deleted at any
-time. Each row stands alone, so two commands that write at the same time, or one that is killed, leave rows that are old
-at most: then the rest of a file is read again.
+prices that ``prices`` names, and what a report found in it, empty until one reads it. ``request_index`` keeps a row of
+its own in ``threads``. The file may be deleted at any time. Each row stands alone, so two commands that write at the
+same time, or one that is killed, leave rows that are old at most: then the rest of a file is read again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ FILE = "usage.db"
 VERSION = 5
 """What the rows mean. A file of another version is emptied."""
 
-_TABLE = """
+_TABLES = (
+    """
 CREATE TABLE files (
     path TEXT PRIMARY KEY,
     inode INTEGER NOT NULL,
@@ -40,7 +41,19 @@ CREATE TABLE files (
     findings TEXT NOT NULL,
     row_check INTEGER NOT NULL
 ) WITHOUT ROWID
-"""
+""",
+    """
+CREATE TABLE threads (
+    path TEXT PRIMARY KEY,
+    read_to INTEGER NOT NULL,
+    read_check INTEGER NOT NULL,
+    state BLOB NOT NULL,
+    ends REAL NOT NULL,
+    ratios TEXT NOT NULL,
+    hidden TEXT NOT NULL
+) WITHOUT ROWID
+""",
+)
 _TIMEOUT = 2.0
 
 
@@ -54,14 +67,12 @@ def load_index(path: str, wanted: Iterable[str], on_problem: Callable[[str], obj
     if not os.path.lexists(path):
         return {}
     try:
-        with _opened(path) as database:
-            if version_of(database) != VERSION:
-                return {}
+        with open_index(path) as database:
             rows = database.rows_in("SELECT * FROM files WHERE path IN ({})", wanted)
         return {row[0]: _scan_of(*row) for row in rows}
     except (StoreError, ValueError, TypeError, RecursionError) as error:
         if not isinstance(error, StoreError) or error.reason == "damaged":
-            _put_aside(path)
+            put_aside(path)
             on_problem(f"{path}: the index was damaged and is rebuilt; your sessions aren't affected")
         elif error.reason not in ("busy", "missing"):
             on_problem(f"{error}; going on without the index")
@@ -85,22 +96,13 @@ def save_index(path: str, scans: Mapping[str, Scan], prices: str) -> bool:
     It is only a cache: a disk that is full or read-only, or another process that writes, doesn't make it fail.
     """
     try:
-        if not os.path.lexists(path):
-            make_file(path)
-        with _opened(path) as database:
-            if database.readonly:
-                return False
-            with database.writing():
-                if version_of(database) != VERSION:
-                    _begin_again(database)
-                known = [each for (each,) in database.rows("SELECT path FROM files")]
-                gone = [(each,) for each in known if not os.path.lexists(each)]
-                database.run_many("DELETE FROM files WHERE path = ?", gone)
-                every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                for file, scan in scans.items():
-                    found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
-                    row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found, scan.findings)
-                    database.run(every, (*row, _check(row)))
+        with open_index(path, make=True) as database, database.writing():
+            forget_gone(database, "files")
+            every = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            for file, scan in scans.items():
+                found = json.dumps(scan.usage.to_row(), separators=(",", ":"))
+                row = (file, *scan.stamp, scan.offset, scan.check, scan.format, prices, found, scan.findings)
+                database.run(every, (*row, _check(row)))
         return True
     except StoreError:
         return False
@@ -110,21 +112,46 @@ def _check(values: Iterable[object]) -> int:
     return zlib.crc32("\0".join(map(str, values)).encode("utf-8", "replace"))
 
 
-def _opened(path: str) -> Database:
+def open_index(path: str, *, make: bool = False) -> Database:
+    """Open the index at *path*; with *make*, a missing one is made, and one of another version emptied.
+
+    A ``StoreError`` if it can't be used.
+    """
+    if make and not os.path.lexists(path):
+        make_file(path)
     check_ours(path)
-    return connect(path, timeout=_TIMEOUT)
+    database = connect(path, timeout=_TIMEOUT)
+    try:
+        if version_of(database) != VERSION:
+            if not make:
+                raise StoreError(f"{path}: of another version", "missing")
+            with database.writing():
+                if version_of(database) != VERSION:  # another process may have been faster
+                    _begin_again(database)
+    except StoreError:
+        database.close()
+        raise
+    return database
+
+
+def forget_gone(database: Database, table: str) -> None:
+    """Take files that are gone from the disk out of *table*."""
+    known = [each for (each,) in database.rows(f"SELECT path FROM {table}")]  # noqa: S608 - one of ours
+    gone = [(each,) for each in known if not os.path.lexists(each)]
+    database.run_many(f"DELETE FROM {table} WHERE path = ?", gone)  # noqa: S608
 
 
 def _begin_again(database: Database) -> None:
     for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"):
         quoted = name.replace('"', '""')
         database.run(f'DROP TABLE "{quoted}"')
-    database.run(_TABLE)
+    for table in _TABLES:
+        database.run(table)
     database.run(f"PRAGMA application_id = {APPLICATION}")
     database.run(f"PRAGMA user_version = {VERSION}")
 
 
-def _put_aside(path: str) -> None:
+def put_aside(path: str) -> None:
     """Remove the index at *path*; a folder, a link or another user's file stays."""
     with suppress(StoreError, OSError):
         check_ours(path)

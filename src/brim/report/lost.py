@@ -121,7 +121,8 @@ def named_session(workspace: Workspace, session: str) -> list[tuple[str, bool]]:
     if os.path.exists(session) or os.sep in session or session.endswith(".jsonl"):
         return [(session, True)]
     files = newest_first(workspace.environ, workspace.cwd)
-    found = {_id_of(file): (file.path, here) for file, here in files if _is_meant(file, session)}
+    ids = [(_id_of(file), file.path, here) for file, here in files]
+    found = {id: (path, here) for id, path, here in ids if id.lower().startswith(session.lower())}
     if len(found) > 1 and session not in found:
         names = ", ".join(id[:16] for id in list(found)[:5])
         raise InputError(f"{session}: {len(found)} sessions begin with it: {names}; give more of the id")
@@ -137,10 +138,6 @@ def _compacted(workspace: Workspace) -> Iterator[tuple[str, bool]]:
             return
         if any(map(_may_be_compacted, [file.path, *[path for _, path in subagent_files(file.path)]])):
             yield file.path, here
-
-
-def _is_meant(file: SessionFile, session: str) -> bool:
-    return _id_of(file).lower().startswith(session.lower())
 
 
 def _id_of(file: SessionFile) -> str:

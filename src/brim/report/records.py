@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from brim.report.billed import BilledRatio
 from brim.report.cache import CacheBreak
@@ -25,13 +25,6 @@ _FILES = ("instructions", "nested_memory")
 _SERVER = "mcp: "
 _AROUND = ("instructions", "introduction")
 """What a server says about itself, and what stands before memory files: neither tools nor files."""
-
-
-class Recorded(NamedTuple):
-    """A recorded request, and what names its tools and system prompt."""
-
-    head: str
-    request: Request
 
 
 class RecordsReader:
@@ -56,16 +49,14 @@ class RecordsReader:
         elif text(line, "attachment", "type") in _FILES or line.get("subtype") == "compact_boundary":
             self._reader.take(line)
 
-    def finish(self) -> list[Recorded]:
+    def finish(self) -> list[Request]:
         """Return the requests that were recorded."""
-        thread = self._reader.finish()
-        requests = requests_of(thread) if self._any else []
-        return [Recorded(sent.head, each) for sent, each in zip(thread.sent, requests, strict=False) if each.recorded]
+        requests = requests_of(self._reader.finish()) if self._any else []
+        return [each for each in requests if each.recorded]
 
 
-def with_parts(breaks: list[CacheBreak], recorded: list[Recorded]) -> list[CacheBreak]:
-    """Return *breaks* with the first part that differed, where *recorded* requests show it."""
-    requests = [each.request for each in recorded]
+def with_parts(breaks: list[CacheBreak], requests: list[Request]) -> list[CacheBreak]:
+    """Return *breaks* with the first part that differed, where recorded *requests* show it."""
     places = {each.id: place for place, each in enumerate(requests)}
     found = []
     for each in breaks:
@@ -92,17 +83,15 @@ def shown(tool: str) -> str:
     return ": ".join(tool_label(tool))
 
 
-def carried(
-    recorded: list[Recorded], called: set[str], session: str, agent: str, ratio: BilledRatio
-) -> Iterator[Waste]:
-    """Yield the memory files, and the tools of MCP servers that weren't *called*, that requests began with.
+def carried(requests: list[Request], called: set[str], session: str, agent: str, ratio: BilledRatio) -> Iterator[Waste]:
+    """Yield the memory files, and the tools of MCP servers that weren't *called*, that *requests* began with.
 
     Requests in a row with the same tools and system prompt began like the first of them.
     """
     sums: dict[tuple[str, str], list[Any]] = {}
-    for _, group in groupby(recorded, key=lambda each: each.head):
-        (_, first), *rest = group
-        for piece in (piece for item in first.items for piece in item.pieces):
+    for _, group in groupby(requests, key=lambda each: each.head):
+        first, *rest = group
+        for piece in first.pieces:
             what = ": ".join(piece.label[1:])
             is_idle = piece.label[0] == TOOLS and what.startswith(_SERVER) and what not in called
             if (is_idle or piece.label[0] == MEMORY) and piece.label[-1] not in _AROUND:

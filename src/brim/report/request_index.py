@@ -1,43 +1,22 @@
-"""What was read of sessions' requests, so that next time only what is new is read: a cache in its own file.
+"""What was read of sessions' requests, so that next time only what is new is read: a table of the index.
 
 One row per file: up to which byte it was read, and what is known by then, as labels and counts; never text. It also
 has what each session showed about its models, which is what is known before the first request of a later one.
-The file may be deleted at any time.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 
 from brim.errors import StoreError
-from brim.store.database import APPLICATION, Database, connect, version_of
-from brim.store.project import check_ours, make_file
+from brim.report.index import forget_gone, open_index, put_aside
 from brim.tokens.calibrate import MAX_RATIO, MIN_RATIO, MIN_SAMPLES, Calibration, MemoryCalibrationStore
 from brim.tracking.requests import Request
 from brim.tracking.requests.reading import Mark
 
-FILE = "requests.db"
-"""The name of the index in the user's folder."""
-
-VERSION = 1
-"""What the rows mean. A file of another version is emptied."""
-
-_TABLE = """
-CREATE TABLE threads (
-    path TEXT PRIMARY KEY,
-    read_to INTEGER NOT NULL,
-    read_check INTEGER NOT NULL,
-    state BLOB NOT NULL,
-    ends REAL NOT NULL,
-    ratios TEXT NOT NULL,
-    hidden TEXT NOT NULL
-) WITHOUT ROWID
-"""
-_TIMEOUT = 2.0
 _MOST_ASKED = 50
 """Earlier sessions that are asked for a ratio, the latest first."""
 
@@ -55,9 +34,9 @@ class RequestIndex:
 
     def mark(self, file: str) -> Mark | None:
         """Return how far *file* was read; None if that isn't known."""
-        with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), self._open() as database:
+        with suppress(StoreError, ValueError, TypeError, zlib.error, RecursionError), open_index(self._path) as index:
             sql = "SELECT read_to, read_check, state FROM threads WHERE path = ?"
-            for offset, check, state in database.rows(sql, [file]):
+            for offset, check, state in index.rows(sql, [file]):
                 return Mark(offset, check, json.loads(zlib.decompress(state)))
         return None
 
@@ -67,9 +46,9 @@ class RequestIndex:
         That is the ratio of its tokens, and how many of them its client sends without recording them.
         """
         ratios, hidden = MemoryCalibrationStore(), dict[str, int]()
-        with suppress(StoreError, ValueError, TypeError, AttributeError), self._open() as database:
+        with suppress(StoreError, ValueError, TypeError, AttributeError), open_index(self._path) as index:
             sql = "SELECT ratios, hidden FROM threads WHERE path != ? AND ends < ? ORDER BY ends DESC LIMIT ?"
-            for one, other in database.rows(sql, [file, before, _MOST_ASKED]):
+            for one, other in index.rows(sql, [file, before, _MOST_ASKED]):
                 for model, calibration in json.loads(one).items():
                     ratios.setdefault(model, Calibration(*calibration))
                 hidden = {**json.loads(other), **hidden}
@@ -84,34 +63,12 @@ class RequestIndex:
         state = zlib.compress(json.dumps(dict(mark.state), separators=(",", ":")).encode(), 1)
         row = (file, mark.offset, mark.check, state, ends, json.dumps(ratios), json.dumps(hidden))
         try:
-            if not os.path.lexists(self._path):
-                make_file(self._path)
-            with self._open(emptied=True) as database, database.writing():
-                known = [each for (each,) in database.rows("SELECT path FROM threads")]
-                database.run_many("DELETE FROM threads WHERE path = ?", [(each,) for each in known if _is_gone(each)])
+            with open_index(self._path, make=True) as database, database.writing():
+                forget_gone(database, "threads")
                 database.run("INSERT OR REPLACE INTO threads VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         except StoreError as error:
             if error.reason == "damaged":
-                with suppress(OSError):
-                    os.unlink(self._path)
-
-    def _open(self, *, emptied: bool = False) -> Database:
-        """Open the file; one of another version or that is damaged is emptied, if it may be."""
-        if not self._path:
-            raise StoreError("there is no index", "missing")
-        check_ours(self._path)
-        database = connect(self._path, timeout=_TIMEOUT)
-        if version_of(database) == VERSION:
-            return database
-        if not emptied or database.readonly:
-            database.close()
-            raise StoreError(f"{self._path}: of another version", "missing")
-        with database.writing():
-            database.run("DROP TABLE IF EXISTS threads")
-            database.run(_TABLE)
-            database.run(f"PRAGMA application_id = {APPLICATION}")
-            database.run(f"PRAGMA user_version = {VERSION}")
-        return database
+                put_aside(self._path)
 
 
 def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, dict[str, int]]:
@@ -124,7 +81,3 @@ def learned_from(requests: Sequence[Request]) -> tuple[MemoryCalibrationStore, d
         if each.known.hidden:
             hidden[each.model] = each.known.hidden
     return ratios, hidden
-
-
-def _is_gone(path: str) -> bool:
-    return not os.path.lexists(path)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 from brim.masking import mask
 from brim.models.usage import Tokens
@@ -74,15 +75,6 @@ class Waste:
     cost: int | None = None
     """Micro-dollars; None if there is no price."""
 
-    @classmethod
-    def from_row(cls, row: list[Any]) -> Self:
-        """Return what ``to_row`` wrote."""
-        return cls(*row)
-
-    def to_row(self) -> list[Any]:
-        """Return it as JSON can hold it, without the cost."""
-        return [getattr(self, name) for name in self.__dataclass_fields__ if name != "cost"]
-
     def priced(self, prices: PriceList, most: int | None = None) -> Self:
         """Return it with what it cost, at *most*: written to the cache once, then read from there."""
         written = Tokens(cache_write_5m=self.tokens, writes_are_input=True)
@@ -128,14 +120,12 @@ class WasteReader:
 
     def __init__(self, ratio: BilledRatio) -> None:
         self._ratio = ratio
-        self._threads: dict[str, _Thread] = {}
+        self._threads: defaultdict[str, _Thread] = defaultdict(_Thread)
         self._found: list[tuple[str, _Thread, _Item, int]] = []
 
     def take(self, event: Event) -> None:
         """Take the next event."""
-        thread = self._threads.get(event.agent)
-        if thread is None:
-            thread = self._threads[event.agent] = _Thread()
+        thread = self._threads[event.agent]
         if isinstance(event, Usage):
             self._request(thread, event)
         elif isinstance(event, ToolCall):
@@ -163,16 +153,8 @@ class WasteReader:
         for agent, thread, item, requests in self._found:
             tokens = self._ratio.tokens(item.size, thread.model)
             if item.kind != "unused" or tokens > LARGE:
-                where = (
-                    item.kind,
-                    item.key,
-                    mask(item.what)[:_LONGEST],
-                    thread.session,
-                    agent,
-                    item.time,
-                    thread.model,
-                )
-                found.append(Waste(*where, tokens, requests))
+                about = (item.kind, item.key, mask(item.what)[:_LONGEST])
+                found.append(Waste(*about, thread.session, agent, item.time, thread.model, tokens, requests))
         return found
 
     def _request(self, thread: _Thread, event: Usage) -> None:

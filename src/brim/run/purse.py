@@ -6,16 +6,18 @@ and the agent is told what is left.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from brim.errors import InputError, StoreError
-from brim.hooks.gate import folder_scope
 from brim.spend.ledger import Ledger, ScopeStatus, lineage
 from brim.spend.limits import STOPPED, WARN, WRAPPING_UP, CostBudget, Raise
 from brim.spend.meter import SpendMeter
 from brim.spend.money import PriceList, in_dollars, micro_dollars
+from brim.store.ledger import SqliteLedger
+from brim.store.project import name_of, place_of
 from brim.tracking.events import Event, RunTotal, Usage
 from brim.tracking.notices import Notice
 
@@ -58,6 +60,8 @@ class Purse:
         self.scope = scope
         self.meter = SpendMeter()
         self._ledger, self._warn, self._tell = ledger, warn, tell
+        self._period = ""
+        """The period of the project's limit."""
         self._carried: dict[str, int] | None = {} if resumed else None
         self._amounts: dict[str, int] = {}
         self._refuses, self._model, self._client_says = unknown_price != "allow", "", False
@@ -66,7 +70,7 @@ class Purse:
         if ledger is not None:
             if limit is not None:
                 ledger.limit(scope, limit)
-            parent = self._budget_of(ledger.status(self._project)) if self._project != scope else None
+            parent = self._budget_of(ledger.tightest(self._project)) if self._project != scope else None
             self.budget = CostBudget(limit, warn, scope=scope, spent=ledger.status(scope).spent, parent=parent)
 
     @property
@@ -121,28 +125,33 @@ class Purse:
         key = key or f"{UNATTRIBUTED}{event.session}:{self.scope}"[:LONGEST_ID]
         total = self._amounts[key] = self._amounts.get(key, 0) + amount
         # An InputError says that another run has counted this request already.
-        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total)))
+        tokens = event.tokens.fresh if isinstance(event, Usage) else 0
+        self._try(lambda ledger: ledger.record(self.scope, key, max(0, total), tokens=tokens, at=event.time))
         return self.budget.add(amount)
 
     def answer(self, answer: str | Raise) -> None:
         """Do what a person said about the limit that was reached."""
         asked = self.asked
         asked.answer(answer)
+        if isinstance(answer, Raise) and asked is self.budget.parent:
+            answer = answer.replace(per=self._period)
         self._try(lambda ledger: ledger.answer(asked.scope, answer))  # which may have been answered otherwise there
 
     def look(self) -> list[Notice]:
         """Take in what others have spent in the project, and what was answered there."""
         parent = self.budget.parent
-        found = self._try(lambda ledger: ledger.status(self._project)) if parent is not None else None
+        found = self._try(lambda ledger: ledger.tightest(self._project)) if parent is not None else None
         if parent is None or found is None:
             return []
-        if found.limit != parent.limit or _is_ending(found.state) != _is_ending(parent.state):
+        is_other = (found.scope, found.limit, found.period) != (parent.scope, parent.limit, self._period)
+        if is_other or found.spent < parent.spent or _is_ending(found.state) != _is_ending(parent.state):
             self.budget.parent = self._budget_of(found)
             return []
         more = found.spent - parent.spent
         return parent.add(more) if more else []
 
     def _budget_of(self, status: ScopeStatus) -> CostBudget:
+        self._period = status.period
         budget = CostBudget(status.limit, self._warn, scope=status.scope, spent=status.spent)
         if _is_ending(status.state):
             budget.answer("wrap_up" if status.state == WRAPPING_UP else "stop")
@@ -179,13 +188,14 @@ class Purse:
         return None
 
 
-def scope_of(project: str | None, run: str) -> str:
-    """Return the scope of a run: its project's name, as the hooks have it, and its own.
+def scope_of(project: str | None, run: str, ledger: SqliteLedger | None = None) -> str:
+    """Return the scope of a run: its project's, as the hooks have it in *ledger*, and its own.
 
     >>> scope_of("/home/user/my shop", "5f2a"), scope_of(None, "5f2a")
     ('my-shop/run-5f2a', 'no-project/run-5f2a')
     """
-    return f"{folder_scope(project)}/run-{run}"
+    place = place_of(os.path.realpath(project)) if project else ""
+    return f"{name_of(place) if ledger is None or not place else ledger.project(place)}/run-{run}"
 
 
 def question(budget: CostBudget) -> str:
@@ -206,8 +216,8 @@ def question(budget: CostBudget) -> str:
 def read_answer(typed: str) -> str | Raise:
     """Return the answer that *typed* means; nothing is ``wrap_up``. An ``InputError`` says what isn't understood.
 
-    >>> read_answer("c"), read_answer("r 8"), read_answer("")
-    ('continue', Raise(to=8000000), 'wrap_up')
+    >>> read_answer("c"), read_answer("r 8").to, read_answer("")
+    ('continue', 8000000, 'wrap_up')
     """
     word, _, rest = typed.strip().casefold().partition(" ")
     for answer, words in _WORDS.items():

@@ -1,7 +1,8 @@
 """Who may still spend?
 
 Bottom up: ``money`` is amounts and what requests cost. ``limits`` has the rules of one limit, its notices, and
-``CostBudget``, which watches one while money is spent. ``ledger`` is what a ledger of many scopes does: it decides
+``CostBudget``, which watches one while money is spent. ``periods`` has limits per day, week, month or session, in
+dollars or tokens. ``ledger`` is what a ledger of many scopes does: it decides
 before the money is spent (``brim.store.open_ledger`` opens one). ``account`` compares one session's requests with its
 client's own total, and ``meter`` adds up the requests of a stream, each once.
 """
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from brim.spend.money import estimate_cost as estimate_cost
     from brim.spend.money import in_dollars as in_dollars
     from brim.spend.money import micro_dollars as micro_dollars
+    from brim.spend.periods import Allowance as Allowance
+    from brim.spend.periods import Ceiling as Ceiling
+    from brim.spend.periods import read_ceiling as read_ceiling
 
 __getattr__, __dir__ = exports(
     __name__,
@@ -37,4 +41,5 @@ __getattr__, __dir__ = exports(
     limits="CostBudget CostLimit CostNotice CostWarning InputRequested Limit Raise build_wrap_up_prompt",
     meter="SpendMeter",
     money="PriceList Prices estimate_cost in_dollars micro_dollars",
+    periods="Allowance Ceiling read_ceiling",
 )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from brim.spend.limits import Limit, Raise
+    from brim.spend.periods import Allowance, Ceiling
     from brim.tracking.notices import Notice
 else:
     Protocol = object
@@ -86,6 +87,12 @@ class Reservation(Record):
     """``wrap_up`` if it may take what is held back for that, ``recorded`` if it was never reserved; otherwise empty."""
     overrun: bool = False
     """Whether the request cost more than was set aside for it."""
+    tokens: int = 0
+    """Tokens that were set aside."""
+    charged_tokens: int = 0
+    """Tokens that count as used."""
+    made_at: float = 0.0
+    """When it was made, in seconds since 1970: it counts for the period of that moment."""
 
 
 class ScopeStatus(Record):
@@ -110,6 +117,10 @@ class ScopeStatus(Record):
     """``open``, ``asked``, ``wrapping_up``, ``stopped`` or ``closed``."""
     overshoot: int = 0
     """How far over the limit spends have gone that were not reserved, or cost more than was."""
+    is_default: bool = True
+    """Whether nobody has set a limit here."""
+    period: str = "total"
+    """What the sums are of: all time, or the period of the limit."""
 
 
 class Ledger(Protocol):
@@ -136,10 +147,26 @@ class Ledger(Protocol):
         a person is asked at once.
         """
 
+    def allow(
+        self, scope: str, ceiling: Ceiling | str, *, zone: str = "UTC", including_past: bool = False
+    ) -> Allowance:
+        """Limit *scope* per period, as in ``5/day`` or ``2M tokens/week``, next to its other limits.
+
+        Periods begin and end in the time zone *zone*. It counts from now; with *including_past* from the beginning of
+        the period. Another of the same period and unit replaces it. The scope ``*`` is everything in this ledger.
+        """
+
     def reserve(
-        self, scope: str, amount: int, *, request_id: str | None = None, lease: float = LEASE, purpose: str = ""
+        self,
+        scope: str,
+        amount: int,
+        *,
+        request_id: str | None = None,
+        lease: float = LEASE,
+        purpose: str = "",
+        tokens: int = 0,
     ) -> Reservation:
-        """Set *amount* aside for one request.
+        """Set *amount* aside for one request, and *tokens* under limits in tokens.
 
         Raise ``LimitReached`` if it does not fit: then do not send it.
 
@@ -149,13 +176,13 @@ class Ledger(Protocol):
         The purpose ``wrap_up`` may take what is held back, here and above, once one of these scopes is wrapped up.
         """
 
-    def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
+    def settle(self, reservation: Reservation | str, amount: int, *, tokens: int | None = None) -> Reservation:
         """Say what the request really cost. Saying it again is harmless.
 
-        Another amount corrects the first.
+        Another amount corrects the first. Without *tokens* it took as many as were set aside.
 
-        More than was set aside is recorded as it is, marked as an overrun, and closes the scope. So is an amount after
-        a release, and a correction that no longer fits because another request has taken the room.
+        More than was set aside is recorded as it is, counts, and is marked as an overrun. So is an amount after a
+        release, and a correction that no longer fits because another request has taken the room.
         """
 
     def release(self, reservation: Reservation | str) -> Reservation:
@@ -164,17 +191,25 @@ class Ledger(Protocol):
         What was settled cannot be released.
         """
 
-    def record(self, scope: str, request_id: str, amount: int) -> Reservation:
-        """Count a spend that couldn't be reserved.
+    def record(
+        self, scope: str, request_id: str, amount: int, *, tokens: int = 0, at: float | None = None
+    ) -> Reservation:
+        """Count a spend that couldn't be reserved. It was made *at* that moment, or now.
 
         The same id again replaces the amount.
         """
 
     def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
-        """Do what a person said: ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``."""
+        """Do what a person said about the limits of *scope*.
+
+        That is ``continue``, ``Raise(to)``, ``wrap_up`` or ``stop``. To continue answers every limit that was reached.
+        """
 
     def status(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands; an unused one has spent nothing."""
+
+    def tightest(self, scope: str) -> ScopeStatus:
+        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
 
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name; the first *most* of them.

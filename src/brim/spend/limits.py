@@ -40,9 +40,14 @@ _PARTS = 1_000_000
 
 
 class Raise(Record):
-    """The answer *raise the limit to so many micro-dollars*."""
+    """The answer *raise the limit to so many micro-dollars*.
+
+    *per* and *unit* name one of several limits, as ``brim.spend.Ceiling`` does.
+    """
 
     to: int
+    per: str = ""
+    unit: str = "usd"
 
     def __post_init__(self) -> None:
         checked_amount(self.to, "the limit")
@@ -126,10 +131,10 @@ class Limit(Record):
         warn_now = spent >= warn_at and not self.warned and self.state in (OPEN, ASKED)
         return (self.replace(warned=True) if warn_now else self), warn_now, False
 
-    def answered(self, answer: str | Raise, taken: int, warn: float = WARN) -> Self:
+    def answered(self, answer: str | Raise, taken: int, warn: float = WARN, *, unit: str = "usd") -> Self:
         """Return the limit after a person's *answer*.
 
-        *taken* is what is spent or reserved.
+        *taken* is what is spent or reserved, in *unit*.
 
         ``continue`` adds a tenth, once each time that the limit is reached: to the limit, or to what was spent if that
         is more, so that there is room again. ``Raise`` sets another limit and reopens whatever was closed. Either is a
@@ -142,13 +147,15 @@ class Limit(Record):
         if isinstance(answer, Raise):
             if self.amount is None:
                 raise InputError("there is no limit to raise: set one")
-            now, to = in_dollars(self.amount), in_dollars(answer.to)
+            from brim.spend.periods import in_unit
+
+            now, to = in_unit(self.amount, unit), in_unit(answer.to, unit)
             if answer.to <= self.amount:
                 lower = "set a lower limit if that is what is meant"
                 raise InputError(f"the limit is {now} already, so {to} does not raise it: {lower}")
             renewed = self.replace(base=answer.to, amount=answer.to, state=OPEN, warned=False)
             if not renewed.room(taken):
-                spent = f"{in_dollars(taken)} is spent or reserved already"
+                spent = f"{in_unit(taken, unit)} is spent or reserved already"
                 raise InputError(f"{spent}, so a limit of {to} leaves no room: raise it further")
         elif answer == "continue":
             renewed = self._continued(taken)
@@ -168,7 +175,7 @@ class Limit(Record):
         if self.amount is None or self.base is None:
             return self.replace(state=OPEN)
         if self.base == 0:
-            raise InputError("the limit is $0.00, and a tenth more is nothing: raise it to an amount")
+            raise InputError("the limit is 0, and a tenth more is nothing: raise it to an amount")
         more = -(-self.base // 10)
         return self.replace(amount=min(MOST, max(self.amount, taken) + more), state=OPEN)
 
@@ -181,10 +188,25 @@ class CostNotice(Notice):
     """None only if a scope without a limit was closed."""
     scope: str = ""
     """The scope whose limit it is; empty for a budget without a name."""
+    unit: str = "usd"
+    """What is counted: ``usd`` (micro-dollars), ``tokens`` or ``percent``."""
+    when: str = ""
+    """The period, as in `` today``; empty for a limit in all."""
 
     @property
     def _whose(self) -> str:
         return f"{self.scope}: " if self.scope else ""
+
+    @property
+    def _sum(self) -> str:
+        from brim.spend.periods import out_of
+
+        return out_of(self.spent, self.limit, self.unit)
+
+    def _said(self, amount: int) -> str:
+        from brim.spend.periods import in_unit
+
+        return in_unit(amount, self.unit)
 
 
 class CostWarning(CostNotice):
@@ -195,7 +217,7 @@ class CostWarning(CostNotice):
 
     def __str__(self) -> str:
         share = f" ({100 * self.spent // self.limit}%)" if self.limit else ""
-        return f"{self._whose}{in_dollars(self.spent)} of {in_dollars(self.limit)} is spent{share}"
+        return f"{self._whose}{self._sum} is spent{self.when}{share}"
 
 
 class CostLimit(CostNotice):
@@ -203,7 +225,7 @@ class CostLimit(CostNotice):
 
     All of it is spent except what is held back for the wrap-up.
 
-    Or a person is asked before that: a request doesn't fit any more, or has cost more than was reserved for it.
+    Or a person is asked before that: a request doesn't fit any more.
     """
 
     kind = COST_LIMIT
@@ -211,19 +233,13 @@ class CostLimit(CostNotice):
     """What of the limit is held back for the wrap-up."""
     wanted: int = 0
     """What didn't fit any more; 0 if the limit was reached by spending."""
-    overrun: int = 0
-    """How much more a request cost than was reserved for it, so that its scope is closed; otherwise 0."""
 
     def __str__(self) -> str:
-        of = "" if self.limit is None else f" of {in_dollars(self.limit)}"
-        held = f", {in_dollars(self.held)} is held back for the wrap-up" if self.held else ""
-        if self.overrun:
-            what = f"closed, because a request cost {in_dollars(self.overrun)} more than was reserved for it"
-        elif self.wanted:
-            what = f"another {in_dollars(self.wanted)} does not fit under the cost limit"
-        else:
-            what = "the cost limit is reached"
-        return f"{self._whose}{what}: {in_dollars(self.spent)}{of} is spent{held}"
+        held = f", {self._said(self.held)} is held back for the wrap-up" if self.held else ""
+        what = "the cost limit is reached" if self.unit == "usd" else "the limit is reached"
+        if self.wanted:
+            what = f"another {self._said(self.wanted)} does not fit under the cost limit"
+        return f"{self._whose}{what}: {self._sum} is spent{self.when}{held}"
 
 
 class InputRequested(CostNotice):

@@ -68,10 +68,10 @@ def in_dollars(amount: int) -> str:
     return f"{'-' if amount < 0 else ''}${whole:,}.{places}"
 
 
-def checked_amount(amount: object, what: str = "the amount") -> int:
+def checked_amount(amount: object, what: str = "the amount", unit: str = "micro-dollars") -> int:
     """Return *amount* if it is one that can be kept, else raise an ``InputError`` that says *what* is not."""
     if type(amount) is not int or not 0 <= amount <= MOST:
-        raise InputError(f"{what} must be a whole number of micro-dollars from 0 to {MOST:,}, not {repr(amount)[:40]}")
+        raise InputError(f"{what} must be a whole number of {unit} from 0 to {MOST:,}, not {repr(amount)[:40]}")
     return amount
 
 

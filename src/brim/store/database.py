@@ -30,8 +30,11 @@ APPLICATION = 0x6272696D
 MIGRATIONS = os.path.join(os.path.dirname(__file__), "migrations")
 """The folder of the numbered SQL files."""
 
-VERSION = 2
+VERSION = 3
 """The version of the newest migration, which is what this brim reads and writes."""
+
+READABLE = 2
+"""The oldest version that a hook reads as it is: its rules and sums are where they are now."""
 
 TIMEOUT = 5.0
 """Seconds that a command waits for another writer; a hook, for which an agent waits, asks for less."""
@@ -103,11 +106,12 @@ def open_database(
         versions = f"(version {found} of the file; this one reads {version})"
         if found > version:
             raise StoreError(f"{path}: was written by a newer brim {versions}: upgrade brim", "newer")
-        if found < version and not migrate:
+        if found < (READABLE if version == VERSION else version) and not migrate:
             text = f"{path}: is of an older brim {versions}: 'brim upgrade' brings it up to date"
             raise StoreError(text, "older")
-        if found < version:
+        if found < version and migrate:
             bring_up_to_date(database, migrations, version, timeout)
+        database.version = version if migrate else found
     except BaseException:
         database.close()
         raise
@@ -177,6 +181,13 @@ def bring_up_to_date(database: Database, migrations: str, version: int, timeout:
             database.run(f"PRAGMA user_version = {number}")
 
 
+def upgrade(database: Database) -> None:
+    """Bring a file that was opened as it is up to date, if it can be written."""
+    if database.version < VERSION and not database.readonly:
+        bring_up_to_date(database, MIGRATIONS, VERSION, 0.0)
+        database.version = VERSION
+
+
 def statements(path: str) -> list[str]:
     """Return the statements in the SQL file *path*."""
     found, begun = [], ""
@@ -228,6 +239,8 @@ class Database(Closing):
         self, path: str, connection: sqlite3.Connection, *, readonly: bool = False, hurried: bool = False
     ) -> None:
         self.path, self.readonly = path, readonly
+        self.version = 0
+        """The version of the file, as ``open_database`` found or made it."""
         self._connection, self._seconds = connection, SHORT_QUERY if hurried else QUERY
         self._checked = hurried
         """Whether the file was found sound, or there is no time for that."""

@@ -10,7 +10,7 @@ import os
 import time
 from contextlib import contextmanager
 
-from brim.errors import InputError, LimitReached, StoreError
+from brim.errors import InputError, LimitReached
 from brim.spend.ledger import (
     EXPIRED,
     LEASE,
@@ -23,24 +23,24 @@ from brim.spend.ledger import (
     ScopeStatus,
     lineage,
 )
-from brim.spend.limits import (
-    ANSWERS,
-    ASKED,
-    CLOSED,
-    OPEN,
-    STATES,
-    STOPPED,
-    WARN,
-    WRAP_UP,
-    WRAPPING_UP,
-    CostLimit,
-    CostWarning,
-    InputRequested,
-    Limit,
-    Raise,
-)
+from brim.spend.limits import ASKED, CLOSED, OPEN, STOPPED, WARN, WRAP_UP, WRAPPING_UP, Limit, Raise
 from brim.spend.money import checked_amount, in_dollars
+from brim.spend.periods import (
+    EVERYWHERE,
+    PERCENT,
+    TOKENS,
+    TOTAL,
+    USD,
+    Allowance,
+    Ceiling,
+    bounds,
+    in_unit,
+    out_of,
+    read_ceiling,
+)
+from brim.store.books import Books, Scope, below, is_ending
 from brim.store.database import TIMEOUT, Closing, open_database
+from brim.store.project import LIMITS_SINCE, scope_at
 from brim.tracking.notices import Subscribers
 
 TYPE_CHECKING = False
@@ -53,14 +53,6 @@ if TYPE_CHECKING:
 
 LONGEST_ID = 200
 """Characters of a request id."""
-
-RESERVATION = "SELECT request_id, scope, amount, charged, state, lease_end, purpose, overrun FROM reservations"
-_ENDED = f"{RESERVATION} WHERE state = 'open' AND (lease_end <= ?1 OR lease_end > ?2) ORDER BY lease_end, request_id"
-_SCOPE_COLUMNS = "scope, given, base, amount, is_default, state, warned, spent, reserved"
-_SCOPE = f"SELECT {_SCOPE_COLUMNS} FROM spend_scopes"  # noqa: S608 - the names above
-
-
-UNLIMITED = Limit()
 
 
 def open_ledger(
@@ -104,27 +96,71 @@ class SqliteLedger(Closing):
                 found.limit = found.limit.renewed(amount) if default and not anew else new
                 found.is_default = default
                 books.reached(found)
-                books.answered(found, "limit")
+                books.answered(name, "limit", found.limit.amount)
             return books.status(name)
 
-    def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
-        """Do what a person said about the limit of *scope*, and keep it."""
-        name = lineage(scope)[-1]
+    def allow(
+        self, scope: str, ceiling: Ceiling | str, *, zone: str = "UTC", including_past: bool = False
+    ) -> Allowance:
+        """Limit *scope* per period: see ``brim.spend.Ledger.allow``."""
+        name = _checked_scope(scope)
+        wanted = read_ceiling(ceiling) if isinstance(ceiling, str) else ceiling
+        now = self._clock()
+        starts, ends = bounds(wanted.period, zone, now)
+        starts = now if not including_past else 0.0 if ends is None else starts
         with self._books() as books:
-            found = books.changing(name)
-            found.limit = found.limit.answered(answer, found.taken, self._warn)
-            found.is_default = found.is_default and not isinstance(answer, Raise)
-            books.answered(found, "raise" if isinstance(answer, Raise) else answer)
-            return books.status(name)
+            made = Allowance(
+                name, wanted.period, wanted.unit, Limit(wanted.amount), zone=zone, starts=starts, ends=ends
+            )
+            books.own_allowances(name)
+            found = books.begin(made)
+            books.answered(name, f"limit {wanted}", wanted.amount)
+            return found
+
+    def disallow(self, scope: str, *, period: str = "", unit: str = "") -> list[Allowance]:
+        """Remove the limits per period of *scope*, or those of one *period* and *unit*; return them."""
+        name = _checked_scope(scope)
+        with self._books() as books:
+            found = [
+                each for each in books.own_allowances(name) if period in ("", each.period) and unit in ("", each.unit)
+            ]
+            for each in found:
+                books.remove(each)
+                books.answered(name, f"remove {each.ceiling}", None)
+        return found
+
+    def answer(self, scope: str, answer: str | Raise) -> ScopeStatus:
+        """Do what a person said about the limits of *scope*, and keep it."""
+        name = _checked_scope(scope)
+        with self._books() as books:
+            if name != EVERYWHERE:
+                books.changing(name)
+            for about in _answered(books, name, answer):
+                limit = about.limit.answered(answer, about.taken, self._warn, unit=about.unit)
+                if isinstance(about, Scope):
+                    about.is_default = about.is_default and not isinstance(answer, Raise)
+                books.keep(about, limit)
+                if isinstance(about, Allowance) and about.is_pattern:
+                    books.raised(about.replace(limit=limit))
+                books.answered(name, "raise" if isinstance(answer, Raise) else answer, limit.amount)
+            return books.status(name) if name != EVERYWHERE else ScopeStatus(EVERYWHERE)
 
     # Spending ---------------------------------------------------------------------------------------------------
 
     def reserve(
-        self, scope: str, amount: int, *, request_id: str | None = None, lease: float = LEASE, purpose: str = ""
+        self,
+        scope: str,
+        amount: int,
+        *,
+        request_id: str | None = None,
+        lease: float = LEASE,
+        purpose: str = "",
+        tokens: int = 0,
     ) -> Reservation:
         """Set *amount* aside for one request: see ``brim.spend.Ledger.reserve``."""
         names = lineage(scope)
         checked_amount(amount)
+        checked_amount(tokens, "tokens", "tokens")
         if isinstance(lease, bool) or not isinstance(lease, int | float) or not 0 < lease <= LONGEST_LEASE:
             raise InputError(f"the lease must be seconds, more than 0 and at most a week, not {repr(lease)[:40]}")
         if purpose not in ("", WRAP_UP):
@@ -132,22 +168,31 @@ class SqliteLedger(Closing):
         id = _checked_id(os.urandom(12).hex() if request_id is None else request_id)
         with self._books() as books:
             if (found := books.reservation(id)) is not None:
-                return _same(found, scope, amount, purpose)
+                return _same(found, scope, amount, purpose, tokens)
             path = [books.scope(name) for name in names]
             ending = is_ending(path)
-            refused = next(filter(None, (_refusal(each, amount, purpose, ending) for each in path)), None)
-            if refused is None:
-                reserved = Reservation(id, scope, amount, lease_end=self._clock() + lease, purpose=purpose)
+            limited: list[Scope | Allowance] = [*path, *books.allowances(scope)]
+            for each in limited:
+                wanted = tokens if each.unit == TOKENS else amount
+                refused = _refusal(each, wanted, purpose, ending)
+                if refused is not None:
+                    books.ask(each, wanted=wanted)
+                    break
+            else:
+                now = self._clock()
+                reserved = Reservation(
+                    id, scope, amount, lease_end=now + lease, purpose=purpose, tokens=tokens, made_at=now
+                )
                 books.replace(None, reserved)
                 return reserved
-            books.ask(refused.scope, ASKED, wanted=amount)
         raise refused  # after the question is on the disk
 
-    def settle(self, reservation: Reservation | str, amount: int) -> Reservation:
+    def settle(self, reservation: Reservation | str, amount: int, *, tokens: int | None = None) -> Reservation:
         """Say what the request really cost: see ``brim.spend.Ledger.settle``."""
         checked_amount(amount)
+        checked_amount(tokens or 0, "tokens", "tokens")
         with self._books() as books:
-            return _settled(books, _found(books, reservation), amount)
+            return _settled(books, _found(books, reservation), amount, tokens)
 
     def release(self, reservation: Reservation | str) -> Reservation:
         """Give back what was set aside: the request was not sent."""
@@ -156,24 +201,36 @@ class SqliteLedger(Closing):
             if found.state == SETTLED:
                 was = f"{found.request_id}: was settled at {in_dollars(found.charged)}"
                 raise InputError(f"{was}, so it cannot be released; settle it at 0 if it cost nothing")
-            released = found.replace(state=RELEASED, charged=0)
+            released = found.replace(state=RELEASED, charged=0, charged_tokens=0)
             if found.state != RELEASED:
                 books.replace(found, released, "released")
         return released
 
-    def record(self, scope: str, request_id: str, amount: int) -> Reservation:
+    def record(
+        self, scope: str, request_id: str, amount: int, *, tokens: int = 0, at: float | None = None
+    ) -> Reservation:
         """Count a spend that was never reserved: see ``brim.spend.Ledger.record``."""
         lineage(scope)
         checked_amount(amount)
+        checked_amount(tokens, "tokens", "tokens")
         id = _checked_id(request_id)
         with self._books() as books:
             if (found := books.reservation(id)) is not None:
                 if found.scope != scope:
                     raise InputError(f"{id}: belongs to {found.scope}, not to {scope}")
-                return _settled(books, found, amount)
-            recorded = Reservation(id, scope, 0, amount, SETTLED, lease_end=self._clock(), purpose=RECORDED)
+                return _settled(books, found, amount, tokens, when=at)
+            now = self._clock()
+            made = now if at is None else min(at, now)
+            recorded = Reservation(
+                id, scope, 0, amount, SETTLED, lease_end=now, purpose=RECORDED, charged_tokens=tokens, made_at=made
+            )
             books.replace(None, recorded, "recorded")
         return recorded
+
+    def fold(self) -> int:
+        """Fold entries older than 90 days into sums per day and scope; return how many were, 0 if none is left."""
+        with self._books() as books:
+            return books.fold()
 
     # Looking ----------------------------------------------------------------------------------------------------
 
@@ -182,6 +239,30 @@ class SqliteLedger(Closing):
         name = lineage(scope)[-1]
         with self._looking() as books:
             return books.status(name)
+
+    def tightest(self, scope: str) -> ScopeStatus:
+        """Return how *scope* stands under the one of its limits in dollars that has the least room."""
+        name = lineage(scope)[-1]
+        with self._looking() as books:
+            status = books.status(name)
+            found = [each for each in books.allowances(name, known=True) if each.unit == USD]
+        tight = min(found, key=lambda each: each.limit.room(each.taken) or 0, default=None)
+        if tight is None or tight.limit.amount is None or status.state not in (OPEN, ASKED):
+            return status
+        room = tight.limit.amount - tight.limit.held - tight.taken
+        if status.limit is not None and status.limit - status.held - status.spent - status.reserved <= room:
+            return status
+        return status.replace(
+            scope=tight.scope,
+            spent=tight.spent,
+            reserved=tight.reserved,
+            limit=tight.limit.amount,
+            given=tight.limit.given,
+            held=tight.limit.held,
+            state=tight.limit.state,
+            overshoot=max(0, tight.spent - tight.limit.amount),
+            period=tight.period,
+        )
 
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
@@ -196,7 +277,7 @@ class SqliteLedger(Closing):
     def count(self, under: str = "") -> int:
         """Return how many scopes are known: all, or *under* and those below it."""
         with self.database.reading():
-            count = f"SELECT count(*) FROM spend_scopes {_below(under)}"  # noqa: S608 - a condition without values
+            count = f"SELECT count(*) FROM spend_scopes {below(under)}"  # noqa: S608 - a condition without values
             row = self.database.row(count, (under,) if under else ())
         return int(row[0]) if row else 0
 
@@ -204,6 +285,33 @@ class SqliteLedger(Closing):
         """Return what is known of a request, or None."""
         with self._looking() as books:
             return books.reservation(request_id)
+
+    def allowances(self, scope: str = "") -> list[Allowance]:
+        """Return every limit per period as it stands now, by scope; of *scope* alone if that is given."""
+        with self._looking() as books:
+            return books.own_allowances(scope) if scope else books.all_allowances()
+
+    def projects_spent(self, *, default: Limit | None = None) -> list[ScopeStatus]:
+        """Return how every outermost scope stands, by name; *default* as in ``statuses``."""
+        with self._looking() as books:
+            return books.statuses("", default, None, projects=True)
+
+    # Projects ---------------------------------------------------------------------------------------------------
+
+    def project(self, place: str, *, claim: bool = True) -> str:
+        """Return the scope of the project at *place*; with *claim* it is kept for that place."""
+        scope = scope_at(self.database, place)
+        if claim and place and not self.database.readonly:
+            with self.database.writing():
+                scope = scope_at(self.database, place)
+                self.database.run("INSERT OR REPLACE INTO spend_projects (place, scope) VALUES (?, ?)", (place, scope))
+        return scope
+
+    def projects(self) -> dict[str, str]:
+        """Return the place of every project that is known, by its scope."""
+        if self.database.version < LIMITS_SINCE:
+            return {}
+        return dict(self.database.rows("SELECT scope, place FROM spend_projects ORDER BY scope"))
 
     def subscribe(self, subscriber: Callable[[Notice], object]) -> Callable[[], None]:
         """Tell *subscriber* of warnings and limits that this ledger comes upon; call what is returned to end that."""
@@ -241,26 +349,30 @@ def _found(books: Books, reservation: Reservation | str) -> Reservation:
     return found
 
 
-def _settled(books: Books, found: Reservation, amount: int) -> Reservation:
-    """Return *found*, settled at *amount*; one that cost more than was set aside for it closes its scope.
+def _settled(
+    books: Books, found: Reservation, amount: int, tokens: int | None, *, when: float | None = None
+) -> Reservation:
+    """Return *found*, settled at *amount* and *tokens*; None takes the tokens that were set aside.
+
+    It counts for the period in which it was made, or of *when*.
 
     Settling or releasing gives back what wasn't spent, and another request may have taken it since.
     """
-    if found.state == SETTLED and found.charged == amount:
+    tokens = (found.charged_tokens or found.tokens) if tokens is None else tokens
+    if found.state == SETTLED and (found.charged, found.charged_tokens) == (amount, tokens):
         return found
     held = found.amount if found.state == RESERVED else found.charged
     set_aside = found.amount if found.state != RELEASED and books.fits(found.scope, amount - held) else held
     is_over = found.purpose != RECORDED and amount > set_aside
-    settled = found.replace(state=SETTLED, charged=amount, overrun=found.overrun or is_over)
-    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected")
-    if is_over:
-        books.ask(found.scope, CLOSED, overrun=amount - set_aside)
+    overrun = found.overrun or is_over
+    settled = found.replace(state=SETTLED, charged=amount, charged_tokens=tokens, overrun=overrun)
+    books.replace(found, settled, "settled" if found.state in (RESERVED, RELEASED) else "corrected", when)
     return settled
 
 
-def _same(found: Reservation, scope: str, amount: int, purpose: str) -> Reservation:
+def _same(found: Reservation, scope: str, amount: int, purpose: str, tokens: int) -> Reservation:
     """Return *found* if it is what is asked for again."""
-    if (found.scope, found.amount, found.purpose) != (scope, amount, purpose):
+    if (found.scope, found.amount, found.purpose, found.tokens) != (scope, amount, purpose, tokens):
         was = f"{in_dollars(found.amount)} in {found.scope}{' to wrap up' if found.purpose else ''}"
         raise InputError(f"{found.request_id}: was used for {was} already: take another request id")
     if found.state == RELEASED:
@@ -268,27 +380,62 @@ def _same(found: Reservation, scope: str, amount: int, purpose: str) -> Reservat
     return found
 
 
-def _refusal(scope: Scope, amount: int, purpose: str, ending: bool) -> LimitReached | None:
-    """Return why *amount* is not admitted under the limit of *scope*; None if it is."""
-    limit, name = scope.limit, scope.name
-    room = limit.room(scope.taken, purpose, ending=ending)
+def _answered(books: Books, name: str, answer: str | Raise) -> list[Scope | Allowance]:
+    """Return the limits of the scope *name* that *answer* is about.
+
+    Wrapping up and stopping are about the scope. ``continue`` is about every limit that was reached. ``Raise`` is about
+    the one it names, or the only one there is.
+    """
+    scope: list[Scope | Allowance] = [books.scope(name)] if name != EVERYWHERE else []
+    own = [each for each in books.own_allowances(name) if each.unit != PERCENT or isinstance(answer, Raise)]
+    if isinstance(answer, Raise):
+        if answer.per in ("", TOTAL) and answer.unit == USD and scope and scope[0].limit.amount is not None:
+            return scope
+        named = [each for each in own if each.unit == answer.unit and answer.per in ("", each.period)]
+        if answer.per == TOTAL and not named:  # a bare number, and there is no limit in all
+            named = [each for each in own if each.unit == answer.unit]
+        if len(named) > 1:
+            raise InputError(f"{name}: which limit? There are {', '.join(str(each.ceiling) for each in named)}")
+        if named or not scope:
+            return [*named] if named else _none_to_raise(name)
+        return scope if scope[0].limit.amount is not None or not own else _none_to_raise(name)
+    if answer == "continue":
+        reached = [each for each in own if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
+        is_asked = bool(scope) and (scope[0].limit.state != OPEN or scope[0].limit.room(scope[0].taken) == 0)
+        return [*(scope if is_asked or not reached else []), *reached]
+    if not scope:
+        raise InputError("wrap-up and stop are for one project: name it, or leave out --all")
+    return scope
+
+
+def _none_to_raise(name: str) -> list[Scope | Allowance]:
+    raise InputError(f"{name}: there is no such limit to raise: 'brim limit' shows those there are")
+
+
+def _refusal(about: Scope | Allowance, amount: int, purpose: str, ending: bool) -> LimitReached | None:
+    """Return why *amount* is not admitted under the limit of *about*; None if it is."""
+    limit, name, unit = about.limit, about.name, about.unit
+    room = limit.room(about.taken, purpose, ending=ending)
     reason = limit.refusal(purpose)
     if not reason and (room is None or amount <= room):
         return None
-    parts = [f"{in_dollars(scope.spent)} of {in_dollars(limit.amount or 0)} is spent"]
-    parts += [f"{in_dollars(scope.reserved)} is reserved"] if scope.reserved else []
+    parts = [f"{out_of(about.spent, limit.amount or 0, unit)} is spent{about.when}"]
+    parts += [f"{in_unit(about.reserved, unit)} is reserved"] if about.reserved else []
     if limit.held and not (ending and purpose == WRAP_UP):
-        parts.append(f"{in_dollars(limit.held)} is held back for the wrap-up")
-    answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {name}"
-    opens = f"{name} none --anew" if limit.amount is None else f"raise {name} USD"
+        parts.append(f"{in_unit(limit.held, unit)} is held back for the wrap-up")
+    whose = "--all" if about.scope == EVERYWHERE else about.scope
+    answers = "" if limit.state == WRAPPING_UP else f": brim limit continue|raise|wrap-up|stop {whose}"
     text = {
-        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit {opens}' opens it",
-        CLOSED: f"{name}: is closed, because a request cost more than was reserved for it: "
-        f"'brim limit continue {name}' opens it",
+        STOPPED: f"{name}: was stopped, so nothing more is spent: 'brim limit continue {name}' opens it",
+        CLOSED: f"{name}: is closed: 'brim limit continue {name}' opens it",
         WRAPPING_UP: f"{name}: is being wrapped up, and only requests for that are admitted",
-    }.get(reason) or f"{name}: {in_dollars(amount)} more does not fit: {', '.join(parts)}{answers}"
-    sums: dict[str, Any] = {"limit": limit.amount, "spent": scope.spent, "reserved": scope.reserved, "room": room}
-    return LimitReached(text, scope=name, reason=reason or "limit", amount=amount, **sums)
+    }.get(reason) or f"{name}: {in_unit(amount, unit)} more does not fit: {', '.join(parts)}{answers}"
+    sums: dict[str, Any] = {"limit": limit.amount, "spent": about.spent, "reserved": about.reserved, "room": room}
+    return LimitReached(text, scope=about.scope, reason=reason or "limit", amount=amount, unit=unit, **sums)
+
+
+def _checked_scope(scope: str) -> str:
+    return scope if scope == EVERYWHERE else lineage(scope)[-1]
 
 
 def _checked_id(request_id: str) -> str:
@@ -313,181 +460,3 @@ def ledger_path(address: str) -> str:
     if not path or path == ":memory:":
         raise InputError(f"{address[:80]!r} names no file: a ledger is shared through one, as in sqlite:///money.db")
     return path
-
-
-class Scope:
-    """One scope, as it becomes during the transaction."""
-
-    def __init__(
-        self, name: str, limit: Limit = UNLIMITED, *, is_default: bool = True, spent: int = 0, reserved: int = 0
-    ) -> None:
-        self.name, self.limit, self.is_default, self.spent, self.reserved = name, limit, is_default, spent, reserved
-
-    @property
-    def taken(self) -> int:
-        """What is spent or reserved."""
-        return self.spent + self.reserved
-
-    def status(self, above: list[Scope]) -> ScopeStatus:
-        """Return how it stands under its own limit and those of the scopes *above* it."""
-        limit = self.limit
-        ending = is_ending([self, *above])
-        rooms = [scope.limit.room(scope.taken, WRAP_UP, ending=ending) for scope in (self, *above)]
-        left = min((room for room in rooms if room is not None), default=None)
-        over = 0 if limit.amount is None else max(0, self.spent - limit.amount)
-        sums = (self.spent, self.reserved, limit.amount, limit.given, limit.held, left)
-        return ScopeStatus(self.name, *sums, limit.state, over)
-
-
-class Books:
-    """The scopes and reservations that one transaction touches; ``save`` writes back the scopes that were changed."""
-
-    def __init__(self, database: Database, now: float, warn: float) -> None:
-        self._database, self._now, self._warn = database, now, warn
-        self._scopes: dict[str, Scope] = {}
-        self._changed: set[str] = set()
-        self.notices: list[Notice] = []
-        """What is to be told when everything is written."""
-
-    def ended(self) -> list[Reservation]:
-        """Return the reservations whose lease has ended; one longer than any may be was made by a wrong clock."""
-        longest = self._now + LONGEST_LEASE + 86_400
-        return [reservation_of(row) for row in self._database.rows(_ENDED, (self._now, longest))]
-
-    def scope(self, name: str) -> Scope:
-        """Return the scope *name*; one that is not known yet has no limit and has spent nothing."""
-        if name not in self._scopes:
-            row = self._database.row(f"{_SCOPE} WHERE scope = ?", (name,))
-            self._scopes[name] = scope_of(row, self._database.path) if row else Scope(name)
-        return self._scopes[name]
-
-    def changing(self, name: str) -> Scope:
-        """Return the scope *name*, to be changed."""
-        self._changed.add(name)
-        return self.scope(name)
-
-    def status(self, name: str) -> ScopeStatus:
-        """Return how the scope *name* stands."""
-        return self.scope(name).status([self.scope(each) for each in lineage(name)[:-1]])
-
-    def statuses(self, under: str, default: Limit | None, most: int | None) -> list[ScopeStatus]:
-        """Return how the known scopes stand, by name: all, or *under* and those below it; the first *most*.
-
-        With *default*, as they would under that limit of every project that has none of its own.
-        """
-        bound = (under, most) if under else (most,)
-        rows = self._database.rows(f"{_SCOPE} {_below(under)} ORDER BY scope LIMIT ifnull(?, -1)", bound)
-        self._scopes |= {row[0]: scope_of(row, self._database.path) for row in rows}
-        if default is not None:
-            for project in [self.scope(name) for name in {lineage(row[0])[0] for row in rows}]:
-                if project.is_default and project.limit.given != default.given:
-                    project.limit = project.limit.renewed(default.given)
-        return [self.status(row[0]) for row in rows]
-
-    def reservation(self, request_id: str) -> Reservation | None:
-        """Return what is known of the request, or None."""
-        rows = self._database.rows(f"{RESERVATION} WHERE request_id = ?", (request_id,))
-        return next(map(reservation_of, rows), None)
-
-    def fits(self, scope: str, more: int) -> bool:
-        """Whether *more* is within the limits of *scope* and those above it."""
-        path = [self.scope(name) for name in lineage(scope)]
-        return more <= 0 or all(each.limit.amount is None or each.taken + more <= each.limit.amount for each in path)
-
-    def replace(self, old: Reservation | None, new: Reservation, kind: str = "") -> None:
-        """Write *new* in place of *old*; move the sums of every scope that it counts against."""
-        spent = new.charged - (old.charged if old else 0)
-        reserved = _set_aside(new) - (_set_aside(old) if old else 0)
-        is_answered = False  # who has said about a scope that it ends is not asked about those below it
-        for name in lineage(new.scope):
-            scope = self.changing(name)
-            scope.spent += spent
-            scope.reserved += reserved
-            if spent > 0 and not is_answered:
-                self.reached(scope)
-            is_answered = is_answered or scope.limit.state in (WRAPPING_UP, STOPPED)
-        self._database.run(
-            "INSERT INTO reservations "
-            "(request_id, scope, amount, charged, state, lease_end, purpose, overrun, made_at) "
-            "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (request_id) DO UPDATE SET "
-            "amount = ?3, charged = ?4, state = ?5, lease_end = ?6, overrun = ?8",
-            (*new.to_dict().values(), self._now),
-        )
-        if spent:
-            self._database.run(
-                "INSERT INTO spend_entries (time, request_id, scope, kind, amount) VALUES (?, ?, ?, ?, ?)",
-                (self._now, new.request_id, new.scope, kind, spent),
-            )
-
-    def ask(self, name: str, state: str, *, wanted: int = 0, overrun: int = 0) -> None:
-        """Ask about the limit of *name*, once per limit, and put it into *state*.
-
-        What is *wanted* does not fit, or a request cost *overrun* more than was reserved: that closes the scope, so
-        nothing more is admitted until a person says so.
-        """
-        scope = self.changing(name)
-        before = scope.limit.state
-        if before == OPEN:
-            self._ask(scope, wanted=wanted, overrun=overrun)
-        if before == OPEN or (state == CLOSED and before != STOPPED):
-            scope.limit = scope.limit.replace(state=state)
-
-    def answered(self, scope: Scope, answer: str) -> None:
-        """Note that a person said *answer* about *scope*."""
-        self._database.run(
-            "INSERT INTO spend_answers (time, scope, answer, amount) VALUES (?, ?, ?, ?)",
-            (self._now, scope.name, answer, scope.limit.amount),
-        )
-
-    def save(self) -> None:
-        """Write the scopes."""
-        for scope in [self._scopes[name] for name in sorted(self._changed)]:
-            given, base, amount, state, warned = scope.limit.to_dict().values()
-            self._database.run(
-                f"INSERT OR REPLACE INTO spend_scopes ({_SCOPE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-                (scope.name, given, base, amount, scope.is_default, state, warned, scope.spent, scope.reserved),
-            )
-
-    def reached(self, scope: Scope) -> None:
-        """Warn or ask if what is spent in *scope* has reached a mark of its limit."""
-        scope.limit, warn, ask = scope.limit.reached(scope.spent, self._warn)
-        if warn and scope.limit.amount is not None:
-            self.notices.append(CostWarning(scope.spent, scope.limit.amount, scope.name))
-        if ask:
-            self._ask(scope)
-
-    def _ask(self, scope: Scope, *, wanted: int = 0, overrun: int = 0) -> None:
-        about = scope.spent, scope.limit.amount, scope.name
-        answers = ANSWERS if scope.limit.amount is not None else tuple(each for each in ANSWERS if each != "raise")
-        told = CostLimit(*about, held=scope.limit.held, wanted=wanted, overrun=overrun)
-        self.notices += [told, InputRequested(*about, answers=answers)]
-
-
-def _below(under: str) -> str:
-    """Return the condition for *under*, its first parameter, and what is below it; empty for all scopes."""
-    # What is below begins with the name and '/', and '0' is what follows '/'.
-    return "WHERE (scope = ?1 OR (scope > ?1 || '/' AND scope < ?1 || '0'))" if under else ""
-
-
-def is_ending(path: list[Scope]) -> bool:
-    """Whether a person let a scope in *path* wrap up: then the wrap-up may take what is held."""
-    return any(scope.limit.state == WRAPPING_UP for scope in path)
-
-
-def scope_of(row: Any, path: str) -> Scope:
-    """Return the scope that *row* holds; raise if it holds none."""
-    name, given, base, amount, is_default, state, warned, spent, reserved = row
-    amounts = [each for each in (given, base, amount) if each is not None]
-    if state not in STATES or not all(type(each) is int and each >= 0 for each in (*amounts, spent, reserved)):
-        raise StoreError(f"{path}: what is kept about the scope {str(name)[:80]!r} cannot be read", "damaged")
-    limit = Limit(given, base, amount, state, bool(warned))
-    return Scope(name, limit, is_default=bool(is_default), spent=spent, reserved=reserved)
-
-
-def reservation_of(row: Any) -> Reservation:
-    """Return the reservation that *row* holds."""
-    return Reservation(*(*row[:7], bool(row[7])))
-
-
-def _set_aside(reservation: Reservation) -> int:
-    return reservation.amount if reservation.state == RESERVED else 0

@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from brim.store.database import Database
+
 FILE = "brim.db"
 """The name of the database in a ``.brim`` folder."""
 
@@ -41,11 +43,63 @@ MOST_INDEXES = 64
 MOST_NAMES = 100_000
 """Places of an index that are looked at, in search of one name."""
 
+LONGEST_NAME = 80
+"""Characters of a part of a scope; these and ``_SIGNS`` are as in ``brim.spend.ledger``, which takes time to import."""
+
+_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+
+LIMITS_SINCE = 3
+"""The version of the file since which it has projects by place, and limits per period."""
+
+NO_PROJECT = "no-project"
+"""The name of what is spent in no project."""
+
 _HEAD = "ref: refs/heads/"
 
 
 class _TooMuch(Exception):
     """An index that takes too long to look through: an archive can bring any."""
+
+
+def place_of(project: str) -> str:
+    """Return the place of the folder *project*, whose links are resolved: its repository's, so worktrees are one."""
+    git = git_folder(project)
+    if git is None or git == os.path.join(project, ".git"):
+        return project
+    try:
+        with open(os.path.join(git, "commondir"), encoding="utf-8", errors="surrogateescape") as file:
+            common = os.path.realpath(os.path.join(git, file.readline(4096).strip()))
+    except (OSError, ValueError):
+        return project  # a submodule
+    return os.path.dirname(common) if os.path.basename(common) == ".git" else common
+
+
+def name_of(place: str) -> str:
+    """Return the name of the project at *place*, as the ledger's scopes have it."""
+    return segment(os.path.basename(place) or NO_PROJECT)
+
+
+def scope_at(database: Database | None, place: str) -> str:
+    """Return the ledger's scope of the project at *place*: its name, if no other place has taken that.
+
+    Scopes of older versions go by the name alone: the first place with that name takes them over. So does a project
+    that was moved: its old place is gone.
+    """
+    name = name_of(place)
+    if not place or database is None or database.version < LIMITS_SINCE:
+        return name
+    rows = dict(database.rows("SELECT place, scope FROM spend_projects WHERE place = ?1 OR scope = ?2", (place, name)))
+    if place in rows:
+        return str(rows[place])
+    if not any(os.path.isdir(other) for other in rows):
+        return name
+    return f"{name[:70]}-{sha256_hex(os.fsencode(place))[:8]}"
+
+
+def segment(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return *text* as a part of a scope: every character that a part can't have becomes ``-``."""
+    made = "".join([sign if sign in _SIGNS else "-" for sign in text[:longest]])
+    return made if made.strip(".") else f"-{made}"[:longest]
 
 
 def project_key(project: str) -> str:

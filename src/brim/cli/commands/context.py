@@ -11,12 +11,12 @@ from brim.cli.commands.status import session_of
 from brim.cli.gauge import draw
 from brim.cli.options import add_json, command, here, option, whole_number
 from brim.cli.output import (
-    Progress,
     counted,
     cut,
     day,
     dollars,
     emit,
+    file_progress,
     home_path,
     lines,
     note,
@@ -28,13 +28,11 @@ from brim.cli.output import (
 )
 from brim.errors import InputError
 from brim.report.context import ContextReport, context_report
-from brim.report.request_index import FILE
+from brim.report.index import FILE
 from brim.tracking.requests import Part
 from brim.tracking.sessions import newest
 from brim.workspace import Workspace
 
-PROGRESS_FROM = 30_000_000
-"""Bytes to read from which on a terminal shows progress."""
 LEAST_SHARE = 0.01
 """Rows of the tree below this share of the request are summed up, unless all are asked for."""
 ALWAYS_SHOWN = 3
@@ -69,13 +67,9 @@ def context(options: Namespace) -> int:
     if reading is None:
         note("no session found: name its file, or start your agent")
         return 1
-    size = 0
-    with suppress(OSError):
-        size = os.path.getsize(reading["path"])
-    progress = Progress(size, shown_from=PROGRESS_FROM, doing="reading")
     index = os.path.join(workspace.home, FILE) if os.path.isdir(workspace.home) else ""
-    report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
-    progress.clear()
+    with file_progress(reading["path"]) as progress:
+        report = context_report(reading, at=options.at, since=options.since, index=index, on_read=progress.advance)
     return emit(report, lambda each: show(each, everything=options.all), options.as_json)
 
 

@@ -1,4 +1,4 @@
-"""``brim limit`` and the hidden ``brim ledger``: limits on cost, and what is spent under them."""
+"""``brim limit``: limits per day, week, month or session, and what is spent under them."""
 
 from __future__ import annotations
 
@@ -6,361 +6,252 @@ import os
 from argparse import Namespace
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
 
-from brim.cli.options import (
-    add_json,
-    check_belongs,
-    check_words,
-    command,
-    complete_model,
-    here,
-    option,
-    own_prices,
-    whole_number,
-)
-from brim.cli.output import dollars, emit, fields_of, heading, note, paint, printable, say, say_json, symbols, table
-from brim.errors import BrimError, InputError, LimitReached, UnknownPrice
-from brim.hooks.gate import folder_scope
-from brim.spend.ledger import SETTLED, Reservation, ScopeStatus, lineage
-from brim.spend.limits import Limit, Raise, build_wrap_up_prompt
-from brim.spend.money import estimate_cost, micro_dollars
-from brim.store.ledger import SqliteLedger
-from brim.tracking.notices import Notice
-from brim.workspace import Workspace
+from brim.cli.commands.ledger import MOST, MOST_SHOWN, MOST_WRITTEN, Money, complete_scope, scope_table
+from brim.cli.options import add_json, command, here, option
+from brim.cli.output import age, dollars, emit, fields_of, heading, home_path, note, paint, symbols, table
+from brim.errors import InputError
+from brim.hooks.limit_words import clock
+from brim.spend.limits import Limit, build_wrap_up_prompt
+from brim.spend.periods import EVERYWHERE, PERCENT, SPANS, USD, Ceiling, in_unit, read_ceiling
+from brim.store.limits import LimitRow, Limits, ProjectRow
 
-ACTIONS = {
-    "status": ("[SCOPE]", 0, 1),
-    "limit": ("SCOPE USD|none", 2, 2),
-    "reserve": ("SCOPE [USD]", 1, 2),
-    "settle": ("REQUEST_ID USD", 2, 2),
-    "release": ("REQUEST_ID", 1, 1),
-    "continue": ("SCOPE", 1, 1),
-    "raise": ("SCOPE USD", 2, 2),
-    "wrap-up": ("SCOPE", 1, 1),
-    "stop": ("SCOPE", 1, 1),
-}
-"""What each action of the ledger takes: how it is written, and how many words at least and at most."""
+ANSWERS = {"continue": "continue", "raise": "raise", "wrap-up": "wrap_up", "stop": "stop"}
 UNLIMITED = ("none", "unlimited")
-ANSWERS = ("continue", "raise", "wrap-up", "stop")
-
-OWN_OPTIONS = dict.fromkeys(("request_id", "lease", "model", "input_tokens", "output_tokens", "wrap_up"), ("reserve",))
-OWN_OPTIONS |= {"anew": ("limit",), "most": ("status",)}
-"""Which actions each option of the ledger belongs to."""
-
-LEAST = 1
-"""What is reserved for an unknown price that is allowed: not 0, which would fit where nothing is left."""
 BAR = 16
 """Columns of a bar."""
 STATES = {
-    "open": "",
     "asked": "limit reached",
-    "unfit": "asked: a request did not fit",
     "wrapping_up": "wrap-up",
     "stopped": "stopped",
-    "closed": "closed: overrun",
+    "closed": "closed",
 }
-"""What a state is called; ``unfit`` is ``asked`` while there is still room."""
-
-
-class Money:
-    """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
-
-    def __init__(self) -> None:
-        self.workspace: Workspace = here()
-        self.config = self.workspace.config
-        self.ledger: SqliteLedger = self.workspace.open_ledger()
-        self.notices: list[Notice] = []
-        self.ledger.subscribe(self.notices.append)
-
-    @property
-    def default(self) -> int | None:
-        """The limit of a project that has none of its own: the setting ``spend.limit``."""
-        limit = self.config["spend.limit"]
-        return None if limit is None else micro_dollars(repr(limit), up=False)
-
-    def apply_default(self, scope: str) -> None:
-        """Limit the project of *scope* by the setting ``spend.limit``, unless it has a limit of its own."""
-        if not self.ledger.database.readonly:
-            self.ledger.limit(lineage(scope)[0], self.default, default=True)
-
-    def statuses(self, under: str, most: int) -> list[ScopeStatus]:
-        """Return how the first scopes stand under the settings of this place; nothing is written."""
-        return self.ledger.statuses(under, default=Limit(self.default), most=most)
-
-    def __enter__(self) -> Money:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.ledger.close()
-
-
-def complete_scope(prefix: str, **_: object) -> list[str]:
-    """Return the known scopes that begin with what was typed."""
-    with suppress(BrimError):
-        if os.path.exists(here().database):
-            with Money() as money:
-                statuses = money.ledger.statuses(prefix.rpartition("/")[0], most=MOST_WRITTEN)
-                return [status.scope for status in statuses if status.scope.startswith(prefix)]
-    return []
-
-
-AGAIN = "for a limit: start over, and forget earlier answers, even if the limit is the same"
-MOST_SHOWN, MOST_WRITTEN = 200, 10_000
-MOST = option(
-    "--most", type=whole_number(1), metavar="N", help=f"scopes to show (default: {MOST_SHOWN}; with --json 10,000)"
-)
-RESTART = option("--anew", action="store_true", default=None, help=AGAIN)
+WRITE_IT = "write it as: brim limit [PROJECT] 5/day, brim limit raise [PROJECT] 8/day, or brim limit remove [PROJECT]"
 
 
 @command(
-    option("words", nargs="*", metavar="[SCOPE] [USD|none]", help="a limit, or its scope", completer=complete_scope),
-    RESTART,
+    option("words", nargs="*", metavar="[PROJECT] [LIMIT ...]", help="whose limit, and what", completer=complete_scope),
+    option("--all", action="store_true", dest="everywhere", help="everything on this machine, not one project"),
+    option("--subagent", action="store_true", help="the limit is for each sub-agent"),
+    option("--including-past", action="store_true", help="count what was spent before, in this period or ever"),
+    option("--sessions", action="store_true", help="show sessions, agents and what is reserved, too"),
     MOST,
     add_json,
 )
 def limit(options: Namespace) -> int:
-    """Set a limit on cost, and see what is spent. Amounts are US dollars.
+    """Limit what agents may spend, and see what is spent.
 
-    Without an amount, it shows what is spent, reserved and left. With one, it limits this project, or SCOPE. A scope
-    is a project, a session in it, or an agent in that: shop/4f1c2a90/main. What an agent spends counts against every
-    scope above it. brim never admits a request above a limit, and holds back 5% of it (at most $0.50) for a wrap-up.
+    A limit is for this project, for the one you name (by name or path), or with --all for everything on this machine.
+    It's in dollars, in tokens, or in percent of a subscription's window, per day, week, month or session, or in all.
+    Several can hold at once. It counts from now. brim warns at 80%, and holds the agent's tools at the limit.
 
-    When the limit is reached, decide:
+      brim limit [PROJECT] LIMIT ...        set limits: 5/day 20/week 100/month 2/session 50 "2M tokens/day" 90%/5h
+      brim limit remove [PROJECT] [LIMIT]   remove one of them, or all
 
-      continue [SCOPE]       go on once, with a tenth more
-      raise [SCOPE] USD      make USD the limit; works before it's reached, too
-      wrap-up [SCOPE]        let only the wrap-up spend, from the part held back for it
-      stop [SCOPE]           let nothing more be spent
+    When a limit is reached, decide:
+
+      brim limit continue [PROJECT]         go on once, with a tenth more; also opens what was stopped
+      brim limit raise [PROJECT] LIMIT      make that the limit from now on
+      brim limit wrap-up [PROJECT]          let only the wrap-up spend, from the part kept for it
+      brim limit stop [PROJECT]             let nothing more be spent
 
     Examples:
-      brim limit 5
-      brim limit shop 10
-      brim limit none
-      brim limit raise 8
+      brim limit 5/day 20/week
+      brim limit --all 100/month
+      brim limit --subagent 200k tokens
+      brim limit raise 8/day
     """
+    action, name, limits = _read(options)
+    if not action and not limits:
+        return _show(name, options)
+    with Money() as money:
+        people = _limits(money)
+        scope = _scope(people, EVERYWHERE if options.everywhere else name, action)
+        if action == "remove":
+            gone = people.remove(scope, limits)
+            names = ", ".join(each.limit for each in gone)
+            said = f"Removed from {home_path(people.name(scope))}: {names}" if gone else ""
+            result = {"removed": [each.to_dict() for each in gone]}
+            return emit(result, said or "There is no limit here.", options.as_json)
+        ceilings = [read_ceiling(each, subagent=options.subagent) for each in limits]
+        if action:
+            if (action == "raise") != (len(ceilings) == 1):
+                raise InputError(WRITE_IT)
+            rows = people.answer(scope, ANSWERS[action], ceilings[0] if ceilings else None)
+        else:
+            rows = people.set(scope, ceilings, including_past=options.including_past)
+        return _emit_set(people, rows, scope, action, options)
+
+
+def _scope(people: Limits, name: str, action: str) -> str:
+    try:
+        return people.scope(name, known=bool(action))
+    except InputError:
+        near = get_close_matches(name, (*ANSWERS, "remove"), 1, cutoff=0.8)
+        if near and not action:
+            raise InputError(f"did you mean 'brim limit {near[0]}'?") from None
+        raise
+
+
+def _read(options: Namespace) -> tuple[str, str, list[str]]:
+    """Return what is to be done, for which project, and the limits, each as a person wrote it."""
     words = list(options.words)
-    action = words.pop(0) if words and words[0] in ANSWERS else ""
-    amount = words.pop() if words and (action == "raise" or (not action and _is_amount(words[-1]))) else ""
-    if len(words) > 1 or (action == "raise" and not amount):
-        raise InputError("write it as: brim limit [SCOPE] [USD|none], or brim limit raise [SCOPE] USD")
-    if not action and not amount:
-        return _status(words[0] if words else "", options)
-    with Money() as money:
-        scope = words[0] if words else folder_scope(money.workspace.project)
-        near = get_close_matches(scope, ANSWERS, 1, cutoff=0.8) if words and not action else []
-        if near and not money.ledger.statuses(scope, most=1):
-            meant = f"did you mean 'brim limit {near[0]}'?"
-            raise InputError(f"{meant} To limit a scope of that name: brim ledger limit {scope} {amount}")
-        return _answer(money, action or "limit", scope, amount, options)
+    action = words.pop(0) if words and words[0] in (*ANSWERS, "remove") else ""
+    joined: list[str] = []
+    for word in words:  # "2M tokens/day" may come as two words
+        if joined and word.lower().partition("/")[0] in ("token", "tokens"):
+            joined[-1] = f"{joined[-1]} {word}"
+        else:
+            joined.append(word)
+    is_named = bool(joined) and not _is_limit(joined[0], action)
+    name, limits = (joined[0], joined[1:]) if is_named else ("", joined)
+    if name and options.everywhere:
+        raise InputError("name a project, or give --all, not both")
+    if not action and limits and limits[0].lower() in UNLIMITED:
+        action, limits = "remove", []
+    return action, name, limits
 
 
-def _is_amount(word: str) -> bool:
+def _is_limit(word: str, action: str) -> bool:
+    """Whether *word* is meant as a limit, right or wrong, and not as the name of a project."""
+    if word.lower() in (*UNLIMITED, *(SPANS if action == "remove" else ())):
+        return True
     with suppress(InputError):
-        return word.strip().lower() in UNLIMITED or micro_dollars(word) >= 0
-    return False
+        return bool(read_ceiling(word))
+    return word.lower() in ("nan", "inf", "infinity") or word[:1] in tuple("$-+0123456789")
 
 
-@command(
-    option("action", nargs="?", choices=list(ACTIONS), default="status", help="what to do (default: status)"),
-    option("words", nargs="*", metavar="ARGUMENT", help="scope, request id and amount", completer=complete_scope),
-    option("--request-id", metavar="ID", help="for reserve: the id to settle it by (default: a new one)"),
-    option("--lease", type=float, metavar="S", help="for reserve: seconds until it is charged (default: 60)"),
-    option("--model", "-m", metavar="MODEL", help="for reserve: price tokens of this model", completer=complete_model),
-    option("--input-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens of the prompt"),
-    option("--output-tokens", type=whole_number(0), metavar="N", help="for reserve with --model: tokens to expect"),
-    option("--wrap-up", action="store_true", default=None, help="for reserve: it is for the wrap-up"),
-    RESTART,
-    MOST,
-    add_json,
-)
-def ledger(options: Namespace) -> int:
-    """Reserve, settle and limit cost from a script. Amounts are US dollars.
-
-    A scope is a project, a job in it, an agent in that: shop/job-7/agent-2. What an agent spends counts against every
-    scope above it.
-
-      status [SCOPE]         what is spent, reserved and left, everywhere or below SCOPE (default)
-      limit SCOPE USD|none   nothing above USD is admitted; 0 lets nothing be spent. A part of it, 5% and at most $0.50,
-                             is held back for the wrap-up. The same limit again changes nothing, unless you say --anew
-      reserve SCOPE [USD]    set USD aside before you send a request; exits with 1 if it doesn't fit: then don't send it
-      settle ID USD          what the request really cost; saying it again corrects it
-      release ID             the request was not sent
-      continue SCOPE         at the limit: go on once, with a tenth more
-      raise SCOPE USD        at the limit, or before: USD is the limit from now on
-      wrap-up SCOPE          at the limit: only the wrap-up may spend, from the part held back for it
-      stop SCOPE             nothing more may be spent
-
-    Examples:
-      brim ledger reserve shop/job-7 0.25 --request-id r1
-      brim ledger reserve shop/job-7 --model claude-sonnet-4-5 --input-tokens 20000 --output-tokens 4000
-      brim ledger settle r1 0.18
-      brim ledger status
-    """
-    usage, least, most = ACTIONS[options.action]
-    check_words(f"brim ledger {options.action} {usage}", options.words, least, most)
-    check_belongs(options, OWN_OPTIONS, "brim ledger")
-    if options.action == "status":
-        return _status(options.words[0] if options.words else "", options)
-    first, *rest = options.words
-    if options.action not in ("settle", "release"):
-        lineage(first)
-    with Money() as money:
-        if options.action == "reserve":
-            return _reserve(options, money)
-        if options.action in ("settle", "release"):
-            return _end(options, money)
-        return _answer(money, options.action, first, rest[0] if rest else "", options)
+def _limits(money: Money) -> Limits:
+    place = money.workspace
+    return Limits(money.ledger, place=place.place, home=place.home, environ=place.environ, now=place.now)
 
 
-def _status(under: str, options: Namespace) -> int:
-    if under:
-        lineage(under)
-    found: list[ScopeStatus] = []
-    most, more = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN), 0
+def _emit_set(people: Limits, rows: list[LimitRow], scope: str, action: str, options: Namespace) -> int:
+    result: dict[str, object] = {"scope": scope, "limits": [each.to_dict() for each in rows]}
+    called = home_path(people.name(scope))
+    lines = [f"{called}: {_sentence(each, here().now)}" for each in rows] or [f"{called}: no limit"]
+    if scope != EVERYWHERE:
+        status = people.ledger.status(scope)
+        result |= fields_of(status)
+        if action in ("stop", "wrap-up"):
+            lines.append(f"{called}: {STATES.get(status.state, 'open')}")
+        if action == "wrap-up":
+            result["prompt"] = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
+            lines += ["", str(result["prompt"])]
+    return emit(result, "\n".join(lines), options.as_json)
+
+
+def _sentence(row: LimitRow, now: float) -> str:
+    """Return one limit and where it stands, as a sentence."""
+    if row.each:
+        return f"{_amount(row.amount, row.unit, up=False)} for each {row.period.replace('subagent', 'sub-agent')}"
+    if row.unit == PERCENT:
+        return f"{_limit(row)}, {_reading(row, now)}"
+    parts = [f"{_limit(row)}", f"{_amount(row.spent, row.unit, up=True)} spent"]
+    parts += [f"{_amount(row.reserved, row.unit, up=True)} reserved"] if row.reserved else []
+    parts += [f"{_amount(row.left, row.unit, up=False)} left"]
+    parts += [f"{_amount(row.held, row.unit, up=False)} kept for the wrap-up"] if row.held else []
+    parts += [f"resets {clock(row.resets_at, now)}"] if row.resets_at is not None else []
+    return ", ".join(parts)
+
+
+# Showing --------------------------------------------------------------------------------------------------------
+
+
+def _show(name: str, options: Namespace) -> int:
+    if options.subagent or options.including_past:
+        raise InputError(WRITE_IT)
+    projects: list[ProjectRow] = []
+    scopes, more, now = [], 0, here().now
+    most = options.most or (MOST_WRITTEN if options.as_json else MOST_SHOWN)
     if os.path.exists(here().database):
         with Money() as money:
-            found = money.statuses(under, most)
-            more = money.ledger.count(under) - len(found) if len(found) == most else 0
-    shown = scope_table(found) if found else ""
-    left_out = {"more": more} if more else {}
-    emit({"scopes": [fields_of(each) for each in found], **left_out}, lambda _: shown, options.as_json)
+            people = _limits(money)
+            target = EVERYWHERE if options.everywhere else people.scope(name, known=True) if name else ""
+            default = None if money.default is None else Limit(money.default)
+            projects = people.projects(target.partition("/")[0], default=default)
+            under = "" if target == EVERYWHERE else target
+            if options.as_json or options.sessions or (name and not options.everywhere):
+                scopes = money.statuses(under, most)
+                more = money.ledger.count(under) - len(scopes) if len(scopes) == most else 0
+    elif name:
+        raise InputError(f'No project is called "{name[:80]}": nothing was spent yet.')
+    shown = [_table(projects, now)] if projects else []
+    below = [each for each in scopes if "/" in each.scope]
+    shown += [scope_table(below)] if below else []
+    result = {
+        "projects": [each.to_dict() for each in projects],
+        "scopes": [fields_of(each) for each in scopes],
+        **({"more": more} if more else {}),
+    }
+    emit(result, "\n\n".join(shown), options.as_json)
     if more:
-        note(f"{more:,} more: --most {len(found) + more} shows all, 'brim limit SCOPE' what is below one")
-    if not found and not options.as_json:
-        what = f"nothing known about {under}" if under else "nothing spent, no limit"
-        note(f"{what} yet: brim limit {f'{under} ' if under else ''}5 sets a limit of $5.00")
+        note(f"{more:,} more: --most {len(scopes) + more} shows all")
+    if not projects and not options.as_json:
+        note("nothing spent, no limit yet: brim limit 5/day sets a limit of $5.00 per day for this project")
     return 0
 
 
-def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
-    known = money.ledger.statuses(scope, most=1)
-    if action != "limit" and not any(each.scope == scope for each in known):
-        raise InputError(f"nothing known about {scope}: 'brim limit' lists all scopes")
-    money.apply_default(scope)
-    if action == "limit":
-        new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
-        status = money.ledger.limit(scope, new, anew=bool(options.anew))
-        if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
-            note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")
-    elif action == "raise":
-        status = money.ledger.answer(scope, Raise(micro_dollars(amount, up=False)))
-    else:
-        status = money.ledger.answer(scope, action.replace("-", "_"))
-    if action != "wrap-up":
-        return emit(fields_of(status), in_words(status), options.as_json)
-    prompt = build_wrap_up_prompt(status.spent, status.limit, held=status.left or 0)
-    return emit({**fields_of(status), "prompt": prompt}, f"{in_words(status)}\n\n{prompt}", options.as_json)
+def _table(projects: list[ProjectRow], now: float) -> str:
+    rows = [["project", "limit", "spent", "left", "", "resets", ""]]
+    for project in projects:
+        name, state = home_path(project.name), _state(project)
+        if not project.limits:
+            rows.append([name, "none", dollars(project.spent, up=True), "", "", "", state])
+        for each in project.limits:
+            at = "" if each.resets_at is None else clock(each.resets_at, now)
+            rows.append([name, _limit(each), *_sums(each), _bar(each), at, _row_state(each, now) or state])
+            name = state = ""
+    return heading(table(rows, right=frozenset({2, 3}), optional=(4, 6)))
 
 
-def _reserve(options: Namespace, money: Money) -> int:
-    scope = options.words[0]
-    try:
-        amount = _amount(options, money)
-        money.apply_default(scope)
-        lease, purpose = 60.0 if options.lease is None else options.lease, "wrap_up" if options.wrap_up else ""
-        found = money.ledger.reserve(scope, amount, request_id=options.request_id, lease=lease, purpose=purpose)
-    except (LimitReached, UnknownPrice) as refused:
-        fields = {key: value for key, value in vars(refused).items() if not key.startswith("_")}
-        reason = {} if isinstance(refused, LimitReached) else {"reason": "unknown_price"}
-        return _refused({**reason, **fields}, str(refused), options.as_json)
-    if found.state == SETTLED:  # sending it again would spend twice
-        message = f"{found.request_id}: already settled: use another id for another request"
-        return _refused({"reason": SETTLED, **fields_of(found)}, message, options.as_json)
-    _emit_reservation(found, money, options.as_json, admitted=True)
-    return 0
+def _sums(row: LimitRow) -> tuple[str, str]:
+    if row.each:
+        return "", ""
+    if row.unit == PERCENT:
+        return (f"{row.spent}%", f"{max(0, row.amount - row.spent)}%") if row.read_at is not None else ("", "")
+    return _amount(row.spent, row.unit, up=True), _amount(row.left, row.unit, up=False)
 
 
-def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
-    return emit({"admitted": False, **fields, "message": message}, lambda _: note(message), as_json, code=1)
+def _limit(row: LimitRow) -> str:
+    """Return the limit with its unit: $5.00/day, 2M tokens/day, 90%/5h."""
+    per = str(Ceiling(0, row.unit, row.period)).partition("/")[2]
+    said = _amount(row.amount, row.unit, up=False)
+    return f"{said}/{per}" if per else f"{said}/sub-agent" if row.period == "subagent" else f"{said} in all"
 
 
-def _end(options: Namespace, money: Money) -> int:
-    id = options.words[0]
-    settles = options.action == "settle"
-    found = money.ledger.settle(id, micro_dollars(options.words[1])) if settles else money.ledger.release(id)
-    warned = any(getattr(each, "overrun", 0) for each in money.notices)
-    _emit_reservation(found, money, options.as_json)
-    if found.overrun and settles and not warned and not options.as_json:
-        note(f"{found.scope}: is closed, because that is more than was reserved: see 'brim limit'")
-    return 0
+def _amount(amount: int, unit: str, *, up: bool) -> str:
+    return dollars(amount, up=up) if unit == USD else in_unit(amount, unit)
 
 
-def _emit_reservation(found: Reservation, money: Money, as_json: bool, **more: object) -> None:
-    notices = [{"kind": each.kind, "text": str(each)} for each in money.notices]
-    if as_json:
-        say_json({**more, **fields_of(found), "notices": notices})
-        return
-    stands = f"{dollars(found.charged)} is spent in {found.scope}, of {dollars(found.amount)} reserved"
-    if found.state == "open":
-        stands = f"{dollars(found.amount)} is reserved in {found.scope}"
-    elif found.state == "released":
-        stands = f"{dollars(found.amount)} is free again in {found.scope}"
-    say(printable(f"{found.request_id}: {stands}"))
-    for notice in money.notices:
-        note(str(notice))
+def _state(project: ProjectRow) -> str:
+    text = STATES.get(project.state, "") if project.state != "asked" else ""
+    text = text or ("" if project.exists else "folder is gone")
+    return paint(text, "yellow") if text else ""
 
 
-def _amount(options: Namespace, money: Money) -> int:
-    """Return what to reserve: the amount that was given, or what the tokens cost at most."""
-    tokens = options.input_tokens, options.output_tokens
-    if len(options.words) == 2:
-        if options.model is not None or tokens != (None, None):
-            raise InputError("give USD, or --model with --input-tokens and --output-tokens, not both")
-        return micro_dollars(options.words[1])
-    if options.model is None or None in tokens:
-        raise InputError("how much? give USD, or --model with --input-tokens and --output-tokens")
-    own_prices(money.config)
-    try:
-        return estimate_cost(options.model, input_tokens=tokens[0], output_tokens=tokens[1])
-    except UnknownPrice as error:
-        if money.config["spend.unknown_price"] == "refuse":
-            raise
-        note(f"the price of {error.model} is not known: only $0.000001 is reserved (spend.unknown_price)")
-        return LEAST
+def _row_state(row: LimitRow, now: float) -> str:
+    if row.unit == PERCENT:
+        return _reading(row, now)
+    if row.state == "asked":
+        return paint("limit reached" if row.left == 0 else "asked: a request did not fit", "red")
+    over = row.spent - row.amount
+    return paint(f"{_amount(over, row.unit, up=True)} over", "red") if over > 0 else ""
 
 
-def scope_table(statuses: list[ScopeStatus]) -> str:
-    """Return a table of *statuses*; spent is rounded up, left is rounded down."""
-    rows = [["scope", "spent", "reserved", "limit", "left", "", "state"]]
-    for each in statuses:
-        spent, reserved = dollars(each.spent, up=True), dollars(each.reserved, up=True) if each.reserved else ""
-        ceiling = "none" if each.limit is None else dollars(each.limit, up=False)
-        left = "none" if each.left is None else dollars(each.left, up=False)
-        rows.append([each.scope, spent, reserved, ceiling, left, _bar(each), _state(each)])
-    return heading(table(rows, right=frozenset({1, 2, 3, 4}), optional=(5, 2)))
+def _reading(row: LimitRow, now: float) -> str:
+    """Return how old the reading of a plan's window is."""
+    if row.read_at is None:
+        return "not read yet: the status line and Codex tell it"
+    return f"{row.spent}% used, read {age(row.read_at, now)}"
 
 
-def in_words(status: ScopeStatus) -> str:
-    """Return how one scope stands, as a sentence."""
-    parts = [f"{dollars(status.spent, up=True)} spent"]
-    parts += [f"{dollars(status.reserved, up=True)} reserved"] if status.reserved else []
-    parts.append("no limit" if status.limit is None else f"limit {dollars(status.limit, up=False)}")
-    parts += [f"{dollars(status.left, up=False)} left"] if status.left is not None else []
-    if status.held and status.state in ("open", "asked"):
-        parts.append(f"{dollars(status.held)} held back for the wrap-up")
-    parts += [_called(status)] if status.state != "open" else []
-    return f"{status.scope}: {', '.join(parts)}"
-
-
-def _called(status: ScopeStatus) -> str:
-    is_room = status.limit is not None and status.spent < status.limit - status.held
-    return STATES["unfit" if status.state == "asked" and is_room else status.state]
-
-
-def _state(status: ScopeStatus) -> str:
-    text = _called(status)
-    if status.overshoot:
-        text += f"{', ' if text else ''}{dollars(status.overshoot, up=True)} over"
-    return paint(text, "red" if status.state != "wrapping_up" else "yellow") if text else ""
-
-
-def _bar(status: ScopeStatus) -> str:
+def _bar(row: LimitRow) -> str:
     """Return a bar of what is spent and reserved of the limit; a small part is never shown as nothing."""
-    if not status.limit:
+    if not row.amount or row.each or (row.unit == PERCENT and row.read_at is None):
         return ""
     full, half, empty = tuple(symbols("█▒░", "#=."))
-    spent = min(BAR, -(-BAR * status.spent // status.limit))
-    taken = min(BAR, max(spent, -(-BAR * (status.spent + status.reserved) // status.limit)))
-    colour = "red" if status.left == 0 else "yellow" if status.spent >= 0.8 * status.limit else "green"
+    spent = min(BAR, -(-BAR * row.spent // row.amount))
+    taken = min(BAR, max(spent, -(-BAR * (row.spent + row.reserved) // row.amount)))
+    colour = "red" if row.left == 0 else "yellow" if row.spent >= 0.8 * row.amount else "green"
     return paint(full * spent + half * (taken - spent) + empty * (BAR - taken), colour)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 
 from brim.cli.options import add_json, command, here, option, whole_number
-from brim.cli.output import Progress, counted, emit, lines, note, paint, printable, table
+from brim.cli.output import counted, emit, file_progress, lines, note, paint, printable, table
 from brim.errors import InputError
 from brim.report.compactions import Compaction, Lost
 from brim.report.lost import LostReport, find_lost
@@ -16,9 +15,6 @@ from brim.scratch.index import when
 
 SHOWN = 12
 """Things of one group that are listed; ``--json`` has more."""
-
-LARGE = 20_000_000
-"""Bytes from which on reading takes more than a moment."""
 
 BACK = {"read": "read again", "changed": "changed again", "run": "run again", "you": "you said it again"}
 BACK["hook"] = "brim or another hook gave it back"
@@ -48,7 +44,7 @@ def lost(options: Namespace) -> int:
     if options.session and options.named:
         raise InputError("SESSION and --session mean the same: give one of them")
     session = options.session or options.named
-    with Progress(_size(session), shown_from=LARGE, doing="reading") as progress:
+    with file_progress(session) as progress:
         found = find_lost(here(), session, limit=options.limit, taken=progress.advance)
     if not session and found.path and not found.here:
         note(f"no session of this project was compacted; the newest of all: {found.path}")
@@ -64,13 +60,6 @@ def lost(options: Namespace) -> int:
     if not found.compactions and not options.as_json:
         note("no compaction is known" + (f" of session {session}" if session else " yet"))
     return 0 if found.compactions else 1
-
-
-def _size(session: str) -> int:
-    try:
-        return os.path.getsize(session)
-    except (OSError, ValueError):
-        return 0
 
 
 def printable_lines(text: str) -> str:

@@ -11,12 +11,13 @@ import time
 from argparse import Namespace
 from collections.abc import Callable
 
-from brim.cli.commands.limit import Money
+from brim.cli.commands.ledger import Money
 from brim.cli.options import add_json, command, option, own_prices, settings, working_folder
 from brim.cli.output import emit, note, tell
 from brim.cli.run_view import TerminalFace, listen, report_lines
 from brim.config import Config, project_folder, user_folder
 from brim.errors import BrimError, ConfigError, InputError
+from brim.hooks.limit_words import notify
 from brim.report.model_notes import Memory
 from brim.run.command import CLIENTS, ClientCommand, client_command
 from brim.run.purse import ON_LIMIT, Purse, scope_of
@@ -25,6 +26,7 @@ from brim.run.supervisor import Supervisor
 from brim.spend.money import micro_dollars
 from brim.tracking.budget import ContextBudget
 from brim.tracking.live import Counts
+from brim.tracking.notices import COST_LIMIT, COST_WARNING, Notice
 
 Tell = Callable[[str], object]
 
@@ -78,7 +80,7 @@ def run(options: Namespace) -> int:
     memory, money, counts = Memory(user_folder(os.environ)), _money(), Counts()
     face = TerminalFace(config, memory, counts, output=command.output, quiet=options.as_json)
     try:
-        scope = options.scope or scope_of(project, run_id)
+        scope = options.scope or scope_of(project, run_id, None if money is None else money.ledger)
         purse = _purse(options, command, config, money, scope=scope, tell=face.tell)
         notes = Notes(
             project or cwd, cwd, job=options.task or prompt, clock=time.time, tell=face.tell, environ=os.environ
@@ -149,7 +151,14 @@ def _money() -> Money | None:
         money.ledger.close()
         note("spending is counted but not saved: the ledger can only be read")
         return None
+    command = money.config.yours["notify"]
+    money.ledger.subscribe(lambda notice: _notify(command, notice))
     return money
+
+
+def _notify(command: str | None, notice: Notice) -> None:
+    if notice.kind in (COST_WARNING, COST_LIMIT):
+        notify(command, str(notice), reached=notice.kind == COST_LIMIT, environ=os.environ)
 
 
 def _prompt(command: ClientCommand) -> tuple[str, str]:

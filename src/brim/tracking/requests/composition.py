@@ -8,7 +8,7 @@ billed number is a true remainder: it is shown as its own row, and never shared 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,9 +85,19 @@ class Request:
         return self.usage.prompt
 
     @property
+    def head(self) -> str:
+        """What names its tools and system prompt; empty if they aren't recorded."""
+        return self._sent.head
+
+    @property
     def items(self) -> list[Item]:
         """What it held, in the order in which a cache reads it."""
         return self._thread.items_of(self._sent)
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """The pieces of all items, in the same order."""
+        return [piece for item in self.items for piece in item.pieces]
 
     def tokens_of(self, pieces: Iterable[Piece]) -> int:
         """Return the tokens of *pieces*, by what was known before."""
@@ -96,8 +106,7 @@ class Request:
     @property
     def parts(self) -> tuple[Part, ...]:
         """Return the tree, the largest part first; with what isn't explained, it adds up to what was billed."""
-        pieces = [piece for item in self.items for piece in item.pieces]
-        found = self.tree([piece for piece in pieces if piece.local or piece.own or piece.label[0] == UNRESOLVED])
+        found = self.tree([piece for piece in self.pieces if piece.local or piece.own or piece.label[0] == UNRESOLVED])
         if self.hidden:
             size = self.known.hidden or None
             found.append(Part(f"{' and '.join(self.hidden)} ({UNRECORDED})", size, INFERRED if size else UNRECORDED))
@@ -258,7 +267,7 @@ class Change:
 
 def compare(before: Request, after: Request, *, without: str = "") -> Change:
     """Return what changed from *before* to *after*; *without* leaves out one part, as if it had never been there."""
-    olds, news = (list(_pieces(request, without)) for request in (before, after))
+    olds, news = ([each for each in request.pieces if each.label[0] != without] for request in (before, after))
     same = 0
     if (before.model, before.settings and after.settings) != (after.model, after.settings and before.settings):
         breaker: Label = ("model",) if before.model != after.model else ("settings",)
@@ -276,13 +285,6 @@ def compare(before: Request, after: Request, *, without: str = "") -> Change:
         after.tokens_of(news[:same]),
         after.tokens_of(again) if breaker else 0,
     )
-
-
-def _pieces(request: Request, without: str) -> Iterator[Piece]:
-    for item in request.items:
-        for piece in item.pieces:
-            if piece.label[0] != without:
-                yield piece
 
 
 def _key(piece: Piece) -> tuple[Label, str]:

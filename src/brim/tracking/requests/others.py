@@ -7,7 +7,7 @@ but no tools; Gemini CLI writes down neither. Which lines report usage is the re
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from brim.tracking.events import ModelSeen, Usage
@@ -258,16 +258,16 @@ class GeminiRequests:
             elif mapping(part, "inlineData"):
                 yield self._labels.media((IMAGES, "from you"), mapping(part))
             else:
-                yield from self._told(text_of(part))
+                yield from self._with_hooks(text_of(part), self._words)
 
-    def _told(self, said: str) -> Iterator[Piece]:
-        """Words of the person, with what hooks told around them."""
+    def _with_hooks(self, said: str, pieces: Callable[[str], Iterable[Piece]]) -> Iterator[Piece]:
+        """Give the *pieces* of a text, and between them what hooks told."""
         at = 0
         for hook in _HOOK.finditer(said):
-            yield from self._words(said[at : hook.start()])
+            yield from pieces(said[at : hook.start()])
             yield self._labels.piece(self._labels.hook_label("hook", hook[1]), hook[0])
             at = hook.end()
-        yield from self._words(said[at:])
+        yield from pieces(said[at:])
 
     def _words(self, said: str) -> Iterator[Piece]:
         at = 0
@@ -289,13 +289,7 @@ class GeminiRequests:
         label = self._calls.get(text(answer, "id"), (text(answer, "name") or "unknown tool",))
         response = mapping(answer, "response")
         said = text(response, "output") or compact_json(response)
-        at = 0
-        for hook in _HOOK.finditer(said):
-            yield self._labels.piece((RESULTS, *label), said[at : hook.start()])
-            yield self._labels.piece(self._labels.hook_label("hook", hook[1]), hook[0])
-            at = hook.end()
-        if said[at:]:
-            yield self._labels.piece((RESULTS, *label), said[at:])
+        yield from self._with_hooks(said, lambda part: [self._labels.piece((RESULTS, *label), part)])
 
     def _add(self, pieces: Iterable[Piece]) -> None:
         found = tuple(piece for piece in pieces if piece.local or piece.own)

@@ -51,18 +51,16 @@ class Sent:
 
     def to_row(self) -> list[Any]:
         """Return it as JSON values."""
-        used = self.usage
-        counts = [used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h]
-        about = [self.id, self.model, self.time, self.place, self.head, self.settings]
-        return [*about, self.recorded, self.resumed, self.compacts, [*counts, used.writes_are_input, used.factors]]
+        *about, usage = (getattr(self, name) for name in self.__slots__)
+        return [*about, list(usage.to_dict().values())]
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Self:
         """Return what ``to_row`` gave."""
-        id, model, time, place, head, settings, recorded, resumed, compacts, counts = row
-        input, output, read, written, written_1h, writes_are_input, factors = counts
-        usage = Tokens(input, output, read, written, written_1h, writes_are_input, tuple(factors))
-        return cls(id, model, time, place, head, settings, recorded, resumed, compacts, usage)
+        *about, (*counts, factors) = row
+        found = cls(*about)
+        found.usage = Tokens(*counts).replace(factors=tuple(factors))
+        return found
 
 
 class Thread:

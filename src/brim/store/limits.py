@@ -1,0 +1,260 @@
+"""Limits as people set and see them: by project, in their own words. ``brim limit`` is its command.
+
+A project is its place, and people type its name. What counts is in ``brim.store.ledger``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from brim.errors import InputError
+from brim.spend.ledger import ScopeStatus
+from brim.spend.limits import ASKED, OPEN, Limit, Raise
+from brim.spend.periods import (
+    EVERYWHERE,
+    PERCENT,
+    SPANS,
+    TOTAL,
+    UNITS,
+    USD,
+    Allowance,
+    Ceiling,
+    local_zone,
+    plan_readings,
+    read_ceiling,
+)
+from brim.store.ledger import SqliteLedger
+from brim.store.project import name_of, place_of, segment
+
+MOST = 10_000
+"""Scopes that are looked at."""
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """One limit and where it stands. Amounts are in ``unit``; ``resets_at`` is None if it never does."""
+
+    scope: str
+    limit: str
+    """As a person writes it: ``5/day``."""
+    amount: int
+    unit: str
+    period: str
+    spent: int
+    reserved: int
+    left: int
+    held: int
+    state: str
+    zone: str
+    resets_at: float | None
+    each: bool = False
+    """Whether it is the limit of every session or sub-agent below; then nothing is spent under it itself."""
+    read_at: float | None = None
+    """When a plan's window was read; None for other limits, and if it wasn't."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields."""
+        return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """One project with its limits."""
+
+    scope: str
+    name: str
+    """What people call it: a path if two have the same name."""
+    place: str
+    """Its folder; empty if it isn't known."""
+    spent: int
+    """Micro-dollars of all time."""
+    state: str
+    exists: bool
+    limits: tuple[LimitRow, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields."""
+        return {**vars(self), "limits": [each.to_dict() for each in self.limits]}
+
+
+class Limits:
+    """The limits in *ledger*, for a person in the project at *place*.
+
+    *home* is the user's brim folder, where readings of plans are kept.
+    """
+
+    def __init__(self, ledger: SqliteLedger, *, place: str, home: str, environ: Mapping[str, str], now: float) -> None:
+        self.ledger, self._place, self._home, self._environ, self._now = ledger, place, home, environ, now
+
+    # Which project ----------------------------------------------------------------------------------------------
+
+    def scope(self, name: str = "", *, known: bool = False) -> str:
+        """Return the scope of the project that *name* means: this one, a name, a path, or a scope that is known.
+
+        With *known*, a folder that has no limits yet is an error as well.
+        """
+        if name == EVERYWHERE:
+            return name
+        if not name or _is_path(name):
+            place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
+            if name and not known and not os.path.isdir(os.path.expanduser(name)):
+                raise InputError(f"{name[:200]}: there is no such folder")
+            return self.ledger.project(place, claim=not known)
+        projects = self.ledger.projects()
+        called = name if "/" in name else segment(name)
+        named = [scope for scope, place in projects.items() if name_of(place) == called]
+        if len(named) > 1:
+            paths = " or ".join(projects[scope] for scope in named)
+            raise InputError(f"{len(named)} projects are called {name}. Which one? Write its path instead: {paths}")
+        if named or self._knows(name):
+            return named[0] if named else name
+        here = name_of(self._place)
+        if called == here:
+            return self.ledger.project(self._place, claim=not known)
+        names = sorted(
+            {here, *map(name_of, projects.values()), *(each.scope for each in self.ledger.statuses(most=MOST))}
+        )
+        near = get_close_matches(name, names, n=1)
+        hint = f" Did you mean {near[0]}?" if near else " 'brim limit' lists those there are."
+        raise InputError(f'No project is called "{name[:80]}".{hint}')
+
+    def _knows(self, scope: str) -> bool:
+        try:
+            return bool(self.ledger.allowances(scope)) or any(
+                each.scope == scope for each in self.ledger.statuses(scope, most=1)
+            )
+        except InputError:  # not even a scope
+            return False
+
+    # Setting ----------------------------------------------------------------------------------------------------
+
+    def set(self, scope: str, ceilings: list[Ceiling], *, including_past: bool = False) -> list[LimitRow]:
+        """Set limits on *scope*; what was stopped is open again. They count from now, unless the past is included."""
+        zone = local_zone(self._environ)
+        if scope != EVERYWHERE:
+            own = self.ledger.status(scope)
+            replaced = any((each.unit, each.period) == (USD, TOTAL) for each in ceilings)
+            if own.is_default or replaced or own.state != OPEN:
+                self.ledger.limit(scope, None if own.is_default or replaced else own.given, anew=True)
+        for each in ceilings:
+            self.ledger.allow(scope, each, zone=zone, including_past=including_past)
+        kinds = [(each.period, each.unit) for each in ceilings]
+        return [each for each in self.rows(scope) if (each.period, each.unit) in kinds]
+
+    def remove(self, scope: str, what: list[str]) -> list[LimitRow]:
+        """Remove limits of *scope*: all, or those of *what*, each a limit as it was set or a period."""
+        before = self.rows(scope)
+        for text in what or [""]:
+            wanted = _wanted(text)
+            removed = [each for each in before if wanted in ("", each.limit, each.period)]
+            if text and not removed:
+                there = ", ".join(each.limit for each in before) or "none"
+                raise InputError(f'There is no limit "{text[:40]}" to remove here. There are: {there}.')
+            for each in removed:
+                self.ledger.disallow(scope, period=each.period, unit=each.unit)
+                if scope != EVERYWHERE and (each.unit, each.period) == (USD, TOTAL):
+                    self.ledger.limit(scope, None)
+        return before if not what else [each for each in before if each not in self.rows(scope)]
+
+    def answer(self, scope: str, answer: str, ceiling: Ceiling | None = None) -> list[LimitRow]:
+        """Do what a person said at a limit: ``continue``, ``raise`` to *ceiling*, ``wrap_up`` or ``stop``.
+
+        To continue also opens what was stopped or wrapped up.
+        """
+        if ceiling is not None:
+            self.ledger.answer(scope, Raise(ceiling.amount, ceiling.period, ceiling.unit))
+            return self.rows(scope)
+        own = self.ledger.status(scope) if scope != EVERYWHERE else ScopeStatus(scope)
+        is_ended = answer == "continue" and own.state not in (OPEN, ASKED)
+        if is_ended:
+            self.ledger.limit(scope, own.limit, anew=True, default=own.is_default)
+        with suppress(*([InputError] if is_ended else [])):  # nothing was asked: it is open, and that is all
+            self.ledger.answer(scope, answer)
+        return self.rows(scope)
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    def rows(self, scope: str) -> list[LimitRow]:
+        """Return the limits of *scope* itself, the shortest period first."""
+        found = [] if scope == EVERYWHERE else _of_scope(self.ledger.status(scope))
+        return sorted([*found, *(self._row(each) for each in self.ledger.allowances(scope))], key=_order)
+
+    def projects(self, under: str = "", *, default: Limit | None = None) -> list[ProjectRow]:
+        """Return every project with its limits, or the one of the scope *under*; first what is for all of them.
+
+        *default* shows them as they would stand under that limit, which isn't set.
+        """
+        places = self.ledger.projects()
+        statuses = {each.scope: each for each in self.ledger.projects_spent(default=default)}
+        own: dict[str, list[LimitRow]] = {}
+        for each in self.ledger.allowances():
+            if "/" not in each.scope or each.scope == under:
+                own.setdefault(each.scope, []).append(self._row(each))
+        found = []
+        for scope in sorted({*statuses, *own, *places}):
+            status, place = statuses.get(scope, ScopeStatus(scope)), places.get(scope, "")
+            limits = tuple(sorted([*_of_scope(status), *own.get(scope, [])], key=_order))
+            if (not under or scope == under) and (limits or scope in statuses):
+                name, exists = _name(scope, places), not place or os.path.isdir(place)
+                found.append(ProjectRow(scope, name, place, status.spent, status.state, exists, limits))
+        return found
+
+    def name(self, scope: str) -> str:
+        """Return what people call *scope*: its project's path if two have the same name."""
+        return _name(scope, self.ledger.projects())
+
+    def _row(self, allowance: Allowance) -> LimitRow:
+        limit, row = allowance.limit, allowance
+        read_at = None
+        if allowance.unit == PERCENT:
+            readings = plan_readings(allowance, self._home, self._environ, self._now)
+            reading = max(readings, key=lambda each: each.used, default=None)
+            if reading is not None:
+                row = allowance.replace(spent=int(100 * reading.used), ends=reading.resets_at)
+                read_at = reading.read_at
+        held = 0 if row.unit == PERCENT else limit.held
+        amount = limit.amount or 0
+        left = max(0, amount - held - row.taken)
+        what = (row.scope, str(row.ceiling), amount, row.unit, row.period)
+        stands = (row.zone, row.ends, row.is_pattern, read_at)
+        return LimitRow(*what, row.spent, row.reserved, left, held, limit.state, *stands)
+
+
+def _of_scope(status: ScopeStatus) -> list[LimitRow]:
+    """Return the limit over everything that was ever spent in a scope, if it has one."""
+    if status.limit is None:
+        return []
+    left = max(0, status.limit - status.held - status.spent - status.reserved)
+    what = (status.scope, str(Ceiling(status.limit)), status.limit, USD, TOTAL)
+    return [LimitRow(*what, status.spent, status.reserved, left, status.held, status.state, "", None)]
+
+
+def _name(scope: str, places: Mapping[str, str]) -> str:
+    if scope == EVERYWHERE:
+        return "all projects"
+    place = places.get(scope, "")
+    if not place:
+        return scope
+    called = name_of(place)
+    return place if sum(name_of(each) == called for each in places.values()) > 1 else called
+
+
+def _order(row: LimitRow) -> tuple[bool, int, int]:
+    length = SPANS.index(row.period) if row.period in SPANS else int(row.period[:-1])
+    return row.unit == PERCENT, length, UNITS.index(row.unit)
+
+
+def _wanted(text: str) -> str:
+    """Return the limit or the period that *text* means, as it is written in a row."""
+    if not text or text.lower() in SPANS:
+        return text.lower()
+    return str(read_ceiling(text))
+
+
+def _is_path(name: str) -> bool:
+    return name.startswith((os.sep, "~", f".{os.sep}", f"..{os.sep}")) or name in (".", "..")
