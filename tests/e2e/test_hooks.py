@@ -188,7 +188,7 @@ def spent(world: World, scope: str = "project") -> int:
     return next((int(each["spent"]) for each in scopes if each["scope"] == scope), 0)
 
 
-def test_a_spent_budget_denies_the_next_call_and_says_what_lifts_it(agent: Agent) -> None:
+def test_a_spent_budget_holds_the_next_call_and_tells_the_agent_no_command(agent: Agent) -> None:
     agent.install()
     agent.world.brim("spend", "limit", "project", "0.02")
     agent.world.api.will(
@@ -204,9 +204,9 @@ def test_a_spent_budget_denies_the_next_call_and_says_what_lifts_it(agent: Agent
     calls = made.read_text().split() if made.exists() else []
     assert calls in ([], ["one"]), "the first may run before the client has written down what the answer cost"
     results = [part.text for part in agent.world.api.turns[-1].parts if part.kind == "result"]
-    denied = [text for text in results if "brim limit continue|raise|wrap-up|stop project" in text]
+    denied = [text for text in results if "Held by your user's limit" in text]
     assert len(denied) == len(results) - len(calls) >= 2
-    assert all("$0.02" in text for text in denied)
+    assert all("$0.02" in text and "brim limit" not in text for text in denied)
 
 
 def test_an_agent_that_asks_on_and_on_is_never_let_through(agent: Agent) -> None:

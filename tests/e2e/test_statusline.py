@@ -73,7 +73,7 @@ def test_what_the_last_answer_cost_is_told_at_the_end_of_its_own_turn(claude: Ag
     with opened(claude) as terminal:
         terminal.wait_for("window 1,000,000")
         terminal.enter("Say hello.")
-        terminal.wait_for("Tools are refused until you answer")
+        terminal.wait_for("Tools are held. To go on:")
 
 
 def test_the_status_line_that_was_there_before_is_above(claude: Agent) -> None:
