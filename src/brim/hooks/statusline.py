@@ -250,7 +250,7 @@ class Status(Record):
     plan_windows: tuple[PlanWindow, ...] = ()
     """How much of a subscription's windows is used."""
     auto_compact: AutoCompact | None = None
-    """Where the client compacts by itself; None if that isn't known."""
+    """Where the client compacts on its own; None if that isn't known."""
     folder: str = ""
     """The working folder, for people."""
     branch: str = ""

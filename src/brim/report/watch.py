@@ -48,7 +48,7 @@ Reading = dict[str, Any]
 class Watch:
     """The state of one session. Windows that the agent reports go into *memory*, if there is one.
 
-    With *environ*, a reading also has where the agent compacts by itself, and how much of the plan's windows is used.
+    With *environ*, a reading also has where the agent compacts on its own, and how much of the plan's windows is used.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Watch:
         }
 
     def _surroundings(self, agent: str) -> Reading:
-        """Return what isn't in the session itself: where *agent* compacts by itself, and its plan's windows."""
+        """Return what isn't in the session itself: where *agent* compacts on its own, and its plan's windows."""
         budget, now = self.budget, time.time()
         about = (agent, budget.model, budget.window, self._folder, now // _LASTING)
         if about != self._around[0]:

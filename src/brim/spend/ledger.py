@@ -118,7 +118,7 @@ class ScopeStatus(Record):
     overshoot: int = 0
     """How far over the limit spends have gone that were not reserved, or cost more than was."""
     is_default: bool = True
-    """Whether nobody has set a limit here."""
+    """Whether no limit was set here."""
     period: str = "total"
     """What the sums are of: all time, or the period of the limit."""
 

@@ -332,7 +332,7 @@ class Scopes(Closing):
         return {id: digest for id, digest in found.items() if agreed.get(id) != digest}
 
     def leave_out(self, ids: Collection[str]) -> bool:
-        """Leave out what an agent must not be told of *ids* in the project's file; whether there was any, for once.
+        """Leave out what an agent must not be told of *ids* in the project's file; return whether there was any.
 
         It is called for what is about to be told: a hook has no time to look at everything.
         """

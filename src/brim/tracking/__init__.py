@@ -3,8 +3,8 @@
 ``events`` are what happened, whichever agent wrote it down; ``readers`` make them of lines, one module per client.
 ``windows`` says how large a window is and what is in it, ``gauge`` when that is too much, ``estimate`` what fills it
 and what the next prompt will take; ``budget`` puts these together: ``ContextBudget``. ``auto_compact`` knows where
-Claude Code compacts by itself, ``plan_windows`` how much of a subscription's windows is used. ``compaction`` writes the
-request to compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in them,
+Claude Code compacts on its own, ``plan_windows`` how much of a subscription's windows is used. ``compaction`` writes
+the request to compact and keeps what waits to be sent. ``sessions`` finds the agents' files and the requests in them,
 ``live`` follows one while it grows. ``requests`` takes each request apart.
 """
 

@@ -1,4 +1,4 @@
-"""When does Claude Code compact by itself, and what does it call full?
+"""When does Claude Code compact on its own, and what does it call full?
 
 It keeps up to 20,000 tokens of the window for an answer, and its "88% context used" is of the rest. It compacts 13,000
 tokens before that, but some models only when the provider refuses a prompt as too long, unless a setting names a window
@@ -39,7 +39,7 @@ _TRUE = ("1", "true", "yes", "on")
 
 
 class AutoCompact(Record):
-    """Where Claude Code compacts a window by itself."""
+    """Where Claude Code compacts a window on its own."""
 
     usable: int
     """Tokens that it calls 100%."""

@@ -1,7 +1,7 @@
 """What was in each request of a session, to the token?
 
 ``pieces`` says what a text is, ``thread`` keeps what each request held, by label and count, ``claude`` and ``others``
-read the clients' files, ``composition`` puts the parts beside what was billed and compares two requests, ``reading``
+read the clients' files, ``composition`` puts the parts next to the bill and compares two requests, ``reading``
 reads a file.
 """
 

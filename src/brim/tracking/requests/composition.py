@@ -1,4 +1,4 @@
-"""What a request held, part by part, beside what was billed; and what changed between two requests.
+"""What a request held, part by part, next to what was billed; and what changed between two requests.
 
 A provider's own vocabulary isn't always public, so texts are counted with a stand-in and multiplied by a ratio. The
 ratio is what was known before the request: that of the request before it, or the family's prior. So what remains to the

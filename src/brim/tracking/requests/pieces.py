@@ -323,7 +323,7 @@ class Labels:
             yield self.piece(label or opening or (REMINDERS, "other"), said)
 
     def _memory(self, said: str) -> Iterator[Piece]:
-        """Memory files, each below a line that names it; a line of a file that looks the same is no border."""
+        """Memory files, each below a line that names it; a line of a file that looks the same isn't a border."""
         heads = self._heads(_FILE, said)
         last = heads[-1].end()
         after = _AFTER_FILES.search(said, last)
