@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from brim.behaviors.behavior import Behavior
     from brim.injection.tiers import Tier
     from brim.tokens.calibrate import Ratio
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
 
     Cost = tuple[int, int]
 else:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from brim.injection.costs import Costs
     from brim.injection.session import Session
-    from brim.tokens.counters import TokenCounter
+    from brim.tokens.protocol import TokenCounter
 
 STRATEGIES = ("lowest-first", "level", "optimal")
 """Who gives way when it is too much: see ``arrangement`` and ``optimal``."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from brim.injection.session import Session
     from brim.store.scopes import Scopes
     from brim.tokens.calibrate import Ratio
-    from brim.tokens.counters import Mode
+    from brim.tokens.protocol import Mode
 
     Counting = tuple[str, Ratio | None]
     """An encoding that costs are stored in, and what to multiply them by."""
