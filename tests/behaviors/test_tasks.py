@@ -66,7 +66,7 @@ def test_equal_tasks_stand_in_the_order_of_the_table() -> None:
     assert tasks_of("a bug in a test") == ("testing", "debugging")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     st.one_of(
         ANY_TEXT, st.lists(st.sampled_from(["sudo", "uv", "run", "&&", "A=1", "-x", "pytest", "5"])).map(" ".join)

@@ -23,7 +23,6 @@ def unmasked(text: str) -> str:
 
 
 @given(making.behaviors)
-@settings(max_examples=100)
 def test_a_behavior_comes_back_from_its_row_as_it_was(one: Behavior) -> None:
     assert behavior_of(row_of(one, frozenset(), unmasked)) == one
 
@@ -164,14 +163,12 @@ def test_a_confirmed_condition_is_found(when: When, facts: dict[str, tuple[str, 
 
 
 @given(making.whens.filter(bool), making.facts)
-@settings(max_examples=150)
 def test_every_confirmed_condition_is_found(when: When, facts: dict[str, tuple[str, ...]]) -> None:
     if when.match(facts).confirmed:
         assert triggers_of(when, ()) & triggers_in(facts, ())
 
 
 @given(making.patterns, making.paths.map("/".join).filter(str.strip))
-@settings(max_examples=150)
 def test_every_pattern_that_matches_a_path_is_found(pattern: str, path: str) -> None:
     when, facts = When(file=pattern), {"file": (path,)}
     if when.match(facts).confirmed:
