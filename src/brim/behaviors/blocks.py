@@ -17,24 +17,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    Calls = list[list[str]]
-    """The simple commands of a call."""
-
 RUN, EDIT, TOOL = "run", "edit", "tool"
 KINDS = (RUN, EDIT, TOOL)
 LONGEST = 300
 """Characters of one block."""
 MOST = 50
 """Blocks of one rule."""
+NEAR = 30
+"""Words of a command that can't be parsed which are looked at together."""
 
 _SPLIT = re.compile(r"""[\s;&|()<>`'"$\\]+""")
 _WILD = frozenset("*?[")
 _LETTERS = re.compile(r"-[A-Za-z]{1,4}")
-_EVERYDAY = frozenset(
-    "awk bash brew bun bundle cargo cat cd chmod cmake cp curl deno docker dotnet echo find git go gradle grep head"
-    " java kubectl ls make mkdir mvn mv node npm npx perl php pip pip3 pnpm poetry printf pwd python python3 rg ruby"
-    " sed sh sort tail tee test touch uv wc xargs yarn zsh".split()
-)
+_EVERYDAY = """
+    awk bash brew bun bundle cargo cat cd chmod cmake cp curl deno docker dotnet echo find git go gradle grep head java
+    kubectl ls make mkdir mvn mv node npm npx perl php pip pip3 pnpm poetry printf pwd python python3 rg ruby sed sh
+    sort tail tee test touch uv wc xargs yarn zsh
+"""
 """Programs that agents run all the time: to refuse all of one is rarely meant."""
 _CORE = frozenset(("bash", "read", "edit", "write", "apply_patch", "run_shell_command", "read_file", "write_file"))
 _ASKS = re.compile(
@@ -108,26 +107,20 @@ def _is_quoted(pattern: str) -> bool:
 # Whether a call is one -----------------------------------------------------------------------------------------------
 
 
-def commands_of(command: str | list[str]) -> Calls | list[str]:
-    """Return the simple commands of a call, or its words in one list if it can't be parsed."""
+def commands_of(command: str | list[str]) -> list[list[str]]:
+    """Return the simple commands of a call; of one that can't be parsed, what begins at each of its words."""
     try:
         return called_with(command) if isinstance(command, list) else simple_commands(command)
     except ValueError:
-        return [word for word in _SPLIT.split(command if isinstance(command, str) else " ".join(command)) if word]
+        text = command if isinstance(command, str) else " ".join(command)
+        words = [word for word in _SPLIT.split(text) if word]
+        return [[program(word), *words[at + 1 : at + NEAR]] for at, word in enumerate(words)]
 
 
-def refused_command(pattern: str, commands: Calls | list[str]) -> str:
+def refused_command(pattern: str, commands: list[list[str]]) -> str:
     """Return the command among *commands* (from ``commands_of``) that *pattern* refuses; empty if none."""
     wanted = _words(pattern)
-    for at, words in enumerate(commands):
-        if isinstance(words, list):
-            if _runs(words, wanted):
-                return " ".join(words)
-        elif _is(program(words), wanted[0]):
-            there = [str(each) for each in commands[at + 1 : at + len(wanted)]]
-            if len(there) == len(wanted) - 1 and all(map(_is, there, wanted[1:])):
-                return " ".join([words, *there])
-    return ""
+    return next((" ".join(words) for words in commands if _runs(words, wanted)), "")
 
 
 def _runs(words: list[str], wanted: list[str]) -> bool:
@@ -229,7 +222,7 @@ def too_much(block: str) -> str:
     words = _words(pattern)
     if _is("zq_xw", words[0]):
         return "every command" if len(words) == 1 or all(_is("zq", word) for word in words) else ""
-    return f"every {words[0]} command" if len(words) == 1 and words[0] in _EVERYDAY else ""
+    return f"every {words[0]} command" if len(words) == 1 and words[0] in _EVERYDAY.split() else ""
 
 
 def asked_for(text: str) -> str:

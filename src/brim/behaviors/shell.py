@@ -90,38 +90,41 @@ class _Reader:
     def read(self, end: str = "") -> None:
         """Read commands up to *end*, a closing parenthesis, or up to the end of the text."""
         text, words = self._text, list[str]()
-        while self._at < len(text):
-            letter, redirect = text[self._at], _REDIRECT.match(text, self._at)
-            if letter == end:
-                break
-            if letter in " \t\r":
-                self._at += 1
-            elif text.startswith("\\\n", self._at):
-                self._at += 2
-            elif letter == "#":
-                after = text.find("\n", self._at)
-                self._at = len(text) if after < 0 else after
-            elif text.startswith(("<(", ">("), self._at):
-                words.append(self._inner(2))
-            elif redirect is not None:
-                self._at = redirect.end()
-                self._redirected(redirect[0].lstrip("0123456789&"), words)
-            elif letter in "\n;&|)":
-                self._at += 1
-                words = self._ended(words)
-                if letter == "\n":
-                    self._skip_documents()
-            elif letter == "(":
-                words = self._parenthesis(words)
-            else:
-                words.append(self._word())
+        while self._at < len(text) and text[self._at] != end:
+            words = self._next(words)
         self._ended(words)
-        if self._at >= len(text):
-            if end:
-                raise ValueError(f"no {end}")
-            self._skip_documents()
-        else:
+        if self._at < len(text):
             self._at += 1
+        elif end:
+            raise ValueError(f"no {end}")
+        else:
+            self._skip_documents()
+
+    def _next(self, words: list[str]) -> list[str]:
+        """Read one thing after *words*, which are the command so far; return what it is now."""
+        text, letter, redirect = self._text, self._text[self._at], _REDIRECT.match(self._text, self._at)
+        if letter in " \t\r":
+            self._at += 1
+        elif text.startswith("\\\n", self._at):
+            self._at += 2
+        elif letter == "#":
+            after = text.find("\n", self._at)
+            self._at = len(text) if after < 0 else after
+        elif text.startswith(("<(", ">("), self._at):
+            words.append(self._inner(2))
+        elif redirect is not None:
+            self._at = redirect.end()
+            self._redirected(redirect[0].lstrip("0123456789&"), words)
+        elif letter in "\n;&|)":
+            self._at += 1
+            words = self._ended(words)
+            if letter == "\n":
+                self._skip_documents()
+        elif letter == "(":
+            words = self._parenthesis(words)
+        else:
+            words.append(self._word())
+        return words
 
     def add(self, words: list[str]) -> None:
         """Add the simple command *words*, and what it runs in turn."""

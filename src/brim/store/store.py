@@ -199,7 +199,6 @@ class Store(Closing):
         self, behaviors: Iterable[Behavior], *, event: str, now: float, session: str = "", **detail: Any
     ) -> None:
         """Write *behaviors*, each as ``put`` does; all of them or none."""
-        from brim.behaviors.blocks import checked_blocks
         from brim.behaviors.words import behavior_words
         from brim.masking import mask
 
@@ -210,7 +209,7 @@ class Store(Closing):
                 # Name and tags are found by their words, so a secret among them is replaced wholly.
                 name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
                 words = behavior_words(name, tags)
-                checked_blocks(behavior.blocks)
+                _check_blocks(behavior)
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
@@ -401,6 +400,15 @@ class Store(Closing):
 
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
+
+
+def _check_blocks(behavior: Behavior) -> None:
+    from brim.behaviors.blocks import checked_blocks
+
+    try:
+        checked_blocks(behavior.blocks)
+    except InputError as error:
+        raise InputError(f"{behavior.name} ({behavior.id}): {error}") from None
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:
