@@ -31,10 +31,12 @@ PROJECT_FILES = {
     "gemini": ".gemini/settings.json",
 }
 
-NAMES = ("settings.json", "settings.local.json", "hooks.json", "config.toml")
-"""Files in which hooks are set, or turned off."""
-
-_FOLDERS = {".claude": NAMES[:2], ".codex": NAMES[2:], ".gemini": NAMES[:1], ".brim": ("config.yaml", "trusted")}
+_FOLDERS = {
+    ".claude": ("settings.json", "settings.local.json"),
+    ".codex": ("hooks.json", "config.toml"),
+    ".gemini": ("settings.json",),
+    ".brim": ("config.yaml", "trusted"),
+}
 """Files in which hooks are set, or brim itself, by the folder that they are in."""
 
 LOOSENING: Mapping[str, tuple[str, ...]] = {
@@ -98,8 +100,6 @@ def is_protected(path: str, workspace: HookWorkspace) -> bool:
     last = os.path.basename(folder)
     if name in _FOLDERS.get(last, ()) or (last == ".brim" and name.startswith("brim.db")):
         return True
-    if name not in NAMES:
-        return False
     users = {os.path.realpath(os.path.dirname(user_file(agent, workspace.environ))): agent for agent in USER_FILES}
     return folder in users and name in _FOLDERS[f".{users[folder]}"]
 

@@ -1,14 +1,10 @@
-"""Blocks that are in force, what a person has allowed in spite of one, and the record of both.
+"""What a person has allowed in spite of a rule's block.
 
 A permission is kept in the user's file: nothing in a project's can give one. ``once`` is used up by the next call, and
 ends after an hour; ``session`` lasts as long as the session.
 """
 
 from __future__ import annotations
-
-import json
-
-from brim.store.rows import BLOCKS_SINCE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +13,6 @@ if TYPE_CHECKING:
 
 ONCE, SESSION = "once", "session"
 HOUR = 3600.0
-_BLOCKING = "SELECT id, blocks FROM behaviors WHERE blocks <> '[]' AND status = 'active'"
-
-
-def blocks_in(database: Database) -> list[tuple[str, list[str]]]:
-    """Return the rules in *database* that refuse something, and what; notes of agents don't."""
-    rows = database.rows(_BLOCKING) if database.version >= BLOCKS_SINCE else []
-    every = json.loads(f"[{','.join([row[1] for row in rows])}]")
-    return list(zip([row[0] for row in rows], every, strict=True))
 
 
 def allow(store: Store, rule: str, place: str, *, session: str, now: float) -> None:
