@@ -23,8 +23,6 @@ LONGEST = 300
 """Characters of one block."""
 MOST = 50
 """Blocks of one rule."""
-NEAR = 30
-"""Words of a command that can't be parsed which are looked at together."""
 
 _SPLIT = re.compile(r"""[\s;&|()<>`'"$\\]+""")
 _WILD = frozenset("*?[")
@@ -108,19 +106,34 @@ def _is_quoted(pattern: str) -> bool:
 
 
 def commands_of(command: str | list[str]) -> list[list[str]]:
-    """Return the simple commands of a call; of one that can't be parsed, what begins at each of its words."""
+    """Return the simple commands of a call. One that can't be parsed is all of its words, after an empty one."""
     try:
         return called_with(command) if isinstance(command, list) else simple_commands(command)
     except ValueError:
         text = command if isinstance(command, str) else " ".join(command)
-        words = [word for word in _SPLIT.split(text) if word]
-        return [[program(word), *words[at + 1 : at + NEAR]] for at, word in enumerate(words)]
+        return [["", *[program(word) or word for word in _SPLIT.split(text) if word]]]
 
 
 def refused_command(pattern: str, commands: list[list[str]]) -> str:
     """Return the command among *commands* (from ``commands_of``) that *pattern* refuses; empty if none."""
     wanted = _words(pattern)
-    return next((" ".join(words) for words in commands if _runs(words, wanted)), "")
+    for words in commands:
+        if not words[0]:
+            if at := _place(words, wanted):
+                return " ".join(words[at : at + len(wanted)])
+        elif _runs(words, wanted):
+            return " ".join(words)
+    return ""
+
+
+def _place(words: list[str], wanted: list[str]) -> int:
+    """Return where *wanted* stand in *words*, one after the other; 0 if they don't."""
+    starts = (at for at, word in enumerate(words) if word == wanted[0] or (at and _is(word, wanted[0])))
+    return next((at for at in starts if _are(words[at : at + len(wanted)], wanted)), 0)
+
+
+def _are(words: list[str], wanted: list[str]) -> bool:
+    return len(words) == len(wanted) and all(map(_is, words, wanted))
 
 
 def _runs(words: list[str], wanted: list[str]) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 200_000
-"""Characters of a text that is read."""
+LONGEST = 60_000
+"""Characters that are read of a text, all commands inside of others together."""
 DEEPEST, MOST = 30, 2_000
 """How many commands may be inside each other, and in a text at all: reading it must not take long."""
 
@@ -37,6 +37,7 @@ _WRAPPERS: dict[str, tuple[str, int]] = {
 """Programs that run the command after them: options of theirs that have a value, and how many words come first."""
 
 _PLAIN = re.compile(r"""[^\s;&|()<>'"`$\\]+""")
+_PLAIN_WORD = re.compile(r"[\w./:@%+,=-]+(?=[ \t\r\n;|)]|$)")
 _SETTING = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _REDIRECT = re.compile(r"(?:\d+|&)?(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)")
 _ARITHMETIC = re.compile(r"\$?\(\((?:[^()]|\([^()]{0,99}\)){0,99}\)\)")
@@ -52,8 +53,6 @@ def simple_commands(text: str) -> list[list[str]]:
     >>> simple_commands('bash -lc "sudo npm i" # and that is all')
     [['bash', '-lc', 'sudo npm i'], ['sudo', 'npm', 'i'], ['npm', 'i']]
     """
-    if len(text) > LONGEST:
-        raise ValueError("too long")
     reader = _Reader(text)
     reader.read()
     return reader.found
@@ -79,11 +78,16 @@ def program(word: str) -> str:
 class _Reader:
     """Reads *text* from left to right; ``found`` gets each simple command."""
 
-    def __init__(self, text: str, found: list[list[str]] | None = None, depth: int = 0) -> None:
-        if depth > DEEPEST:
-            raise ValueError("too deep")
-        self._text, self._at, self._depth = text, 0, depth
-        self.found: list[list[str]] = [] if found is None else found
+    def __init__(self, text: str, outer: _Reader | None = None) -> None:
+        self._text, self._at, self._depth = text, 0, 0 if outer is None else outer._depth
+        self.found: list[list[str]] = [] if outer is None else outer.found
+        self._read: list[int] = [0] if outer is None else outer._read
+        """How many characters were read, here and in what this is inside of."""
+        self._read[0] += len(text)
+        if self._read[0] > LONGEST:
+            raise ValueError("too long")
+        if outer is not None:
+            self._go_deeper()
         self._documents: list[tuple[str, bool, bool, list[str]]] = []
         """Here-documents that begin after this line: end, whether it is literal, without tabs, and the command."""
 
@@ -102,9 +106,12 @@ class _Reader:
 
     def _next(self, words: list[str]) -> list[str]:
         """Read one thing after *words*, which are the command so far; return what it is now."""
-        text, letter, redirect = self._text, self._text[self._at], _REDIRECT.match(self._text, self._at)
+        text, letter = self._text, self._text[self._at]
         if letter in " \t\r":
             self._at += 1
+        elif (plain := _PLAIN_WORD.match(text, self._at)) is not None:
+            self._at = plain.end()
+            words.append(plain[0])
         elif text.startswith("\\\n", self._at):
             self._at += 2
         elif letter == "#":
@@ -112,7 +119,7 @@ class _Reader:
             self._at = len(text) if after < 0 else after
         elif text.startswith(("<(", ">("), self._at):
             words.append(self._inner(2))
-        elif redirect is not None:
+        elif (redirect := _REDIRECT.match(text, self._at)) is not None:
             self._at = redirect.end()
             self._redirected(redirect[0].lstrip("0123456789&"), words)
         elif letter in "\n;&|)":
@@ -128,8 +135,10 @@ class _Reader:
 
     def add(self, words: list[str]) -> None:
         """Add the simple command *words*, and what it runs in turn."""
-        while words and (words[0] in _KEYWORDS or words[0] == "function" or _SETTING.match(words[0])):
-            words = words[2:] if words[0] == "function" else words[1:]
+        at = 0
+        while at < len(words) and (words[at] in _KEYWORDS or words[at] == "function" or _SETTING.match(words[at])):
+            at += 2 if words[at] == "function" else 1
+        words = words[at:]
         if not words or words[0] in _HEADS:
             return
         name = program(words[0])
@@ -169,10 +178,15 @@ class _Reader:
         self._deeper(words[first:])
 
     def _deeper(self, words: list[str]) -> None:
-        _Reader("", self.found, self._depth + 1).add(words)
+        _Reader("", self).add(words)
 
     def _nested(self, code: str) -> None:
-        _Reader(code, self.found, self._depth + 1).read()
+        _Reader(code, self).read()
+
+    def _go_deeper(self) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError("too deep")
 
     def _ended(self, words: list[str]) -> list[str]:
         """Add *words*, which are a whole command, and return the list for the next one."""
@@ -199,9 +213,7 @@ class _Reader:
     def _inner(self, size: int) -> str:
         """Read the commands in parentheses, whose opening has *size* characters; return what stands for them."""
         self._at += size
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ValueError("too deep")
+        self._go_deeper()
         self.read(")")
         self._depth -= 1
         return "$()"
@@ -285,10 +297,12 @@ class _Reader:
         """Return ``${...}`` as it is; commands in it are found."""
         text, start = self._text, self._at
         self._at += 2
+        self._go_deeper()
         while self._at < len(text):
             letter = text[self._at]
             if letter == "}":
                 self._at += 1
+                self._depth -= 1
                 return text[start : self._at]
             if letter == "$" and text[self._at + 1 : self._at + 2] in ("(", "{"):
                 self._dollar()
@@ -336,7 +350,7 @@ class _Reader:
             if own and own[-1][0] in SHELLS and all(word.startswith("-") for word in own[-1][1:]):
                 self._nested(body)
             elif not is_literal:
-                _Reader(body, self.found, self._depth + 1)._quoted("")
+                _Reader(body, self)._quoted("")
 
 
 def _code(words: list[str]) -> str | None:

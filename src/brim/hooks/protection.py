@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from brim.hooks.state import HookWorkspace
 
-RULE = "brim"
-"""What stands in place of a rule's id."""
-
 USER_FILES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
     "codex": ("CODEX_HOME", ".codex", "hooks.json"),
@@ -63,6 +60,9 @@ def loosening_command(commands: list[list[str]], text: str) -> str:
     variables are taken away by which it knows an agent.
     """
     hides = any(sign in text for sign in _SIGNS) or any(words[0] == "env" and "-i" in words for words in commands)
+    if commands and not commands[0][0]:  # it can't be parsed: every word may begin a command
+        every = commands[0]
+        commands = [every[at : at + 9] for at, word in enumerate(every) if word == "brim"]
     for words in commands:
         given = _given_to_brim(words)
         if given is None or any(word in _HARMLESS for word in given):

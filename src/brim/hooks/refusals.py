@@ -9,10 +9,10 @@ from brim.behaviors.blocks import commands_of, refused_command, refused_path, re
 from brim.config.places import home_folder
 from brim.errors import StoreError
 from brim.hooks.event import Answer
-from brim.hooks.protection import RULE, is_protected, loosening_command
+from brim.hooks.protection import is_protected, loosening_command
 from brim.hooks.state import log
 from brim.store.events import Event
-from brim.store.permissions import SESSION, is_allowed, use_up
+from brim.store.permissions import OWN, SESSION, is_allowed, use_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Blocked:
 
     def __init__(self, pending: Pending, what: str, rule: Behavior | None = None) -> None:
         self._call, self._workspace, self._what, self._rule = pending.call, pending.workspace, what, rule
-        self._id = RULE if rule is None else rule.id
+        self._id = OWN if rule is None else rule.id
         self._scopes = pending.workspace.scopes
         is_theirs = rule is not None and rule.scope == "project"
         self._place = self._scopes.project_key if is_theirs else "user"

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from brim.store.database import Database
     from brim.store.store import Store
 
+OWN = "brim"
+"""What stands for a rule's id where brim protects itself."""
 ONCE, SESSION = "once", "session"
 HOUR = 3600.0
 

@@ -404,11 +404,14 @@ class Store(Closing):
 
 def _check_blocks(behavior: Behavior) -> None:
     from brim.behaviors.blocks import checked_blocks
+    from brim.masking import mask
 
     try:
         checked_blocks(behavior.blocks)
     except InputError as error:
         raise InputError(f"{behavior.name} ({behavior.id}): {error}") from None
+    if any(mask(block) != block for block in behavior.blocks):
+        raise InputError(f"{behavior.name} ({behavior.id}): a block can't hold a secret: put * in its place")
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:
