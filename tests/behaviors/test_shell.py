@@ -165,7 +165,14 @@ def ran(command: str, stub: Path, folder: Path) -> bool:
     environ = {"PATH": f"{stub}{os.pathsep}{os.environ['PATH']}", "RAN": str(log), "HOME": str(folder)}
     script = f"{command.replace('STUB', str(stub))}\nwait"
     subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
     )
     lines = log.read_text().splitlines() if log.exists() else []
     return any(line.split()[:1] == ["install"] for line in lines)

@@ -132,8 +132,11 @@ def test_tools_are_refused_by_name(agent: Agent) -> None:
 
 
 def test_input_of_any_shape_is_read(agent: Agent) -> None:
-    for command in (None, 3, {}, [], [1, None], "", "npm install '", "\0npm install", "a" * 300_000 + "; npm install"):
+    odd: tuple[Any, ...] = (None, 3, {}, [], [1, None], "", "npm install '", "\0npm install", "a\ud800")
+    for command in odd:
         bash(agent, command)
+        agent.tool("Write", file_path=command)
+        agent.tool("apply_patch", command=command, input=command)
     assert bash(agent, "echo 'it is; npm install")
     assert bash(agent, "x" * 300_000 + "; npm install")
     assert not agent.log()
@@ -276,7 +279,18 @@ def test_a_project_that_cannot_be_read_lifts_nothing(agent: Agent) -> None:
 def test_a_broken_block_in_a_project_lifts_nothing(agent: Agent) -> None:
     agent.learn(rule("yarn", "Use pnpm.", blocks=["run yarn"]), scope="project")
     agent.trust()
-    for broken in (["run '"], ["what"], ["edit ["], [3], {}, "x", ["run "], ["run npm"], ["run " + "a" * 100_000]):
+    every: tuple[Any, ...] = (
+        ["run '"],
+        ["what"],
+        ["edit ["],
+        [3],
+        {},
+        "x",
+        ["run "],
+        ["run npm"],
+        ["run " + "a" * 9_999],
+    )
+    for broken in every:
         with sqlite3.connect(agent.project / ".brim" / "brim.db") as database:
             database.execute("UPDATE behaviors SET blocks = ?", (json.dumps(broken),))
         assert "Use pnpm, not npm." in bash(agent, "npm install"), broken

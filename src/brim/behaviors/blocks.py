@@ -85,7 +85,8 @@ def _checked_command(pattern: str) -> str:
         words, commands = split(pattern), simple_commands(pattern)
     except ValueError as error:
         raise InputError(f"can't read the command {pattern!r}: {error}; check its quotes") from None
-    if not commands or commands[0] != [program(words[0]), *words[1:]] or pattern.startswith("-"):
+    is_one = bool(commands) and commands[0] == [program(words[0]), *words[1:]]
+    if not is_one or not commands[0][0] or pattern.startswith("-"):
         raise InputError(f"{pattern!r} isn't one simple command: give 'npm install', and each other one as its own")
     return pattern if _is_quoted(pattern) else " ".join(words)
 

@@ -79,7 +79,8 @@ class _Reader:
     """Reads *text* from left to right; ``found`` gets each simple command."""
 
     def __init__(self, text: str, outer: _Reader | None = None) -> None:
-        self._text, self._at, self._depth = text, 0, 0 if outer is None else outer._depth
+        self._text, self._at = text, 0
+        self._depth: int = 0 if outer is None else outer._depth
         self.found: list[list[str]] = [] if outer is None else outer.found
         self._read: list[int] = [0] if outer is None else outer._read
         """How many characters were read, here and in what this is inside of."""
