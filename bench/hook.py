@@ -261,7 +261,7 @@ def store_blocks(folder: Path, python: str, environ: Environ) -> None:
     ]
     for whose in ([], ["--all"]):
         limits = [*periods, "9000", "9000M tokens"]
-        command = [python, "-I", "-m", "brim", "limit", *whose, *limits]
+        command = [str(Path(python).with_name("brim")), "limit", *whose, *limits]
         subprocess.run(command, check=True, env=environ, cwd=folder / "project", capture_output=True)
 
 
