@@ -36,6 +36,7 @@ WORDS: dict[str, str] = {
     r"or 'brim forget": "or remove it with 'brim rules remove",
     r"no behavior has the id or the name": "no rule has the id or the name",
     r"'brim list' shows them": "'brim rules' lists them",
+    r'^([+-] \[\d+, .*), "\[\]"\]$': r"\1]",  # a rule's row ends with its blocks
     r"(\d|\ba|of a|the|one) behavior": r"\1 rule",  # people read of rules
 }
 """Regular expressions for text that reads otherwise now, and what stands in its place on both sides.
@@ -109,6 +110,8 @@ IGNORED: tuple[str, ...] = (
     'claude-work-injection-only/*/sessions/+ [[]"5e551011-*',  # files that were only read are given back too
     "*brim config*/out/statusline.parts",  # is new
     "*brim config*/out/hooks.loops",  # is new
+    "*brim config*/out/hooks.protect",  # is new
+    "*/out/*blocks",  # what a rule refuses
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

@@ -236,9 +236,12 @@ def merge(kept: Behavior, other: Behavior, now: float) -> Merged:
         changes.append(f"kind: {kept.kind} and {other.kind} became {kind}")
     if added := tuple(tag for tag in other.tags if tag not in kept.tags):
         changes.append(f"tags added: {', '.join(added)}")
+    if refused := tuple(block for block in other.blocks if block not in kept.blocks):
+        changes.append(f"blocks added: {', '.join(refused)}")
     merged = kept.replace(
         kind=kind,
         tags=kept.tags + added,
+        blocks=kept.blocks + refused,
         when=_when(kept.when, other.when, changes),
         confidence=max(kept.confidence, other.confidence),
         provenance=_provenance(kept, other),

@@ -127,12 +127,17 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """Return whether the call may be made, and the rules that matter for it.
 
+    What a rule blocks is refused every time.
     They reach the model with the result of the call. A call that a constraint is about can be held back once, so that
     it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
+    from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
     from brim.hooks.rules import tell_now
 
+    blocked = attempt(hold_block, call, workspace, again=True)
+    if blocked.deny:
+        return blocked
     spending = attempt(spend_gate, call, workspace)
     looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
     if spending.deny or looping.deny:

@@ -154,6 +154,7 @@ def updated(old: Behavior, new: Behavior) -> Behavior:
         "created_at": old.created_at if new.created_at is None else new.created_at,
         "provenance": old.provenance if new.provenance == Provenance() else new.provenance,
         "extra": new.extra or old.extra,
+        "blocks": new.blocks or old.blocks,
     }
     if new.canonical == old.canonical and not new.summary:
         kept["summary"] = old.summary

@@ -28,18 +28,23 @@ COLUMNS = (
     *("id", "name", "kind", "scope", "status", "live"),
     *("conditions", "words", "injected", "confirmed", "overridden", "last_used"),
     *("priority", "confidence", "created_at", "updated_at", "superseded_by", "supersedes"),
-    *("tags", "summary", "provenance", "canonical", "variants", "extra"),
+    *("tags", "summary", "provenance", "canonical", "variants", "extra", "blocks"),
 )
 """The columns of a behavior, in the order of its row."""
 
+BLOCKS_SINCE = 4
+"""The version of the file from which on rules have blocks."""
+
 SELECT = f"SELECT {', '.join(COLUMNS)} FROM behaviors"  # noqa: S608 - the names above
+SELECT_OLD = SELECT.replace("blocks", "'[]'")
+"""The same for a file that is older than blocks."""
 UPSERT = (
     f"INSERT INTO behaviors ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "  # noqa: S608
     f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS[1:])}"
 )
 
 DIGESTED = "id, live, name, kind, status, conditions, priority, tags, summary, canonical"
-"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it."""
+"""What an agent can be told about a behavior, and when: a user who trusts a project agrees to it, and to its blocks."""
 
 EDGE_COLUMNS = "source, target, kind, weight, created_at, last_activated"
 NODE_COLUMNS = "id, conditions, words, injected, confirmed, overridden, last_used, live, kind, status"
@@ -60,7 +65,7 @@ def row_of(behavior: Behavior, words: frozenset[str], mask: Callable[[str], str]
     fields |= {name: _kept(mask(fields[name])) for name in _TEXTS}
     fields |= {
         **{name: fields[name].value for name in ("kind", "status")},
-        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags")},
+        **{name: json.dumps(fields[name]) for name in ("supersedes", "tags", "blocks")},
         **fields["usage"],
         "variants": json.dumps([mask(text) for text in behavior.variants]),
         "provenance": json.dumps(came_from),
@@ -184,7 +189,7 @@ def _text(kept: str | bytes) -> str:
 
 _READERS: dict[tuple[str, ...], Callable[[Any], object]] = {
     _TEXTS: _text,
-    ("tags", "supersedes", "variants"): _listed,
+    ("tags", "supersedes", "variants", "blocks"): _listed,
     ("created_at", "updated_at"): _time,
     ("priority",): _whole,
     ("provenance",): _provenance,

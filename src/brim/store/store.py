@@ -15,11 +15,13 @@ from brim.record import Record
 from brim.store.database import TIMEOUT, Closing, open_database
 from brim.store.events import Event, add_event
 from brim.store.rows import (
+    BLOCKS_SINCE,
     DIGESTED,
     EDGE_COLUMNS,
     INDEX_VERSION,
     NODE_COLUMNS,
     SELECT,
+    SELECT_OLD,
     UPSERT,
     behavior_of,
     edge_of,
@@ -91,6 +93,10 @@ class Store(Closing):
         self.learned = False
         """Whether rules were written here."""
 
+    @property
+    def _select(self) -> str:
+        return SELECT if self.database.version >= BLOCKS_SINCE else SELECT_OLD
+
     # What activation asks ---------------------------------------------------------------------------------------
 
     def seeds(
@@ -125,19 +131,19 @@ class Store(Closing):
     def behaviors(self, status: Status | str | Iterable[Status | str] | None = None) -> list[Behavior]:
         """Return the behaviors by id: all, or those of one *status* or of several."""
         if status is None:
-            return [behavior_of(row) for row in self.database.rows(f"{SELECT} ORDER BY id")]
+            return [behavior_of(row) for row in self.database.rows(f"{self._select} ORDER BY id")]
         wanted = [status] if isinstance(status, str) else list(status)
-        rows = self.database.rows_in(f"{SELECT} WHERE status IN ({{}})", [str(each) for each in wanted])
+        rows = self.database.rows_in(f"{self._select} WHERE status IN ({{}})", [str(each) for each in wanted])
         return sorted((behavior_of(row) for row in rows), key=lambda behavior: behavior.id)
 
     def get(self, id: str) -> Behavior | None:
         """Return the behavior *id*, whatever its status, or None."""
-        row = self.database.row(f"{SELECT} WHERE id = ?", (id,))
+        row = self.database.row(f"{self._select} WHERE id = ?", (id,))
         return behavior_of(row) if row else None
 
     def get_many(self, ids: Collection[str]) -> dict[str, Behavior]:
         """Return those of *ids* that are there, by id."""
-        rows = self.database.rows_in(f"{SELECT} WHERE id IN ({{}})", dict.fromkeys(ids))
+        rows = self.database.rows_in(f"{self._select} WHERE id IN ({{}})", dict.fromkeys(ids))
         return {row[0]: behavior_of(row) for row in rows}
 
     def standing(self, ids: Collection[str]) -> dict[str, Standing]:
@@ -148,10 +154,13 @@ class Store(Closing):
 
     def digests(self, ids: Collection[str] | None = None) -> dict[str, str]:
         """Return a digest of what can be told of those of *ids* that are there, by id; without *ids*, of all live."""
-        sql = f"SELECT {DIGESTED} FROM behaviors WHERE "  # noqa: S608
         database = self.database
+        blocks = "blocks" if database.version >= BLOCKS_SINCE else "'[]'"
+        sql = f"SELECT {DIGESTED}, {blocks} FROM behaviors WHERE "  # noqa: S608
         rows = database.rows(f"{sql} live") if ids is None else database.rows_in(f"{sql} id IN ({{}})", ids)
-        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in rows}
+        # Without blocks it is what it was before there were any: what a user has agreed to stays so.
+        told = [row[:-1] if row[-1] == "[]" else row for row in rows]
+        return {row[0]: sha256_hex(repr(row).encode("utf-8", "surrogatepass")) for row in told}
 
     def agreed(self, project: str, ids: Collection[str]) -> dict[str, str]:
         """Return the digests that the user has agreed to for *ids* of *project*, by id. It is in the user's file."""
@@ -174,7 +183,7 @@ class Store(Closing):
             "name > ?1 AND name < ?1 || char(1114111) ORDER BY id",
         )
         for where in ways:
-            if text and (rows := self.database.rows(f"{SELECT} WHERE {where}", (text,))):
+            if text and (rows := self.database.rows(f"{self._select} WHERE {where}", (text,))):
                 return [behavior_of(row) for row in rows]
         return []
 
@@ -200,6 +209,7 @@ class Store(Closing):
                 # Name and tags are found by their words, so a secret among them is replaced wholly.
                 name, *tags = ["masked" if mask(each) != each else each for each in (behavior.name, *behavior.tags)]
                 words = behavior_words(name, tags)
+                _check_blocks(behavior)
                 row = row_of(behavior.replace(name=name, tags=tags), words, mask)
                 self.database.run(UPSERT, row)
                 written.append(behavior_of(row, new=True))
@@ -390,6 +400,18 @@ class Store(Closing):
 
     def __repr__(self) -> str:
         return f"Store({self.path!r})"
+
+
+def _check_blocks(behavior: Behavior) -> None:
+    from brim.behaviors.blocks import checked_blocks
+    from brim.masking import mask
+
+    try:
+        checked_blocks(behavior.blocks)
+    except InputError as error:
+        raise InputError(f"{behavior.name} ({behavior.id}): {error}") from None
+    if any(mask(block) != block for block in behavior.blocks):
+        raise InputError(f"{behavior.name} ({behavior.id}): a block can't hold a secret: put * in its place")
 
 
 def chosen(candidates: list[Behavior], text: str) -> Behavior:

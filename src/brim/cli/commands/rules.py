@@ -10,7 +10,17 @@ from fnmatch import fnmatchcase
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
 from brim.cli import COMMANDS
-from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
+from brim.cli.options import (
+    NOTHING_YET,
+    add_json,
+    check_belongs,
+    command,
+    complete_rule,
+    here,
+    one_of,
+    option,
+    rule,
+)
 from brim.cli.output import (
     age,
     block,
@@ -35,6 +45,7 @@ from brim.cli.rule_view import (
     kind_of,
     named,
     one_line,
+    refused,
     tier_tokens,
     title,
     tokens_line,
@@ -42,7 +53,15 @@ from brim.cli.rule_view import (
 )
 from brim.errors import InputError
 from brim.store.events import Event
-from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
+from brim.store.rulebook import (
+    allow_rule,
+    connect_rules,
+    decide_notes,
+    find_rule,
+    find_rules,
+    remove_rules,
+    restore_rules,
+)
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -53,6 +72,8 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
 """What each order goes by; then come name and id."""
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
+SHORT = 30
+"""Characters of what a rule refuses in a list."""
 MOST_EVENTS = 10
 ACTIONS = [name.removeprefix("rules ") for name in COMMANDS if name.startswith("rules ")]
 STATUSES = ("live", *(status.value for status in Status), "all")
@@ -79,6 +100,7 @@ def listing(options: Namespace) -> int:
       edit RULE            change it in your editor
       remove RULE ...      put rules away; nothing is deleted
       restore RULE ...     bring them back
+      allow RULE --once    let a call through that the rule refuses
       merge A B            make one rule of two
       dedupe               find and merge near-duplicates
       review               accept or reject what agents noted
@@ -136,10 +158,13 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
         columns["scope"] = lambda each: each.scope
     columns["uses"] = lambda each: f"{each.usage.count:,}"
     columns["learned"] = lambda each: age(each.created_at, now)
+    if any(each.blocks for each in found):
+        columns["refuses"] = lambda each: cut(refused(each), SHORT)
     columns["text"] = lambda each: cut(one_line(each), LONGEST)
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
     spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
+    spare += [places["refuses"]] if "refuses" in places else []
     return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
 
 
@@ -189,6 +214,7 @@ def _about(behavior: Behavior) -> list[tuple[str, str]]:
         ("summary", behavior.summary),
         ("tags", ", ".join(behavior.tags)),
         ("when", str(behavior.when)),
+        ("refuses", refused(behavior)),
         ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
         ("confidence", f"{behavior.confidence:.2f}"),
         ("injected", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
@@ -274,6 +300,32 @@ def restore(options: Namespace) -> int:
         if each.status is Status.SUPERSEDED:
             note(f"{each.superseded_by} has taken its place, so agents are still not told it")
     return 0
+
+
+@command(
+    option("id", metavar="RULE", help="the rule that refused it; brim is brim itself", completer=complete_rule),
+    one_of(
+        option("--once", action="store_true", help="the next such call, within an hour"),
+        option("--session", nargs="?", const="", metavar="ID", help="a session (default: the one that was refused)"),
+    ),
+    add_json,
+)
+def allow(options: Namespace) -> int:
+    """Let an agent do what a rule refuses, once or for a session.
+
+    brim shows you this command when it refuses a call. An agent can't run it.
+
+    Examples:
+      brim rules allow use-pnpm --once
+      brim rules allow use-pnpm --session
+    """
+    if not options.once and options.session is None:
+        raise InputError(f"for how long? brim rules allow {options.id} --once, or --session")
+    workspace = here()
+    with workspace.open() as scopes, scopes.writing("user"):
+        done = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
+    until = "the next such call, within an hour" if options.once else f"in session {done.session}"
+    return emit(done, printable(f"allowed by {done.name}: {until}"), options.as_json)
 
 
 # Notes of agents ------------------------------------------------------------------------------------------------
