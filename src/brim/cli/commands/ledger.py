@@ -14,6 +14,7 @@ from brim.cli.options import (
     command,
     complete_model,
     here,
+    need_person,
     option,
     own_prices,
     whole_number,
@@ -182,12 +183,17 @@ def _status(under: str, options: Namespace) -> int:
 
 
 def _answer(money: Money, action: str, scope: str, amount: str, options: Namespace) -> int:
+    if action not in ("limit", "stop"):
+        need_person("decides about a limit that is set")
     known = money.ledger.statuses(scope, most=1)
     if action != "limit" and not any(each.scope == scope for each in known):
         raise InputError(f"nothing known about {scope}: 'brim ledger' lists all scopes")
     money.apply_default(scope)
     if action == "limit":
         new = None if amount.strip().lower() in UNLIMITED else micro_dollars(amount, up=False)
+        own = money.ledger.status(scope)
+        if options.anew or (own.limit is not None and (new is None or new > own.limit)):
+            need_person("raises, removes or starts over a limit")
         status = money.ledger.limit(scope, new, anew=bool(options.anew))
         if status.limit != new or status.state in ("wrapping_up", "stopped", "closed"):
             note(f"{scope}: already has this limit, and earlier answers stay: --anew starts over")

@@ -10,7 +10,17 @@ from fnmatch import fnmatchcase
 from brim.behaviors.behavior import LIVE, Behavior, BehaviorKind, Edge, EdgeKind, Status
 from brim.behaviors.jsonl import iso
 from brim.cli import COMMANDS
-from brim.cli.options import NOTHING_YET, add_json, check_belongs, command, complete_rule, here, option, rule
+from brim.cli.options import (
+    NOTHING_YET,
+    add_json,
+    check_belongs,
+    command,
+    complete_rule,
+    here,
+    need_person,
+    option,
+    rule,
+)
 from brim.cli.output import (
     age,
     block,
@@ -238,6 +248,7 @@ def remove(options: Namespace) -> int:
       brim rules remove use-pip --reason 'we moved to uv'
       brim rules remove b-3f2a b-91cc
     """
+    need_person("removes rules")
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
         found_rules = find_rules(scopes, options.ids)
@@ -318,6 +329,7 @@ def review(options: Namespace) -> int:
 def _decide(options: Namespace) -> int:
     if not options.ids:
         raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+    need_person("accepts or rejects notes")
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
@@ -360,6 +372,8 @@ def connect(options: Namespace) -> int:
     """
     if options.remove and options.weight is not None:
         raise InputError("--weight has no meaning with --remove: leave one of them out")
+    if not options.remove and options.kind in (EdgeKind.OVERRIDES, EdgeKind.CONFLICTS):
+        need_person("weakens a rule by another")
     workspace = here()
     now = workspace.now
     with workspace.open() as scopes, scopes.writing():
