@@ -35,6 +35,9 @@ HELD_BACK = (
 GATED = ("edit", "write", "shell")
 """The tools whose calls the gate may hold back."""
 
+MOST_RULES = 48
+"""Constraints whose words are compared with a pending call."""
+
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""
 
@@ -132,11 +135,12 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
             with scopes.session(call.session, call.sub_agent, **limits) as session:
                 session.next_prompt()
         return NOTHING
+    against = _against(call, workspace, found, seen) if found and gate else {}
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         if new_prompt:
             session.next_prompt()
-        deny = _held_back(call, workspace, found, session) if found and gate else ""
+        deny = _held_back(call, workspace, found, session, against) if found and against else ""
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
         if found and room > 0 and not deny:
@@ -175,12 +179,26 @@ def _rules(
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
-def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> str:
-    """Return why the pending call is held back: constraints that it matches and this window was never shown.
+def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> dict[str, str]:
+    """Return the constraints that this window was never shown and that speak against *call*: what each names of it."""
+    unseen = [id for id in found.constraints if id not in session.shown][:MOST_RULES]
+    if not unseen:
+        return {}
+    from brim.hooks.mentions import Doing, mention
+
+    doing = Doing.of(call)
+    rules = workspace.scopes.get_many(unseen)
+    return {id: named for id, rule in rules.items() if (named := mention(rule, doing))}
+
+
+def _held_back(
+    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, against: dict[str, str]
+) -> str:
+    """Return why the pending call is held back: the rules in *against*, unless they were shown meanwhile.
 
     A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
-    held = [id for id in found.matching if id not in session.shown]
+    held = [id for id in against if id not in session.shown]
     budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
