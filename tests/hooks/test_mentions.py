@@ -59,7 +59,10 @@ EDITS = {
 }
 WRITTEN = {
     "Never use os.path in Python, use pathlib.": (["a = os.path.join(b)"], ["from pathlib import Path", "os.pathsep"]),
-    "Never use `any` in TypeScript.": (["let a: any = 1", "b as any", "Array<any>"], ["// any of them", "many: string"]),
+    "Never use `any` in TypeScript.": (
+        ["let a: any = 1", "b as any", "Array<any>"],
+        ["// any of them", "many: string"],
+    ),
     "Don't use console.log": (["console.log(a)"], ["logger.info(a)"]),
     "Never use print() for logging": (["print(a)"], ["pprint(a)", "blueprint"]),
 }

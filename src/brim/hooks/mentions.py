@@ -45,7 +45,7 @@ _CHANGES = (
 )
 _COMMITS = r"(?i)\b(?:commit|stag|check in|push|add)"
 
-VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy", "install")
+VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", "deploy")
 """What people call a command by, and little else, directly after *never*."""
 ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
 LEADS = ("use", "using", "run", "running", "call", "via", "with", "of", "than", "invoke", "execute", "start")
@@ -170,7 +170,7 @@ def _writes(name: str, doing: Doing) -> bool:
         return False
     bare = name.removesuffix("()")
     if re.fullmatch(_CODE, name) and language_of(name) is None:
-        pattern = rf"(?<![\w.]){re.escape(bare)}(?!\w)"
+        pattern = rf"(?<!\w){re.escape(bare)}(?!\w)"
     elif bare.isalpha() and len(bare) > 1:  # a plain word is code only next to what code has around it
         pattern = rf"(?:[:<|\[]\s*|\bas\s|@){re.escape(bare)}\b(?!['’ ]\w)|(?<![\w.]){re.escape(bare)}[(!]"
     else:
@@ -207,9 +207,10 @@ def _command(words: list[str], part: Part) -> str:
         if not all(any(_same(each, flag) for each in given) for flag in flags):
             continue
         follows = words[at : at + len(wanted)] == wanted and len(wanted) > 1
-        is_led = at > 0 and words[at - 1] in LEADS
+        before = words[at - 1] if at else ""
+        is_led = before in LEADS or (before in ("", "or", "and") and program not in WORDS)
         alone = at + 1 == len(words) or words[at + 1] in ("or", "and", "for", "to", "in", "directly", "here", "on")
-        if follows or flags or (alone and (is_led or program not in WORDS)):
+        if follows or flags or (alone and is_led):
             return " ".join(words[at : at + max(len(wanted) if follows else 1, 1 + len(flags))])
     return ""
 
