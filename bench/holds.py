@@ -30,7 +30,7 @@ SESSIONS = 5
 RULES = 14
 """Rules in each session, drawn from the set."""
 WINDOWS = ("usual", "nothing", "new")
-"""What an agent hears besides the calls, see ``Ruled``. The last one is what no session is: every rule is always new."""
+"""What an agent hears besides the calls, see ``Ruled``. No session is as hard as the last one."""
 
 
 @dataclass
@@ -50,6 +50,12 @@ class Count:
         self.sessions, self.calls = self.sessions + 1, self.calls + session.calls
         self.right, self.false = self.right + right, self.false + len(session.held) - right
         self.due, self.known = self.due + len(session.due), self.known + len(session.known)
+
+    @property
+    def row(self) -> list[object]:
+        """What the table shows."""
+        rate, known = f"{self.per_thousand:.2f}", f"{self.known} of {self.due}"
+        return [self.sessions, self.calls, self.right, self.false, rate, known]
 
     @property
     def per_thousand(self) -> float:
@@ -77,11 +83,7 @@ def main() -> int:
             if options.wrong:
                 print_wrong(sessions)
     heads = ["set", "window", "sessions", "calls", "held rightly", "falsely", "per 1,000", "known in time"]
-    rows = [
-        [*key, *map(str, (each.sessions, each.calls, each.right, each.false)), f"{each.per_thousand:.2f}"]
-        + [f"{each.known} of {each.due}"]
-        for key, each in counts.items()
-    ]
+    rows = [[*key, *map(str, each.row)] for key, each in counts.items()]
     table("Calls held for a rule", heads, rows, [])
     targets = [
         Target(f"{' '.join(key)}: false holds per 1,000", each.per_thousand, at_most=1) for key, each in counts.items()

@@ -109,8 +109,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import forget_held, tell_now
 
+    if call.human and call.session:
+        forget_held(call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
     now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
     told = joined(late, now)
@@ -131,13 +133,15 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     it is known before: the setting ``hooks.gate``. So can one that goes round in circles: ``hooks.loops``.
     """
     from brim.hooks.loops import hold_loop
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import note_repeated, tell_now
 
     spending = attempt(spend_gate, call, workspace)
     looping = NOTHING if spending.deny else attempt(hold_loop, call, workspace)
     if spending.deny or looping.deny:
         return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+    if call.session and not told.deny:
+        attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
 
 

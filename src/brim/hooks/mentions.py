@@ -50,10 +50,11 @@ VERBS = ("push", "force-push", "commit", "rebase", "stash", "merge", "publish", 
 ADVERBS = ("ever", "directly", "automatically", "blindly", "just", "and", "or", "to", "git")
 LEADS = ("use", "using", "run", "running", "call", "via", "with", "of", "than", "invoke", "execute", "start")
 """Words after which a program is meant by its name."""
-WORDS = frozenset(
-    "at cat column cp cut date diff dir env false file find fold go head history install join kill last less link"
-    " look make more node open patch print read reset set show sort split start stat tail test time top touch"
-    " true type watch which who write yes".split()
+WORDS = (
+    *("at", "cat", "column", "cp", "cut", "date", "diff", "dir", "env", "false", "file", "find", "fold", "go", "head"),
+    *("history", "install", "join", "kill", "last", "less", "link", "look", "make", "more", "node", "open", "patch"),
+    *("print", "read", "reset", "set", "show", "sort", "split", "start", "stat", "tail", "test", "time", "top"),
+    *("touch", "true", "type", "watch", "which", "who", "write", "yes"),
 )
 """Programs whose names are plain words."""
 RUNNERS = ("run", "exec", "x", "compose", "dlx")

@@ -38,6 +38,9 @@ GATED = ("edit", "write", "shell")
 MOST_RULES = 48
 """Constraints whose words are compared with a pending call."""
 
+_HELD = "held"
+"""Kept for a session since its last prompt: the rules it was held for, and what each names."""
+
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""
 
@@ -210,7 +213,32 @@ def _held_back(
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
+    reasons = {item.id: against[item.id] for item in plan.included}
+    workspace.scopes.record("held", reasons, now=workspace.now, session=call.session, tool=call.tool)
+    state = workspace.state(call.session)
+    state.keep(_HELD, {**(state.kept(_HELD) or {}), **reasons})
     return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
+
+
+def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that an agent goes on with what it was held for, once for each rule; a prompt ends the waiting for it."""
+    state = workspace.state(call.session)
+    held = state.kept(_HELD)
+    if call.tool_kind not in GATED or not isinstance(held, dict):
+        return
+    from brim.hooks.mentions import Doing, mention
+
+    doing, rules = Doing.of(call), workspace.scopes.get_many(list(held))
+    again = {id: held[id] for id, rule in rules.items() if held[id] == mention(rule, doing)}
+    if again:
+        workspace.scopes.record("allowed", again, now=workspace.now, session=call.session, tool=call.tool)
+        state.keep(_HELD, {id: held[id] for id in held if id not in again} or None)
+
+
+def forget_held(call: HookCall, workspace: HookWorkspace) -> None:
+    """Forget what the agent was held for: a person has spoken, and what it does now may be what they want."""
+    if workspace.state(call.session).kept(_HELD):
+        workspace.state(call.session).keep(_HELD, None)
 
 
 def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:

@@ -53,6 +53,7 @@ from brim.cli.rule_view import (
 from brim.errors import InputError
 from brim.store.events import Event
 from brim.store.rulebook import connect_rules, decide_notes, find_rule, find_rules, remove_rules, restore_rules
+from brim.store.statistics import Outcome, outcomes
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -61,6 +62,10 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
     "confidence": lambda behavior: -behavior.confidence,
 }
 """What each order goes by; then come name and id."""
+NUMBERS = ("told", "held", "obeyed", "overridden")
+"""What came of a rule, a column each; the last ones make room first."""
+SORTED_BY = {"used": "told", "new": "learned"}
+"""The column that an order goes by."""
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 MOST_EVENTS = 10
@@ -80,6 +85,9 @@ KINDS = [kind.value for kind in BehaviorKind]
 )
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
+
+    For each: how often agents were told it, how many calls were held for it, how many of those the agent gave up
+    (obeyed), and how often something else was done on purpose (overridden).
 
     A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
     Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
@@ -105,10 +113,11 @@ def listing(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes:
         every = scopes.behaviors()
+        came = outcomes(scopes, every)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    view = _list_view(found, workspace.now, options.sort) if found else ""
-    emit({"behaviors": [as_object(each) for each in found]}, view, options.as_json)
+    view = _list_view(found, came, workspace.now, options.sort) if found else ""
+    emit({"behaviors": [{**as_object(each), **came[each.id].to_dict()} for each in found]}, view, options.as_json)
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -137,20 +146,21 @@ def _matches(behavior: Behavior, pattern: str) -> bool:
     return any(pattern in text for text in (*names, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
-def _list_view(found: list[Behavior], now: float, sort: str) -> str:
-    """Return one line each. Where the terminal is narrow, uses and age make room, unless it is sorted by them."""
+def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort: str) -> str:
+    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is sorted by them."""
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
     if len({each.scope for each in found}) > 1:
         columns["scope"] = lambda each: each.scope
-    columns["uses"] = lambda each: f"{each.usage.count:,}"
+    for name in NUMBERS:
+        columns[name] = lambda each, name=name: f"{getattr(came[each.id], name):,}"  # type: ignore[misc]
     columns["learned"] = lambda each: age(each.created_at, now)
     columns["text"] = lambda each: cut(one_line(each), LONGEST)
     rows = [list(columns), *([show(each) for show in columns.values()] for each in found)]
     places = {name: at for at, name in enumerate(columns)}
-    spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
-    return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
+    spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
+    return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))
 
 
 @command(rule(), add_json)
@@ -172,8 +182,10 @@ def show(options: Namespace) -> int:
         store = scopes.store(behavior.scope)
         events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
         tokens = tier_tokens(scopes, behavior, workspace.config)
+        came = outcomes(scopes, [behavior])[behavior.id]
     found = {
         **as_object(behavior),
+        **came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
@@ -181,7 +193,7 @@ def show(options: Namespace) -> int:
     }
 
     def view(_: object) -> str:
-        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        about = [*_about(behavior, came), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
         wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
         sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
@@ -190,9 +202,10 @@ def show(options: Namespace) -> int:
     return emit(found, view, options.as_json)
 
 
-def _about(behavior: Behavior) -> list[tuple[str, str]]:
+def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
-    used = f"{usage.injected:,} times, confirmed {usage.confirmed:,}, overridden {usage.overridden:,}"
+    used = f"{outcome.told:,} times, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
+    held = f"{outcome.held:,} calls, obeyed {outcome.obeyed:,}" if outcome.held else ""
     about = (("file", came.file), ("task", came.task), ("session", came.session))
     origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
     return [
@@ -201,7 +214,8 @@ def _about(behavior: Behavior) -> list[tuple[str, str]]:
         ("when", str(behavior.when)),
         ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
         ("confidence", f"{behavior.confidence:.2f}"),
-        ("injected", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("told", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("held", held),
         ("learned", f"{day(behavior.created_at)} from {origin}".strip()),
         ("changed", day(behavior.updated_at) if behavior.updated_at != behavior.created_at else ""),
         ("instead of", came.wrong),
