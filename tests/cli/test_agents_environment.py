@@ -157,6 +157,8 @@ def test_a_limit_that_counts_from_now_is_not_lower_if_more_is_left_then(world: B
     (scope,) = (each["scope"] for each in world("limit", "--json").json["projects"] if each["place"])
     world("ledger", "reserve", scope, "8", "--request-id", "r")
     world("ledger", "settle", "r", "8")
+    assert world("ledger", "settle", "r", "0", env=CODEX).code == 1
+    assert world("ledger", "release", "r", env=CODEX).code == 1
     assert world("limit", "5/day", env=CODEX).code == 1  # $2 are left of the old one, and $5 of the new one
     assert world("limit", "5/day", "--including-past", env=CODEX).code == 0
 

@@ -136,7 +136,7 @@ def _in(said: str, doing: Doing) -> str:
     """Return the name in *said* that is in *doing*."""
     quoted = [(one or other).strip() for one, other in re.findall(_QUOTED, said)]
     bare = [word.strip(".'’") for word in re.findall(_WORD, re.sub(_QUOTED, " ", said))]
-    names = [*quoted, *(word for word in bare if _is_name(word))]
+    names: list[str] = [*quoted, *(word for word in bare if _is_name(word))]
     for name in names:
         if _changes(name, said, doing) or _writes(name, doing):
             return name

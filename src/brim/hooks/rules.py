@@ -187,11 +187,21 @@ def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, sessi
     unseen = [id for id in found.constraints if id not in session.shown][:MOST_RULES]
     if not unseen:
         return {}
+    from brim.behaviors.words import tokens
+
+    files = files_of(call)
+    words = set(tokens(" ".join([_ends(str(each)) for each in (*call.input.values(), *files)])))
+    near = {  # most rules have no word in common with the call
+        id: rule
+        for id, rule in workspace.scopes.get_many(unseen).items()
+        if (files and "file" in dict(rule.when.conditions)) or not words.isdisjoint(tokens(rule.canonical))
+    }
+    if not near:
+        return {}
     from brim.hooks.mentions import Doing, mention
 
     doing = Doing.of(call)
-    rules = workspace.scopes.get_many(unseen)
-    return {id: named for id, rule in rules.items() if (named := mention(rule, doing))}
+    return {id: named for id, rule in near.items() if (named := mention(rule, doing))}
 
 
 def _held_back(

@@ -235,7 +235,10 @@ def _refused(fields: dict[str, Any], message: str, as_json: bool) -> int:
 def _end(options: Namespace, money: Money) -> int:
     id = options.words[0]
     settles = options.action == "settle"
-    found = money.ledger.settle(id, micro_dollars(options.words[1])) if settles else money.ledger.release(id)
+    amount, before = micro_dollars(options.words[1]) if settles else 0, money.ledger.reservation(id)
+    if before is not None and before.state == SETTLED and amount < before.charged:
+        need_person("takes back what was spent")
+    found = money.ledger.settle(id, amount) if settles else money.ledger.release(id)
     _emit_reservation(found, money, options.as_json)
     if found.overrun and settles and not options.as_json:
         note(f"{found.scope}: that is more than was reserved, and counts in full")
