@@ -64,7 +64,8 @@ WRITTEN = {
         ["// any of them", "many: string"],
     ),
     "Don't use console.log": (["console.log(a)"], ["logger.info(a)"]),
-    "Never use print() for logging": (["print(a)"], ["pprint(a)", "blueprint"]),
+    "Never use print() for logging": (["print(a)"], ["pprint(a)", "blueprint", "print more"]),
+    "Don't use std::endl, it flushes.": (["cout << std::endl;"], ["std::endless"]),
 }
 
 

@@ -38,7 +38,7 @@ _CLOSED = (
     r"(?:forbidden|prohibited|off[- ]limits|read-only|not\s(?:allowed|permitted))"
 )
 _QUOTED = r"`+([^`\n]{1,200}?)`+|[\"“]([^\"”\n]{2,80})[\"”]"
-_WORD = r"(?:[^\s,;:(){}<>\"“”`!?]|\(\))+"
+_WORD = r"(?:[^\s,;:(){}<>\"“”`!?]|\(\)|::)+"
 _CODE = r"(?:[a-zA-Z]\w+(?:(?:\.|::|->)[a-zA-Z]\w*)+|\w*[a-z0-9]_\w+|[a-z]+[A-Z]\w+|\w+\(\))(?:\(\))?"
 _CHANGES = (
     r"(?i)\b(?:hand-?)?(?:edit|chang|modif|touch|writ|creat|updat|alter|renam|mov|delet|remov|overwrit|reformat|rewrit)"
@@ -171,7 +171,7 @@ def _writes(name: str, doing: Doing) -> bool:
         return False
     bare = name.removesuffix("()")
     if re.fullmatch(_CODE, name) and language_of(name) is None:
-        pattern = rf"(?<!\w){re.escape(bare)}(?!\w)"
+        pattern = rf"(?<!\w){re.escape(bare)}" + (r"(?!\w)" if bare == name else r"\(")
     elif bare.isalpha() and len(bare) > 1:  # a plain word is code only next to what code has around it
         pattern = rf"(?:[:<|\[]\s*|\bas\s|@){re.escape(bare)}\b(?!['’ ]\w)|(?<![\w.]){re.escape(bare)}[(!]"
     else:

@@ -117,7 +117,11 @@ def listing(options: Namespace) -> int:
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
     view = _list_view(found, came, workspace.now, options.sort) if found else ""
-    emit({"behaviors": [{**as_object(each), **came[each.id].to_dict()} for each in found]}, view, options.as_json)
+    emit(
+        {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]},
+        view,
+        options.as_json,
+    )
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -185,7 +189,7 @@ def show(options: Namespace) -> int:
         came = outcomes(scopes, [behavior])[behavior.id]
     found = {
         **as_object(behavior),
-        **came.to_dict(),
+        "outcome": came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
