@@ -208,8 +208,8 @@ def show(options: Namespace) -> int:
 
 def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
-    used = f"{outcome.told:,} times, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
-    held = f"{outcome.held:,} calls, obeyed {outcome.obeyed:,}" if outcome.held else ""
+    used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
+    held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
     about = (("file", came.file), ("task", came.task), ("session", came.session))
     origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
     return [
