@@ -112,6 +112,11 @@ IGNORED: tuple[str, ...] = (
     "*brim config*/out/hooks.loops",  # is new
     "*brim config*/out/hooks.protect",  # is new
     "*/out/*blocks",  # what a rule refuses
+    "*brim config*/out/hooks.gate",  # is on by default,
+    "conditions/037 claude PreToolUse/*",  # for rules that name what the call does, not for one shared word
+    "conditions/04[456] claude PreToolUse/*",
+    "conditions/left/*/.brim/state/*.json/held",
+    "*/outcome",  # what came of a rule
     "*brim watch*/out/*auto_compact",  # where the client compacts,
     "*brim watch*/out/*answer_tokens",
     "*brim watch*/out/*plan_windows",  # and how much of the plan's windows is used

@@ -304,6 +304,17 @@ def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavi
     )
 
 
+HOLDING = ("kind", "canonical", "summary", "when", "blocks")
+"""What of a constraint decides whether and when it holds."""
+
+
+def loosens(old: Behavior | None, new: Behavior) -> bool:
+    """Whether *new* in place of *old* could make a constraint hold less: it says or means something else then."""
+    if old is None or not old.live or old.kind is not BehaviorKind.CONSTRAINT:
+        return False
+    return not new.live or any(getattr(new, field) != getattr(old, field) for field in HOLDING)
+
+
 # What a correction says besides its text: guesses by word lists.
 
 

@@ -195,7 +195,7 @@ SETTINGS = (
     Setting("activation.steps", "whole", 3, "how many connections activation travels along",
             least=0, most=100, yours=True),
     Setting("activation.least", "number", 0.05, "an activation under this is 0", yours=True, **_SHARE),
-    Setting("hooks.gate", "text", None,
+    Setting("hooks.gate", "text", "constraints",
             "which rules refuse a matching edit, write or command once, if the agent hasn't seen them in this window",
             choices=("constraints",), none="off", lowers=True),
     Setting("hooks.loops", "whole", 5, "how often a call may give the same result before the next one is held once",

@@ -109,8 +109,10 @@ def prompt(call: HookCall, workspace: HookWorkspace) -> Answer:
 
     It is also the first chance to warn after a turn that was interrupted.
     """
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import forget_held, tell_now
 
+    if call.human and call.session:
+        forget_held(call, workspace)
     late = attempt(_told_late, call, workspace) if call.agent == "gemini" else NOTHING
     now = attempt(lambda call, workspace: tell_now(call, workspace, new_prompt=call.human), call, workspace, again=True)
     told = joined(late, now)
@@ -133,7 +135,7 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     """
     from brim.hooks.blocks import hold_block
     from brim.hooks.loops import hold_loop
-    from brim.hooks.rules import tell_now
+    from brim.hooks.rules import note_repeated, tell_now
 
     blocked = attempt(hold_block, call, workspace, again=True)
     if blocked.deny:
@@ -143,6 +145,8 @@ def before_tool(call: HookCall, workspace: HookWorkspace) -> Answer:
     if spending.deny or looping.deny:
         return joined(spending, looping)
     told = attempt(lambda call, workspace: tell_now(call, workspace, of_call=True), call, workspace, again=True)
+    if call.session and not told.deny:
+        attempt(note_repeated, call, workspace)
     return joined(spending, looping, told)
 
 

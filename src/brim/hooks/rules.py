@@ -35,6 +35,12 @@ HELD_BACK = (
 GATED = ("edit", "write", "shell")
 """The tools whose calls the gate may hold back."""
 
+MOST_RULES = 48
+"""Constraints whose words are compared with a pending call."""
+
+_HELD = "held"
+"""Kept for a session since its last prompt: the rules it was held for, and what each names."""
+
 _RENEWED = "renewed"
 """Kept for a session whose window began again: how. Nothing counts as told in it."""
 
@@ -132,11 +138,12 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
             with scopes.session(call.session, call.sub_agent, **limits) as session:
                 session.next_prompt()
         return NOTHING
+    against = _against(call, workspace, found, seen) if found and gate else {}
     with scopes.writing("user"), scopes.session(call.session, call.sub_agent, **limits) as session:
         session.begin(how)
         if new_prompt:
             session.next_prompt()
-        deny = _held_back(call, workspace, found, session) if found and gate else ""
+        deny = _held_back(call, workspace, found, session, against) if found and against else ""
         budget = session.budget(dynamic)
         preamble, text, tokens = "", "", 0
         if found and room > 0 and not deny:
@@ -175,12 +182,36 @@ def _rules(
     return found.tell(plan, call.session, event=call.event, session=session), int(plan.total_tokens)
 
 
-def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> str:
-    """Return why the pending call is held back: constraints that it matches and this window was never shown.
+def _against(call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session) -> dict[str, str]:
+    """Return the constraints that this window was never shown and that speak against *call*: what each names of it."""
+    unseen = [id for id in found.constraints if id not in session.shown][:MOST_RULES]
+    if not unseen:
+        return {}
+    from brim.behaviors.words import tokens
+
+    files = files_of(call)
+    words = set(tokens(" ".join([_ends(str(each)) for each in (*call.input.values(), *files)])))
+    near = {  # most rules have no word in common with the call
+        id: rule
+        for id, rule in workspace.scopes.get_many(unseen).items()
+        if (files and "file" in dict(rule.when.conditions)) or not words.isdisjoint(tokens(rule.canonical))
+    }
+    if not near:
+        return {}
+    from brim.hooks.mentions import Doing, mention
+
+    doing = Doing.of(call)
+    return {id: named for id, rule in near.items() if (named := mention(rule, doing))}
+
+
+def _held_back(
+    call: HookCall, workspace: HookWorkspace, found: HookPlanner, session: Session, against: dict[str, str]
+) -> str:
+    """Return why the pending call is held back: the rules in *against*, unless they were shown meanwhile.
 
     A rule that doesn't fit the budget denies nothing: a call is never denied without saying why.
     """
-    held = [id for id in found.matching if id not in session.shown]
+    held = [id for id in against if id not in session.shown]
     budget = _less(session.budget(workspace.config.yours[DYNAMIC]), size(HELD_BACK))
     if not held or budget == 0:
         return ""
@@ -192,7 +223,32 @@ def _held_back(call: HookCall, workspace: HookWorkspace, found: HookPlanner, ses
         return ""
     session.charge(plan)
     session.spend(size(HELD_BACK))
+    reasons = {item.id: against[item.id] for item in plan.included}
+    workspace.scopes.record("held", reasons, now=workspace.now, session=call.session, tool=call.tool)
+    state = workspace.state(call.session)
+    state.keep(_HELD, {**(state.kept(_HELD) or {}), **reasons})
     return HELD_BACK + found.tell(plan, call.session, event="gate", session=session)
+
+
+def note_repeated(call: HookCall, workspace: HookWorkspace) -> None:
+    """Note that an agent goes on with what it was held for, once for each rule; a prompt ends the waiting for it."""
+    state = workspace.state(call.session)
+    held = state.kept(_HELD)
+    if call.tool_kind not in GATED or not isinstance(held, dict):
+        return
+    from brim.hooks.mentions import Doing, mention
+
+    doing, rules = Doing.of(call), workspace.scopes.get_many(list(held))
+    again = {id: held[id] for id, rule in rules.items() if held[id] == mention(rule, doing)}
+    if again:
+        workspace.scopes.record("allowed", again, now=workspace.now, session=call.session, tool=call.tool)
+        state.keep(_HELD, {id: held[id] for id in held if id not in again} or None)
+
+
+def forget_held(call: HookCall, workspace: HookWorkspace) -> None:
+    """Forget what the agent was held for: a person has spoken, and what it does now may be what they want."""
+    if workspace.state(call.session).kept(_HELD):
+        workspace.state(call.session).keep(_HELD, None)
 
 
 def _is_too_much(plan: InjectionPlan, call: HookCall, workspace: HookWorkspace, key: str) -> bool:

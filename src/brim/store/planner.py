@@ -222,19 +222,16 @@ class HookPlanner:
             """Everything that is activated, told or not."""
             self._standings = scopes.standings(self.active)
         self._values: list[tuple[str, float]] = []
-        matching = []
         for id, activation in ranked:
             if id not in self._standings:
                 continue
             is_met = of_call and activation > 0 and not OF_THE_CALL.isdisjoint(course.around.confirmed(id))
             value = self._risen(activation, id) if is_met else activation
-            if is_met and self._standings[id] == PROTECTED:
-                matching.append(id)
             tier = self._tier(value, id)
             if tier is not Tier.OMITTED and (session is None or session.allows(id, tier)):
                 self._values.append((id, value))
-        self.matching = tuple(matching)
-        """The constraints that the call itself matches, strongest first."""
+        self.constraints = [id for id, _ in self._values if self._standings[id] == PROTECTED]
+        """The constraints that may be told, strongest first."""
 
     @cached_property
     def _counting(self) -> Counting:

@@ -11,7 +11,7 @@ from tempfile import mkdtemp
 
 from brim.behaviors.behavior import Behavior
 from brim.behaviors.yaml_form import FIELDS, as_yaml, from_yaml
-from brim.cli.options import add_json, answer, command, here, is_person_there, option, rule
+from brim.cli.options import add_json, answer, command, here, is_person_there, need_person, option, rule
 from brim.cli.output import emit, lines, note
 from brim.cli.rule_view import as_object, is_meant, named, tell_masked, tier_tokens, tokens_line
 from brim.errors import BrimError, InputError
@@ -33,6 +33,7 @@ def edit(options: Namespace) -> int:
       brim rules edit use-uv
       EDITOR='code --wait' brim rules edit b-3f2a
     """
+    need_person("edits rules")
     workspace = here()
     with workspace.open() as scopes:
         old = find_rule(scopes, options.id)

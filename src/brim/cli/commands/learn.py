@@ -9,7 +9,7 @@ from typing import Any
 from brim.behaviors.behavior import Behavior, BehaviorKind
 from brim.behaviors.blocks import EDIT, RUN, TOOL, asked_for, checked_blocks
 from brim.behaviors.blocks import said as in_words
-from brim.behaviors.learning import confirmed, overridden
+from brim.behaviors.learning import confirmed, loosens, overridden
 from brim.behaviors.learning import learn as learned_from
 from brim.cli.options import (
     add_json,
@@ -18,6 +18,7 @@ from brim.cli.options import (
     command,
     here,
     is_person_there,
+    need_person,
     option,
     rule,
     scope_of,
@@ -94,6 +95,8 @@ def learn(options: Namespace) -> int:
                 {"summary": options.summary, "priority": options.priority},
             )
             taught = teach(scopes, said, scope, now=workspace.now, threshold=needed, **own)
+            if loosens(taught.learned.merged_with, taught.learned.behavior):
+                need_person("changes a constraint")
         learned, store = taught.learned, scopes.store(scope)
         stored = store.get(learned.behavior.id) or learned.behavior
         tokens = tier_tokens(scopes, stored, workspace.config)
@@ -197,6 +200,8 @@ def feedback(options: Namespace) -> int:
         if not behavior.live:
             why = f"is {behavior.status}, so it can't have been used: brim rules show {behavior.id}"
             raise InputError(f"{named(behavior)} {why}")
+        if options.verdict == "overridden" and behavior.kind is BehaviorKind.CONSTRAINT:
+            need_person("lowers a constraint")
         changed = (confirmed if options.verdict == "confirmed" else overridden)(behavior, workspace.now)
         scopes.put(changed, event=options.verdict, now=workspace.now, note=options.note)
     usage, before, after = changed.usage, behavior.confidence, changed.confidence

@@ -17,6 +17,7 @@ from brim.cli.options import (
     command,
     complete_rule,
     here,
+    need_person,
     one_of,
     option,
     rule,
@@ -62,6 +63,7 @@ from brim.store.rulebook import (
     remove_rules,
     restore_rules,
 )
+from brim.store.statistics import Outcome, outcomes
 
 SORTS: dict[str, Callable[[Behavior], float]] = {
     "name": lambda _: 0,
@@ -70,6 +72,10 @@ SORTS: dict[str, Callable[[Behavior], float]] = {
     "confidence": lambda behavior: -behavior.confidence,
 }
 """What each order goes by; then come name and id."""
+NUMBERS = ("told", "held", "obeyed", "overridden")
+"""What came of a rule, a column each; the last ones make room first."""
+SORTED_BY = {"used": "told", "new": "learned"}
+"""The column that an order goes by."""
 LONGEST = 300
 """Characters of a text in a list where nothing else limits a line."""
 SHORT = 30
@@ -91,6 +97,9 @@ KINDS = [kind.value for kind in BehaviorKind]
 )
 def listing(options: Namespace) -> int:
     """List the rules in force: this project's, and your own.
+
+    For each: how often agents were told it, how many calls were held for it, how many of those the agent gave up
+    (obeyed), and how often something else was done on purpose (overridden).
 
     A PATTERN is a part of an id, a name, a tag or the text, or a name with * and ?. A rule must match all patterns.
     Exits with 1 if none does. Lines are cut to the width of a terminal; in a pipe they are whole.
@@ -117,10 +126,15 @@ def listing(options: Namespace) -> int:
     workspace = here()
     with workspace.open() as scopes:
         every = scopes.behaviors()
+        came = outcomes(scopes, every)
     found = [each for each in every if _is_wanted(each, options)]
     found.sort(key=lambda each: (SORTS[options.sort](each), each.name.casefold(), each.id))
-    view = _list_view(found, workspace.now, options.sort) if found else ""
-    emit({"behaviors": [as_object(each) for each in found]}, view, options.as_json)
+    view = _list_view(found, came, workspace.now, options.sort) if found else ""
+    emit(
+        {"behaviors": [{**as_object(each), "outcome": came[each.id].to_dict()} for each in found]},
+        view,
+        options.as_json,
+    )
     narrowed = bool(options.patterns or options.kind or options.tag or options.scope or options.status != "live")
     if not options.as_json and not found:
         how_many = counted(len(every), "rule")
@@ -149,14 +163,15 @@ def _matches(behavior: Behavior, pattern: str) -> bool:
     return any(pattern in text for text in (*names, behavior.summary.casefold(), behavior.canonical.casefold()))
 
 
-def _list_view(found: list[Behavior], now: float, sort: str) -> str:
-    """Return one line each. Where the terminal is narrow, uses and age make room, unless it is sorted by them."""
+def _list_view(found: list[Behavior], came: dict[str, Outcome], now: float, sort: str) -> str:
+    """Return one line each. Where the terminal is narrow, numbers and age make room, unless it is sorted by them."""
     columns: dict[str, Callable[[Behavior], str]] = {"kind": kind_of}
     if any(each.status is not Status.ACTIVE for each in found):
         columns["status"] = lambda each: each.status.value
     if len({each.scope for each in found}) > 1:
         columns["scope"] = lambda each: each.scope
-    columns["uses"] = lambda each: f"{each.usage.count:,}"
+    for name in NUMBERS:
+        columns[name] = lambda each, name=name: f"{getattr(came[each.id], name):,}"  # type: ignore[misc]
     columns["learned"] = lambda each: age(each.created_at, now)
     if any(each.blocks for each in found):
         columns["refuses"] = lambda each: cut(refused(each), SHORT)
@@ -166,6 +181,9 @@ def _list_view(found: list[Behavior], now: float, sort: str) -> str:
     spare = [places[name] for name, by in (("learned", "new"), ("uses", "used")) if sort != by]
     spare += [places["refuses"]] if "refuses" in places else []
     return heading(table(rows, right=frozenset({places["uses"]}), optional=spare))
+    spare = [places[name] for name in ("learned", *NUMBERS[::-1]) if SORTED_BY.get(sort) != name]
+    spare += [places["refuses"]] if "refuses" in places else []
+    return heading(table(rows, right=frozenset(places[name] for name in NUMBERS), optional=spare))
 
 
 @command(rule(), add_json)
@@ -187,8 +205,10 @@ def show(options: Namespace) -> int:
         store = scopes.store(behavior.scope)
         events, path = store.events(behavior=behavior.id, limit=MOST_EVENTS), store.path
         tokens = tier_tokens(scopes, behavior, workspace.config)
+        came = outcomes(scopes, [behavior])[behavior.id]
     found = {
         **as_object(behavior),
+        "outcome": came.to_dict(),
         "tokens": tokens,
         "edges": [edge_object(edge) for edge in edges],
         "events": [{**fields_of(each), "time": iso(each.time), "detail": dict(each.detail)} for each in events],
@@ -196,7 +216,7 @@ def show(options: Namespace) -> int:
     }
 
     def view(_: object) -> str:
-        about = [*_about(behavior), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
+        about = [*_about(behavior, came), ("tokens", tokens_line(tokens)), ("stored in", home_path(path))]
         wordings = [(f"other wording {number}", block(text)) for number, text in enumerate(behavior.variants, 1)]
         sections = [*wordings, ("connected", _edges(behavior, edges, ends)), ("what happened", _events(events))]
         told = [f"\n{paint(name, 'faint')}\n{text}" for name, text in sections if text]
@@ -205,9 +225,10 @@ def show(options: Namespace) -> int:
     return emit(found, view, options.as_json)
 
 
-def _about(behavior: Behavior) -> list[tuple[str, str]]:
+def _about(behavior: Behavior, outcome: Outcome) -> list[tuple[str, str]]:
     usage, came = behavior.usage, behavior.provenance
-    used = f"{usage.injected:,} times, confirmed {usage.confirmed:,}, overridden {usage.overridden:,}"
+    used = f"{counted(outcome.told, 'time')}, confirmed {usage.confirmed:,}, overridden {outcome.overridden:,}"
+    held = f"{counted(outcome.held, 'call')}, obeyed {outcome.obeyed:,}" if outcome.held else ""
     about = (("file", came.file), ("task", came.task), ("session", came.session))
     origin = ", ".join([came.source, *(f"{name} {value}" for name, value in about if value)])
     return [
@@ -217,7 +238,8 @@ def _about(behavior: Behavior) -> list[tuple[str, str]]:
         ("refuses", refused(behavior)),
         ("priority", f"{behavior.priority:,}" if behavior.priority else ""),
         ("confidence", f"{behavior.confidence:.2f}"),
-        ("injected", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("told", used + (f", last {day(usage.last_used)}" if usage.last_used is not None else "")),
+        ("held", held),
         ("learned", f"{day(behavior.created_at)} from {origin}".strip()),
         ("changed", day(behavior.updated_at) if behavior.updated_at != behavior.created_at else ""),
         ("instead of", came.wrong),
@@ -264,6 +286,7 @@ def remove(options: Namespace) -> int:
       brim rules remove use-pip --reason 'we moved to uv'
       brim rules remove b-3f2a b-91cc
     """
+    need_person("removes rules")
     workspace = here()
     with workspace.open() as scopes, scopes.writing():
         found_rules = find_rules(scopes, options.ids)
@@ -321,6 +344,7 @@ def allow(options: Namespace) -> int:
     """
     if not options.once and options.session is None:
         raise InputError(f"for how long? brim rules allow {options.id} --once, or --session")
+    need_person("allows what a rule refuses")
     workspace = here()
     with workspace.open() as scopes, scopes.writing("user"):
         done = allow_rule(scopes, options.id, session=options.session, now=workspace.now)
@@ -370,6 +394,7 @@ def review(options: Namespace) -> int:
 def _decide(options: Namespace) -> int:
     if not options.ids:
         raise InputError(f"which note? 'brim rules review' lists them: brim rules review {options.action} ID")
+    need_person("accepts or rejects notes")
     workspace = here()
     accepts = options.action == "accept"
     with workspace.open() as scopes, scopes.writing():
@@ -412,6 +437,8 @@ def connect(options: Namespace) -> int:
     """
     if options.remove and options.weight is not None:
         raise InputError("--weight has no meaning with --remove: leave one of them out")
+    if not options.remove and options.kind in (EdgeKind.OVERRIDES, EdgeKind.CONFLICTS):
+        need_person("weakens a rule by another")
     workspace = here()
     now = workspace.now
     with workspace.open() as scopes, scopes.writing():
