@@ -47,6 +47,7 @@ COMMANDS = {
         ["ls migrations/", "cat migrations/0001.sql", "git diff migrations/"],
     ),
     "`docker compose down -v` is forbidden.": (["docker compose down -v"], ["docker compose down", "docker ps"]),
+    "Never run `php artisan migrate:fresh`.": (["php artisan migrate:fresh"], ["php artisan migrate", "php -l a.php"]),
     "Niemals `npm publish` ausführen.": (["npm publish"], ["npm pack"]),
 }
 EDITS = {

@@ -142,7 +142,7 @@ def _in(said: str, doing: Doing) -> str:
             return name
     if not doing.parts:
         return ""
-    words = [word.strip(".'’") for word in re.findall(_WORD, said.replace("`", " ").lower())]
+    words = [word.lower() for word in bare]
     for part in doing.parts:
         if found := _flag(names, part) or _quoted_command(quoted, part) or _command(words, part) or _verb(words, part):
             return found
