@@ -49,7 +49,7 @@ class Count:
         right = sum(each.is_right for each in session.held)
         self.sessions, self.calls = self.sessions + 1, self.calls + session.calls
         self.right, self.false = self.right + right, self.false + len(session.held) - right
-        self.due, self.known = self.due + len(session.due), self.known + len(session.known)
+        self.due, self.known = self.due + len(session.about), self.known + len(session.known)
 
     @property
     def row(self) -> list[object]:

@@ -77,7 +77,7 @@ class Ruled(Sitting):
         super().__init__(shape, seed, folder)
         self.seed, self.rules, self.window = seed, rules, window
         self.held: list[Held] = []
-        self.due: set[str] = set()
+        self.about: set[str] = set()
         """The rules that a call was about."""
         self.known: set[str] = set()
         """Those of them that the agent was told, or held for, before the first such call ran."""
@@ -111,8 +111,8 @@ class Ruled(Sitting):
         if reason.startswith(HELD_BACK):
             self.held += [Held(self.seed, line, each) for each in self.rules if _says(each, reason)]
         for each in self.rules:
-            if each.text in self.constraints and is_about(each, line) and each.text not in self.due:
-                self.due.add(each.text)
+            if each.text in self.constraints and is_about(each, line) and each.text not in self.about:
+                self.about.add(each.text)
                 if each.text in self._told or _says(each, reason):
                     self.known.add(each.text)
         self._hear(str(answer))

@@ -304,15 +304,16 @@ def overridden(behavior: Behavior, now: float, by_agent: bool = False) -> Behavi
     )
 
 
-HOLDING = ("kind", "canonical", "summary", "when", "blocks")
+HOLDING = ("kind", "canonical", "summary", "when")
 """What of a constraint decides whether and when it holds."""
 
 
 def loosens(old: Behavior | None, new: Behavior) -> bool:
-    """Whether *new* in place of *old* could make a constraint hold less: it says or means something else then."""
-    if old is None or not old.live or old.kind is not BehaviorKind.CONSTRAINT:
+    """Whether *new* in place of *old* could make a constraint hold less, or refuses less."""
+    if old is None or not old.live or (old.kind is not BehaviorKind.CONSTRAINT and not old.blocks):
         return False
-    return not new.live or any(getattr(new, field) != getattr(old, field) for field in HOLDING)
+    changed = any(getattr(new, field) != getattr(old, field) for field in HOLDING)
+    return changed or not new.live or not set(old.blocks) <= set(new.blocks)
 
 
 # What a correction says besides its text: guesses by word lists.
