@@ -171,9 +171,7 @@ class _Batch(Record):
             is_own = scope.startswith(f"{session_scope(session, project)}/")
             tokens = event.tokens.fresh
             if is_own and (known is None or known.state != SETTLED or _charged(known) != (cost, tokens)):
-                self.ledger.record(
-                    scope, key, cost, tokens=tokens, at=time, model=event.model, branch=self.branch
-                )
+                self.ledger.record(scope, key, cost, tokens=tokens, at=time, model=event.model, branch=self.branch)
         except InputError:  # a key that no ledger takes
             return
         if not is_own:  # the session that this one was forked from has paid for it

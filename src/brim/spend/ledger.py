@@ -237,6 +237,13 @@ class Ledger(Protocol):
     def tightest(self, scope: str) -> ScopeStatus:
         """Return how *scope* stands under the one of its limits in dollars that has the least room."""
 
+    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
+        """Return the limits per period under which nothing more may be spent in *scope*.
+
+        *plans* returns the limit of a plan's window with what is used of it, once per reading; without it these are
+        left out.
+        """
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name; the first *most* of them.
 

@@ -204,6 +204,11 @@ class Books:
             found += own
         return [each for each in found if not each.is_pattern and each.unit != PERCENT]
 
+    def plan_allowances(self, scope: str) -> list[Allowance]:
+        """Return the limits of a plan's window that *scope* is under."""
+        names = (EVERYWHERE, *lineage(scope))
+        return [each for name in names for each in self.own_allowances(name) if each.unit == PERCENT]
+
     def put(self, allowance: Allowance, *, moved: bool = False) -> Allowance:
         """Take *allowance* in place of the one with its key; *moved* is whether to write it."""
         key = allowance.key

@@ -275,6 +275,15 @@ class SqliteLedger(Closing):
             period=tight.period,
         )
 
+    def reached(self, scope: str, *, plans: Callable[[Allowance], list[Allowance]] | None = None) -> list[Allowance]:
+        """Return the limits per period that are used up in *scope*: see ``brim.spend.Ledger.reached``."""
+        with self._looking() as books:
+            counted = books.allowances(scope)
+            windows = books.plan_allowances(scope) if plans is not None else []
+        found = [each for each in counted if each.limit.state == ASKED or each.limit.room(each.taken) == 0]
+        read = [each for window in windows for each in (plans(window) if plans is not None else [])]
+        return [*found, *(each for each in read if each.spent >= (each.limit.amount or 0))]
+
     def statuses(self, under: str = "", *, default: Limit | None = None, most: int | None = None) -> list[ScopeStatus]:
         """Return how every known scope stands, by name: all, or *under* and those below it; the first *most*.
 
