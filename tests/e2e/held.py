@@ -130,7 +130,9 @@ class Player:
             if self.tries < TRIES and not self.ran(rule):
                 if self.obeys and asked.times(rule.text):
                     self._next()
-                    return self.agent.shell("echo kept")
+                    return self.agent.shell(
+                        f"echo {rule.path or rule.runs.split()[0]} is kept, {len(self.halves[0])} are left"
+                    )
                 self.tries += 1
                 return self._breaking(rule)
             self._next()
