@@ -20,7 +20,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from brim.install.launchers import install_launchers, launcher_path, status_path
+from brim.install.agents import launcher_path, status_path
+from brim.install.launchers import install_launchers
 from brim.models.usage import Tokens
 from brim.spend.money import PriceList
 from brim.spend.periods import in_unit, read_ceiling

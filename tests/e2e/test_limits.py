@@ -55,8 +55,8 @@ def test_a_limit_for_sub_agents_holds_the_sub_agent_and_not_the_session(claude: 
     claude.install()
     claude.world.brim("limit", "--subagent", "150k tokens")
     starts = {"description": "look", "prompt": "Look around in the project.", "subagent_type": "general-purpose"}
-    of_main = [Call("Agent", starts), Say("It looks around."), claude.shell("echo main >> main.txt"), Say()]
-    of_agent = [claude.shell(f"echo {at} >> sub.txt", tokens=100_000 * (at + 1)) for at in range(4)]
+    of_main: list[Step] = [Call("Agent", starts), Say("It looks around."), claude.shell("echo main >> main.txt"), Say()]
+    of_agent: list[Step] = [claude.shell(f"echo {at} >> sub.txt", tokens=100_000 * (at + 1)) for at in range(4)]
 
     def model(asked: Asked) -> Step:
         steps = of_main if asked.holding("Say hello.") else of_agent
