@@ -118,7 +118,7 @@ def print_wrong(sessions: list[Ruled]) -> None:
     wrong: list[Held] = [each for session in sessions for each in session.held if not each.is_right]
     for held in wrong:
         print(f"  falsely: {held.rule.text!r} for {held.line[:120]!r} in {held.session}")
-    missed = {(text, session.seed.split("/")[1]) for session in sessions for text in session.due - session.known}
+    missed = {(text, session.seed.split("/")[1]) for session in sessions for text in session.about - session.known}
     for text, project in sorted(missed):
         print(f"  ran: {text!r} in {project}")
 

@@ -100,6 +100,8 @@ class Limits:
         """
         if name == EVERYWHERE:
             return name
+        if not name and not self._place:
+            raise InputError("the current folder was deleted: go to another, or name a project")
         if not name or _is_path(name):
             place = self._place if not name else place_of(os.path.realpath(os.path.expanduser(name)))
             if name and not known and not os.path.isdir(os.path.expanduser(name)):

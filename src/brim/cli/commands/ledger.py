@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -64,10 +65,10 @@ STATES = {
 class Money:
     """The user's ledger, opened with the settings in force; its warnings are kept in ``notices``."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, clock: Callable[[], float] | None = None) -> None:
         self.workspace: Workspace = here()
         self.config = self.workspace.config
-        self.ledger: SqliteLedger = self.workspace.open_ledger()
+        self.ledger: SqliteLedger = self.workspace.open_ledger(clock)
         self.notices: list[Notice] = []
         self.ledger.subscribe(self.notices.append)
 
