@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from brim.behaviors.tasks import language_of, programs_of, tasks_of
+from brim.behaviors.tasks import EDITING, language_of, programs_of, tasks_of
 from brim.behaviors.when import When
 from brim.behaviors.words import looked_at, tokens
 from brim.files import data_rows
@@ -17,9 +17,6 @@ from brim.files import data_rows
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-EDITING = "editing"
-"""The task of a rule for every change: it comes with the first edit."""
 
 MOST = 3
 """Languages or tasks that a rule may be for. One that names more is for none in particular."""

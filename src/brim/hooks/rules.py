@@ -125,7 +125,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, of_call=of_call)
+        found = _planner(call, workspace, seen, during=True)
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -148,9 +148,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     return Answer(deny=deny, preamble=preamble, context=text)
 
 
-def _planner(
-    call: HookCall, workspace: HookWorkspace, session: Session | None, *, of_call: bool = False
-) -> HookPlanner:
+def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, *, during: bool = False) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
     return HookPlanner(
@@ -160,7 +158,7 @@ def _planner(
         now=workspace.now,
         model=model_of(call, workspace),
         session=session,
-        of_call=of_call,
+        during=during,
     )
 
 
