@@ -13,11 +13,12 @@ from math import log
 from brim.activation.engine import Course, Neighbourhood
 from brim.activation.graph import filed_under, looked_up
 from brim.activation.parameters import DEFAULTS
+from brim.behaviors.tasks import EDITING
 from brim.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from brim.activation.context import Context
     from brim.activation.graph import Index, Node
@@ -63,6 +64,8 @@ class Relevance(Record):
     """From 0 to 1."""
     score: float
     """What words and conditions add up to, without those about the place."""
+    sure: bool
+    """Whether it's told however near others are: a declared condition holds, or it's for every change."""
     words: tuple[str, ...]
     """The stems that the situation shares with it, those that say most first."""
     declared: tuple[str, ...]
@@ -106,29 +109,35 @@ def facts_filed(facts: Facts, mark: str = "") -> list[str]:
 
 
 def rank(
-    index: Index, context: Context, *, now: float, parameters: Parameters = DEFAULTS, always: bool = True
+    index: Index,
+    context: Context,
+    *,
+    now: float,
+    parameters: Parameters = DEFAULTS,
+    always: bool = True,
+    told: Collection[str] = (),
 ) -> Course:
     """Return how the rules of *index* that have to do with *context* are activated.
 
-    With *always*, rules without any condition count too: a session is told them when it begins.
+    With *always*, rules without any condition count too, but for those that were *told* already.
     """
     found = relevant(index, context)
     nodes = {node.id: node for node, _ in found}
     values = {node.id: relevance.value for node, relevance in found}
     if always:
         least = (parameters.always - parameters.seed_floor) / (1 - parameters.seed_floor)
-        for node in unconditional(index):
+        for node in unconditional(index, told):
             nodes.setdefault(node.id, node)
             values[node.id] = max(values.get(node.id, least), least)
     by = {node.id: relevance for node, relevance in found}
     return Course(Neighbourhood(index, context, now, parameters, relevance=values, nodes=nodes.values(), found=by))
 
 
-def unconditional(index: Index) -> list[Node]:
-    """Return the rules of *index* without any condition, declared or inferred."""
+def unconditional(index: Index, told: Collection[str] = ()) -> list[Node]:
+    """Return the rules of *index* without any condition, declared or inferred, but for those in *told*."""
     # An index that an older brim wrote has no term for them, and no inferred conditions.
     found = index.postings((ANYWHERE,)) or index.postings((ALWAYS,))
-    return [node for node in index.nodes([id for _, id, _ in found]) if not node.inferred]
+    return [node for node in index.nodes([id for _, id, _ in found if id not in told]) if not node.inferred]
 
 
 def relevant(index: Index, context: Context) -> list[tuple[Node, Relevance]]:
@@ -165,7 +174,7 @@ def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth
     """Return how relevant *node* is, now that its conditions are known and not only what they are filed under."""
     declared, inferred = node.when.match(context.evidence), node.inferred.match(context.evidence)
     if node.when.match(context.facts).contradicted:
-        return Relevance(0.0, 0.0, (), (), (), ())
+        return Relevance(0.0, 0.0, False, (), (), (), ())
     score = -sum([each for each, _ in shared])
     for key, values in node.inferred.conditions:
         if key in inferred.confirmed:
@@ -173,18 +182,17 @@ def _judged(node: Node, shared: list[tuple[float, str]], context: Context, worth
             score += max([worth.get(term, 0.0) for term in terms])
     places = len(PLACE.intersection(declared.confirmed))
     score = score * CONTRADICTED ** len(inferred.contradicted) + DECLARED * (len(declared.confirmed) - places)
-    value = 1 - HALF / (HALF + score + DECLARED * places)
+    # A rule for every change is as near to each of them, whatever else is.
+    sure = places + (EDITING in dict(node.inferred.conditions).get("task", ()) and "task" in inferred.confirmed)
     words = tuple([term for _, term in sorted(shared)])
-    return Relevance(value, score, words, declared.confirmed, inferred.confirmed, inferred.contradicted)
+    value = 1 - HALF / (HALF + score + DECLARED * sure)
+    is_sure = bool(sure or declared.confirmed)
+    return Relevance(value, score, is_sure, words, declared.confirmed, inferred.confirmed, inferred.contradicted)
 
 
 def _near(judged: list[tuple[Node, Relevance]], least: float) -> list[tuple[Node, Relevance]]:
-    """Return those of *judged* that are near enough to the best, best first; what was declared and holds is."""
+    """Return those of *judged* that are sure or near enough to the best, best first."""
     ranked = sorted(judged, key=lambda pair: (-pair[1].value, pair[0].id))
     top = sorted([relevance.score for _, relevance in ranked], reverse=True)[:3]
     least = max(least, SHARE * sum(top) / len(top)) if top else least
-    return [
-        (node, relevance)
-        for node, relevance in ranked
-        if relevance.score >= least or (relevance.value and relevance.declared)
-    ]
+    return [(node, relevance) for node, relevance in ranked if relevance.sure or relevance.score >= least]

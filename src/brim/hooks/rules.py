@@ -125,7 +125,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     budget = seen.budget(dynamic)
     found: HookPlanner | None = None
     if budget != 0 and (new_prompt or of_call) and (room > 0 or gate):
-        found = _planner(call, workspace, seen, during=True)
+        found = _planner(call, workspace, seen, always=new_prompt)
     lost = budget != 0 and _gives_back(call, workspace, budget, room)
     if not (found or lost):
         if new_prompt:
@@ -148,7 +148,7 @@ def tell_now(call: HookCall, workspace: HookWorkspace, *, new_prompt: bool = Fal
     return Answer(deny=deny, preamble=preamble, context=text)
 
 
-def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, *, during: bool = False) -> HookPlanner:
+def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, *, always: bool = True) -> HookPlanner:
     from brim.store.planner import HookPlanner
 
     return HookPlanner(
@@ -158,7 +158,7 @@ def _planner(call: HookCall, workspace: HookWorkspace, session: Session | None, 
         now=workspace.now,
         model=model_of(call, workspace),
         session=session,
-        during=during,
+        always=always,
     )
 
 
@@ -287,6 +287,12 @@ def _less(limit: int | None, taken: int) -> int | None:
 LONGEST = 4_000
 """Characters at either end of a prompt or command that are looked at: a pasted log says nothing about the task."""
 
+OPEN, MOST_OPEN = "open", 5
+"""Where the files of the last calls are kept for the next prompt, and how many."""
+
+WRITTEN = ("new_string", "content", "new_source")
+"""Where clients put the text that a call writes."""
+
 MOST_FILES = 20
 """Files of one call that are looked at."""
 
@@ -298,14 +304,45 @@ USUAL_MODELS = {"claude": "opus"}
 
 
 def situation(call: HookCall, workspace: HookWorkspace) -> Context:
-    """Return what *call* and its workspace say: a prompt's words, or a pending call's files and command."""
-    calling = call.event not in ("session_start", "prompt")
-    return Context(
-        **workspace.surroundings,
-        file=files_of(call) if calling else None,
-        prompt=_ends(call.prompt) if call.event == "prompt" and call.human else "",
-        command=_ends(command_of(call)) if calling else "",
-    )
+    """Return what *call* and its workspace say: a prompt's words and open files, or a pending call's."""
+    if call.event == "prompt" and call.human:
+        return Context(**workspace.surroundings, prompt=_ends(call.prompt), open=_open_files(call, workspace))
+    if call.event in ("session_start", "prompt"):
+        return Context(**workspace.surroundings)
+    files = files_of(call)
+    _keep_open(call, workspace, files)
+    return Context(**workspace.surroundings, file=files, command=_ends(command_of(call)), written=written_by(call))
+
+
+def written_by(call: HookCall) -> str:
+    """Return the text that a call writes into a file."""
+    if call.tool_kind not in ("edit", "write"):
+        return ""
+    found = [call.input.get(key) for key in WRITTEN]
+    edits = call.input.get("edits")
+    if isinstance(edits, list):
+        found += [each.get("new_string") for each in edits if isinstance(each, dict)]
+    return _ends("\n".join([each for each in (*found, patch_of(call)) if isinstance(each, str)]))
+
+
+def _keep_open(call: HookCall, workspace: HookWorkspace, files: list[str]) -> None:
+    """Remember the files of a call for the next prompt."""
+    if not files or not call.session or call.sub_agent:
+        return
+    state = workspace.state(call.session)
+    known = _texts(state.kept(OPEN))
+    if files[0] not in known:
+        state.keep(OPEN, list(dict.fromkeys((*files, *known)))[:MOST_OPEN])
+
+
+def _open_files(call: HookCall, workspace: HookWorkspace) -> list[str]:
+    """Return the files that calls have used lately, and the one that the editor shows, if the client says."""
+    found = _texts(workspace.state(call.session).kept(OPEN)) if call.session else []
+    shown = call.data.get("prompt")
+    if isinstance(shown, str) and "<ide_opened_file>" in shown:
+        block = shown.partition("<ide_opened_file>")[2].partition("</ide_opened_file>")[0]
+        found += [word.rstrip(".") for word in block[:LONGEST].split() if "/" in word]
+    return found
 
 
 def model_of(call: HookCall, workspace: HookWorkspace) -> str | None:
